@@ -1,0 +1,131 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// CI sets `FMDATA_STRICT=1`: every warning in our own targets is then an error. (SwiftPM silences warnings of
+/// dependencies, so the flag cannot be given on the command line for all of them.)
+let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
+
+let settings: [SwiftSetting] =
+    strict + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+
+let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
+let customDump: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioCompression: Target.Dependency = .product(
+    name: "NIOHTTPCompression",
+    package: "swift-nio-extras",
+    condition: .when(traits: ["Compression"])
+)
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
+
+let package = Package(
+    name: "FMData",
+    platforms: [.macOS(.v13), .iOS(.v16)],
+    products: [
+        .library(name: "FMData", targets: ["FMData"]),
+        .library(name: "FMSandbox", targets: ["FMSandbox"]),
+        .executable(name: "fmdata", targets: ["FMDataCLI"]),
+        // Not for users: `Tests/Benchmarks` measures the HTTP client alone.
+        .library(name: "_FMHTTP", targets: ["FMHTTP"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Compression"]),
+        .trait(name: "Compression", description: "gzip and deflate bodies, by NIOHTTPCompression of swift-nio-extras"),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
+    ],
+    targets: [
+        .target(
+            name: "FMHTTP",
+            dependencies: [
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
+                nioSSL, nioCompression, openCombine, logging,
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMData",
+            dependencies: [
+                "FMHTTP", openCombine, logging,
+                nio("NIOCore"), nio("NIOFoundationCompat"), nio("NIOConcurrencyHelpers"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMSandbox",
+            dependencies: [
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
+                nio("NIOFoundationCompat"), nioSSL, nioCompression, logging,
+            ],
+            resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "FMDataCLI",
+            dependencies: [
+                "FMData", "FMSandbox", openCombine,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "quickstart",
+            dependencies: ["FMData", "FMSandbox", openCombine, customDump],
+            path: "Examples/Quickstart",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMTestSupport",
+            dependencies: [
+                "FMHTTP", "FMData", "FMSandbox", openCombine, customDump, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
+                nioSSL,
+            ],
+            path: "Tests/FMTestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FMHTTPTests",
+            dependencies: [
+                "FMHTTP", "FMTestSupport", openCombine, customDump, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
+                nio("NIOEmbedded"), nioSSL, nioCompression,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FMDataTests",
+            dependencies: [
+                "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, logging,
+                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FMSandboxTests",
+            dependencies: [
+                "FMSandbox", "FMTestSupport", customDump, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["FMData", "FMSandbox", openCombine, customDump],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

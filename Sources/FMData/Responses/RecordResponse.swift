@@ -1,0 +1,95 @@
+extension DataAPI {
+    /// The answer of every call that returns records: `getRecords`, `getRecordById`, `findRecords`.
+    ///
+    /// `R` is the type of a record's fields, `P` the type of its portals: a struct with one array per portal, or
+    /// ``EmptyPortal`` when the portals do not matter. Fix both with `returnAs(_:)` or let the compiler infer them.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records" and "Perform a find request".
+    public struct RecordResponse<R, P> {
+        /// One element of ``data``.
+        public typealias Record = DataAPI.Record<R, P>
+
+        /// The records, in the order the server sent them.
+        public var data: [Record]
+        /// Where the records come from and how many there are.
+        public var dataInfo: DataInfo
+        /// The results of the scripts that ran with the request; `nil` when none ran.
+        public var scriptResponse: ScriptResponse?
+
+        public init(data: [Record], dataInfo: DataInfo, scriptResponse: ScriptResponse? = nil) {
+            self.data = data
+            self.dataInfo = dataInfo
+            self.scriptResponse = scriptResponse
+        }
+    }
+
+    /// One record: its fields, the rows of its portals, its identity and its version.
+    public struct Record<R, P> {
+        /// The fields on the layout.
+        public var fieldData: R
+        /// The rows of the layout's portals; `nil` when the server sent none at all.
+        public var portalData: P?
+        /// FileMaker's internal id of the record: unique in its table, never used again, different in every copy of
+        /// the file.
+        public var recordId: Int
+        /// The modification id: rises by one with every committed change. Send it back with an edit to have the server
+        /// refuse (code 306) when somebody else was faster.
+        public var modId: Int
+        /// How many rows each portal has. Absent before FileMaker Server 18.
+        public var portalDataInfo: [PortalDataInfo]?
+
+        public init(
+            fieldData: R,
+            portalData: P? = nil,
+            recordId: Int,
+            modId: Int,
+            portalDataInfo: [PortalDataInfo]? = nil
+        ) {
+            self.fieldData = fieldData
+            self.portalData = portalData
+            self.recordId = recordId
+            self.modId = modId
+            self.portalDataInfo = portalDataInfo
+        }
+    }
+
+    /// The portal type of a response whose portals do not matter. Whatever portals the server sends are skipped.
+    public struct EmptyPortal: Codable, Hashable, Sendable {
+        public init() {}
+    }
+}
+
+extension DataAPI.RecordResponse {
+    /// The portal type of a response whose portals do not matter.
+    public typealias EmptyPortal = DataAPI.EmptyPortal
+    public typealias DataInfo = DataAPI.DataInfo
+    public typealias PortalDataInfo = DataAPI.PortalDataInfo
+}
+
+extension DataAPI.RecordResponse: Sendable where R: Sendable, P: Sendable {}
+extension DataAPI.RecordResponse: Equatable where R: Equatable, P: Equatable {}
+extension DataAPI.Record: Sendable where R: Sendable, P: Sendable {}
+extension DataAPI.Record: Equatable where R: Equatable, P: Equatable {}
+
+extension DataAPI.Record: Identifiable {
+    public var id: Int { recordId }
+}
+
+/// A row of a portal: a related record, with its own identity and version.
+///
+///     struct Line: DataAPIPortalRecord {
+///         var recordId: Int
+///         var modId: Int
+///         var article: String
+///
+///         enum CodingKeys: String, CodingKey {
+///             case recordId, modId, article = "Lines::Article"
+///         }
+///     }
+///
+/// The server sends both ids as text; they decode from text or number. FileMaker Server 17 sends rows without `modId`:
+/// declare it optional by leaving this protocol out, if such a server matters.
+public protocol DataAPIPortalRecord: Decodable {
+    var recordId: Int { get }
+    var modId: Int { get }
+}

@@ -1,0 +1,68 @@
+extension DataAPI {
+    /// What the scripts of a request gave back, for each of the three phases in which one can run.
+    ///
+    /// A result is absent when its script returned nothing. An error is the last error of the script itself, as text:
+    /// `"0"` is success, and `"101"` is what an ordinary loop over all records ends with, so it is a value here and no
+    /// failure of the call.
+    ///
+    /// Source: Claris Data API guide, "Run FileMaker scripts".
+    public struct ScriptResponse: Hashable, Sendable {
+        /// Result of the script that ran after the request and its sort.
+        public var scriptResult: String?
+        public var scriptError: String?
+        /// Result of the script that ran before the request.
+        public var scriptResultPreRequest: String?
+        public var scriptErrorPreRequest: String?
+        /// Result of the script that ran after the request and before the sort.
+        public var scriptResultPreSort: String?
+        public var scriptErrorPreSort: String?
+
+        public init(
+            scriptResult: String? = nil,
+            scriptError: String? = nil,
+            scriptResultPreRequest: String? = nil,
+            scriptErrorPreRequest: String? = nil,
+            scriptResultPreSort: String? = nil,
+            scriptErrorPreSort: String? = nil
+        ) {
+            self.scriptResult = scriptResult
+            self.scriptError = scriptError
+            self.scriptResultPreRequest = scriptResultPreRequest
+            self.scriptErrorPreRequest = scriptErrorPreRequest
+            self.scriptResultPreSort = scriptResultPreSort
+            self.scriptErrorPreSort = scriptErrorPreSort
+        }
+
+        /// `true` when no script left a trace.
+        public var isEmpty: Bool { self == ScriptResponse() }
+    }
+}
+
+extension DataAPI.ScriptResponse: Decodable {
+    enum CodingKeys: String, CodingKey {
+        case scriptResult
+        case scriptError
+        case scriptResultPreRequest = "scriptResult.prerequest"
+        case scriptErrorPreRequest = "scriptError.prerequest"
+        case scriptResultPreSort = "scriptResult.presort"
+        case scriptErrorPreSort = "scriptError.presort"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            scriptResult: try container.decodeWireTextIfPresent(forKey: .scriptResult),
+            scriptError: try container.decodeWireTextIfPresent(forKey: .scriptError),
+            scriptResultPreRequest: try container.decodeWireTextIfPresent(forKey: .scriptResultPreRequest),
+            scriptErrorPreRequest: try container.decodeWireTextIfPresent(forKey: .scriptErrorPreRequest),
+            scriptResultPreSort: try container.decodeWireTextIfPresent(forKey: .scriptResultPreSort),
+            scriptErrorPreSort: try container.decodeWireTextIfPresent(forKey: .scriptErrorPreSort)
+        )
+    }
+
+    /// The script results beside other keys of a response; `nil` when there are none.
+    static func ifPresent(in decoder: any Decoder) throws -> DataAPI.ScriptResponse? {
+        let response = try DataAPI.ScriptResponse(from: decoder)
+        return response.isEmpty ? nil : response
+    }
+}
