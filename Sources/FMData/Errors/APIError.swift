@@ -1,0 +1,147 @@
+extension FMRest {
+    /// The one failure type of every publisher in this library.
+    ///
+    /// It answers three questions: what went wrong (``code``, and FileMaker's own ``fileMakerCode`` where there is one),
+    /// where (``request``, ``httpStatus``), and whether it makes sense to try again (``isRetryable``). Its description
+    /// holds no password, token or field value, so it can go to a log or a ticket as it is.
+    ///
+    ///     .catch { error in
+    ///         error.fileMakerCode == .recordIsMissing ? Just(nil) : Fail(error: error)
+    ///     }
+    public struct APIError: Error, Sendable {
+        public var code: Code
+        /// FileMaker's error code, when the server's answer carried one other than 0.
+        public var fileMakerCode: FileMakerErrorCode?
+        /// Every message of the server's answer, in order. The first one decided ``fileMakerCode``.
+        public var messages: [DataAPI.Message]
+        /// The HTTP status of the server's answer; `nil` when there was none.
+        public var httpStatus: Int?
+        /// The media type of the server's answer.
+        public var contentType: String?
+        /// What was asked, without secrets and values.
+        public var request: RequestSummary?
+        /// What happened, in a sentence.
+        public var reason: String
+        /// What to look at or change, where the library knows.
+        public var hint: String?
+        /// Whether the server may have carried out the request although no (good) answer came: a write that ends so
+        /// must be checked before it is sent again. The library itself never sends it twice.
+        public var outcomeIsUnknown: Bool
+        /// The error of a lower layer: transport, decoding, encoding.
+        public var underlying: (any Error)?
+
+        public init(
+            _ code: Code,
+            reason: String,
+            hint: String? = nil,
+            fileMakerCode: FileMakerErrorCode? = nil,
+            messages: [DataAPI.Message] = [],
+            httpStatus: Int? = nil,
+            contentType: String? = nil,
+            request: RequestSummary? = nil,
+            outcomeIsUnknown: Bool = false,
+            underlying: (any Error)? = nil
+        ) {
+            self.code = code
+            self.reason = reason
+            self.hint = hint
+            self.fileMakerCode = fileMakerCode
+            self.messages = messages
+            self.httpStatus = httpStatus
+            self.contentType = contentType
+            self.request = request
+            self.outcomeIsUnknown = outcomeIsUnknown
+            self.underlying = underlying
+        }
+    }
+}
+
+extension FMRest.APIError {
+    /// The kind of failure. More kinds may come: a `switch` over them needs a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// FileMaker answered with an error code; see `fileMakerCode`.
+        public static let fileMaker = Code("fileMaker")
+        /// The login was refused, or there are no credentials that a login could use.
+        public static let unauthorized = Code("unauthorized")
+        /// A session that something depended on is gone, with its global fields; the work has to start over.
+        public static let sessionLost = Code("sessionLost")
+        /// The answer is not one of a Data API: a web page, an empty body, another service.
+        public static let notDataAPI = Code("notDataAPI")
+        /// The answer is JSON, but not of the expected shape, or a value did not fit the expected type.
+        public static let decoding = Code("decoding")
+        /// The request could not be written: a value failed to encode.
+        public static let encoding = Code("encoding")
+        /// The request cannot be sent as it is: a host that is no host, a header with a line break, plain HTTP to
+        /// another machine.
+        public static let invalidRequest = Code("invalidRequest")
+        /// No connection, or one that broke; see `underlying`.
+        public static let network = Code("network")
+        /// TLS failed: a certificate that does not verify, no common version.
+        public static let tls = Code("tls")
+        /// A time limit passed: connecting, the first byte, silence, the whole, or waiting for a session.
+        public static let timeout = Code("timeout")
+        /// The answer is larger than the configuration allows.
+        public static let responseTooLarge = Code("responseTooLarge")
+        /// A script ended with a code that the caller chose to treat as a failure.
+        public static let script = Code("script")
+        /// The server object was shut down.
+        public static let shutdown = Code("shutdown")
+        /// The task that waited for a value was cancelled.
+        public static let cancelled = Code("cancelled")
+        /// A publisher that promises a value finished without one.
+        public static let noValue = Code("noValue")
+    }
+
+    /// What was asked: enough to find the call, nothing that must stay secret.
+    public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
+        /// The HTTP method.
+        public var method: String
+        /// The server, as `scheme://host:port`.
+        public var origin: String
+        /// The path with database, layout and record, with a session's token replaced; no query, since it may hold
+        /// script parameters.
+        public var path: String
+
+        public init(method: String, origin: String, path: String) {
+            self.method = method
+            self.origin = origin
+            self.path = path
+        }
+
+        public var description: String { "\(method) \(origin)\(path)" }
+    }
+
+    /// The first message's text, as FileMaker sent it.
+    public var message: String? { messages.first?.message }
+
+    /// Whether the same request may succeed later without any change: a record somebody else is editing, a full host, a
+    /// connection that broke before anything was sent. `false` when the server may already have carried it out.
+    public var isRetryable: Bool {
+        if outcomeIsUnknown { return false }
+        if let fileMakerCode { return fileMakerCode.isRetryable }
+        switch code {
+        case .network, .timeout: return true
+        case .notDataAPI: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
+        default: return false
+        }
+    }
+}
+
+extension FMRest.APIError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(code)"
+        if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
+        text += ": \(reason)"
+        if let httpStatus { text += " [HTTP \(httpStatus)]" }
+        if let request { text += " (\(request))" }
+        if outcomeIsUnknown { text += " The server may have carried out the request." }
+        if let hint { text += " Hint: \(hint)" }
+        return text
+    }
+}

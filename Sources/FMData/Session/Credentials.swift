@@ -1,0 +1,149 @@
+extension DataAPI {
+    /// How a session proves who it is: an account, an OAuth pair, a Claris ID token, or the token of a session that is
+    /// already open.
+    ///
+    ///     Credentials(user: "api", password: secret)
+    ///     Credentials(oAuthId: requestId, oAuthIdentifier: identifier)
+    ///     Credentials(clarisId: idToken)
+    ///     Credentials(token: sessionToken)
+    ///
+    /// Nothing secret is ever printed: descriptions, dumps and mirrors show the kind and, for an account, its name.
+    ///
+    /// Source: Claris Data API guide, "Log in to a database session" and its OAuth and Claris ID forms.
+    public struct Credentials: Hashable, Sendable {
+        /// What kind of proof this is.
+        public enum Kind: Hashable, Sendable {
+            /// A FileMaker or externally authenticated account: name and password.
+            case basic
+            /// The request id and identifier of an OAuth sign-in.
+            case oAuth
+            /// The ID token of a Claris ID sign-in (FileMaker Cloud).
+            case clarisId
+            /// The token of an open session.
+            case token
+            /// No longer of use: the session is lost and could not be renewed.
+            case invalid
+        }
+
+        enum Secret: Hashable, Sendable {
+            case basic(user: String, password: String)
+            case oAuth(requestId: String, identifier: String)
+            case clarisId(String)
+            case token(String)
+            case invalid
+        }
+
+        let secret: Secret
+
+        /// A FileMaker account. Neither name nor password may hold a colon-separated pair that HTTP Basic cannot say:
+        /// a colon in the *name* is refused when the login is sent.
+        public init(user: String, password: String) {
+            secret = .basic(user: user, password: password)
+        }
+
+        /// An OAuth sign-in: the `X-FMS-Request-ID` and the `identifier` the identity provider handed out. The pair is
+        /// good for one login.
+        public init(oAuthId: String, oAuthIdentifier: String) {
+            secret = .oAuth(requestId: oAuthId, identifier: oAuthIdentifier)
+        }
+
+        /// The ID token of a Claris ID sign-in, good for one hour (FileMaker Cloud only).
+        public init(clarisId: String) {
+            secret = .clarisId(clarisId)
+        }
+
+        /// A session that is already open. It is used until the server refuses it; nothing can renew it.
+        public init(token: String) {
+            secret = .token(token)
+        }
+
+        private init(_ secret: Secret) {
+            self.secret = secret
+        }
+
+        /// No longer of use.
+        public static let invalid = Credentials(.invalid)
+
+        public var kind: Kind {
+            switch secret {
+            case .basic: .basic
+            case .oAuth: .oAuth
+            case .clarisId: .clarisId
+            case .token: .token
+            case .invalid: .invalid
+            }
+        }
+
+        /// The account name of ``Kind/basic`` credentials; `nil` for the other kinds.
+        public var user: String? {
+            if case .basic(let user, _) = secret { user } else { nil }
+        }
+    }
+
+    /// Credentials for external FileMaker data sources, sent with every login of a database.
+    ///
+    /// The server checks them when the other file is first opened, not at login: a wrong password shows up later, as
+    /// FileMaker code 100, 802 or 212.
+    ///
+    /// Source: Claris Data API guide, "Log in to an external data source".
+    public struct FMDataSourceAuth: Hashable, Sendable {
+        /// One external file and how to open it.
+        public struct DataSource: Hashable, Sendable {
+            /// An account or an OAuth pair in the external file.
+            public enum Credentials: Hashable, Sendable {
+                case basic(user: String, password: String)
+                case oAuth(requestId: String, identifier: String)
+            }
+
+            /// The file's name, without `.fmp12`. Only files on the same host qualify.
+            public var database: String
+            public var credentials: Credentials
+
+            public init(database: String, credentials: Credentials) {
+                self.database = database
+                self.credentials = credentials
+            }
+        }
+
+        public var fmDataSource: [DataSource]
+
+        public init(fmDataSource: [DataSource]) {
+            self.fmDataSource = fmDataSource
+        }
+    }
+}
+
+// MARK: - Printing without secrets
+
+extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        switch secret {
+        case .basic(let user, _): "Credentials(user: \"\(user)\", password: ••••)"
+        case .oAuth: "Credentials(oAuthId: ••••, oAuthIdentifier: ••••)"
+        case .clarisId: "Credentials(clarisId: ••••)"
+        case .token: "Credentials(token: ••••)"
+        case .invalid: "Credentials.invalid"
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror {
+        Mirror(self, children: user.map { [("kind", kind as Any), ("user", $0 as Any)] } ?? [("kind", kind as Any)])
+    }
+}
+
+extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    public var description: String {
+        switch self {
+        case .basic(let user, _): "basic(user: \"\(user)\", password: ••••)"
+        case .oAuth: "oAuth(requestId: ••••, identifier: ••••)"
+        }
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(reflecting: description) }
+}
