@@ -15,11 +15,19 @@ extension DataAPI {
         public var dataInfo: DataInfo
         /// The results of the scripts that ran with the request; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
+        /// FileMaker's messages: code `"0"`, or `"401"` on the empty response of a find without matches.
+        public var messages: [Message]
 
-        public init(data: [Record], dataInfo: DataInfo, scriptResponse: ScriptResponse? = nil) {
+        public init(
+            data: [Record],
+            dataInfo: DataInfo,
+            scriptResponse: ScriptResponse? = nil,
+            messages: [Message] = []
+        ) {
             self.data = data
             self.dataInfo = dataInfo
             self.scriptResponse = scriptResponse
+            self.messages = messages
         }
     }
 

@@ -1,0 +1,91 @@
+import FMHTTP
+
+extension FMRest.APIError {
+    /// Whatever a step of a request threw, as the one error type.
+    init(wrapping error: any Error) {
+        switch error {
+        case let error as FMRest.APIError:
+            self = error
+        case let error as HTTPClientError:
+            self.init(error)
+        case let error as DecodingError:
+            self.init(.decoding, reason: "The answer has an unexpected shape: \(error.location).", underlying: error)
+        case let error as EncodingError:
+            self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
+        default:
+            self.init(.network, reason: "\(type(of: error))", underlying: error)
+        }
+    }
+
+    /// An error of the HTTP client.
+    init(_ error: HTTPClientError) {
+        let code: Code
+        switch error.code {
+        case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
+        case .tlsFailure, .certificateInvalid: code = .tls
+        case .responseTooLarge, .headTooLarge: code = .responseTooLarge
+        case .insecureScheme, .invalidRequest: code = .invalidRequest
+        case .shutdown: code = .shutdown
+        default: code = .network
+        }
+        self.init(
+            code,
+            reason: "\(error)",
+            outcomeIsUnknown: error.outcome == .unknown,
+            underlying: error
+        )
+    }
+
+    /// The error with the request it belongs to, unless it has one.
+    func about(_ request: RequestSummary, isSafeToRepeat: Bool) -> Self {
+        var error = self
+        error.request = error.request ?? request
+        // A read that may have arrived has changed nothing: it can be sent again.
+        if isSafeToRepeat { error.outcomeIsUnknown = false }
+        return error
+    }
+}
+
+extension DecodingError {
+    fileprivate var location: String {
+        switch self {
+        case .typeMismatch(let type, let context):
+            "no \(type) at \(context.codingPath.readable)"
+        case .valueNotFound(let type, let context):
+            "no value for \(type) at \(context.codingPath.readable)"
+        case .keyNotFound(let key, let context):
+            "no key \"\(key.stringValue)\" at \(context.codingPath.readable)"
+        case .dataCorrupted(let context):
+            "not readable at \(context.codingPath.readable)"
+        @unknown default:
+            "unknown place"
+        }
+    }
+}
+
+extension EncodingError {
+    fileprivate var location: String {
+        switch self {
+        case .invalidValue(let value, let context):
+            "a \(type(of: value)) that cannot be written at \(context.codingPath.readable)"
+        @unknown default:
+            "unknown place"
+        }
+    }
+}
+
+extension [any CodingKey] {
+    /// `data[3].fieldData.Qty`, or "the top".
+    fileprivate var readable: String {
+        guard !isEmpty else { return "the top" }
+        var text = ""
+        for key in self {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        return text
+    }
+}

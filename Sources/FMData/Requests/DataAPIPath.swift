@@ -1,0 +1,49 @@
+/// The path of a request below `/fmi/data/v…`, as plain names. Each segment is percent-encoded on its own, so a layout may
+/// be named "A/B", "50 %" or "Müller".
+///
+/// Source: Claris Data API guide, "URL and data format notes"; the grammar is in its endpoint pages.
+struct DataAPIPath: Hashable, Sendable {
+    private(set) var segments: [String]
+
+    init(_ segments: String...) {
+        self.segments = segments
+    }
+
+    static func database(_ name: String) -> DataAPIPath {
+        DataAPIPath("databases", name)
+    }
+
+    static func layout(_ layout: String, in database: String) -> DataAPIPath {
+        .database(database) / "layouts" / layout
+    }
+
+    static func records(of layout: String, in database: String) -> DataAPIPath {
+        .layout(layout, in: database) / "records"
+    }
+
+    static func record(_ id: Int, of layout: String, in database: String) -> DataAPIPath {
+        .records(of: layout, in: database) / String(id)
+    }
+
+    static func / (path: DataAPIPath, segment: String) -> DataAPIPath {
+        var path = path
+        path.segments.append(segment)
+        return path
+    }
+
+    /// The path as it goes on the wire, with a leading slash. A name that is empty or a dot segment would change the
+    /// meaning of the path and is refused.
+    func encoded() throws(FMRest.APIError) -> String {
+        var path = ""
+        for segment in segments {
+            guard !segment.isEmpty, segment != ".", segment != ".." else {
+                throw FMRest.APIError(
+                    .invalidRequest,
+                    reason: "A database, layout, script or field cannot be named \"\(segment)\"."
+                )
+            }
+            path += "/" + segment.percentEncoded
+        }
+        return path
+    }
+}

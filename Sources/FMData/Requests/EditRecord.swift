@@ -1,0 +1,109 @@
+extension DataAPI {
+    /// What to write: the fields of a record to create or to edit, and rows of its portals.
+    ///
+    ///     EditRecord(createRecord: Person(name: "Ada"))
+    ///     EditRecord(editRecord: changed, modId: record.modId)
+    ///
+    /// `R` is any `Encodable` type; its keys are field names. An optional that is `nil` and not encoded leaves its field
+    /// untouched. `P` has one array per portal, named like the portal; a row with a `recordId` is edited, one without is
+    /// created.
+    ///
+    /// Source: Claris Data API guide, "Create a record" and "Edit a record".
+    public struct EditRecord<R: Encodable, P: Encodable> {
+        /// The fields to write. The record's own id and modId do not belong here: FileMaker would take them for fields.
+        public var record: R
+        /// Rows to create or edit.
+        public var portalData: P?
+        /// The version the edit is based on: if the record has changed since, the server refuses with 306 and changes
+        /// nothing. `nil` overwrites.
+        public var modId: Int?
+        /// Related records to delete with an edit.
+        public var deleteRelated: [RelatedRecord] = []
+        public var script: ScriptQuery?
+        /// How to treat validation and "prohibit modification". FileMaker Server 2024 and later.
+        public var options: WriteOptions?
+
+        /// An edit of an existing record.
+        public init(editRecord: R, portalData: P?, modId: Int? = nil, script: ScriptQuery? = nil) {
+            self.record = editRecord
+            self.portalData = portalData
+            self.modId = modId
+            self.script = script
+        }
+
+        /// A new record.
+        public init(createRecord: R, portalData: P?, script: ScriptQuery? = nil) {
+            self.record = createRecord
+            self.portalData = portalData
+            self.script = script
+        }
+
+        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
+        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
+        public init(
+            editRecord: R,
+            portalData: P? = nil,
+            modId: Int? = nil,
+            script: ScriptQuery? = nil,
+            layoutResponse: String?
+        ) {
+            self.init(editRecord: editRecord, portalData: portalData, modId: modId, script: script)
+        }
+
+        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
+        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
+        public init(createRecord: R, portalData: P? = nil, script: ScriptQuery? = nil, layoutResponse: String?) {
+            self.init(createRecord: createRecord, portalData: portalData, script: script)
+        }
+    }
+
+    /// A row of a portal, by the portal's name and the related record's id.
+    public struct RelatedRecord: Hashable, Sendable {
+        /// The portal's object name, if it has one, else its table occurrence.
+        public var portal: String
+        public var recordId: Int
+
+        public init(portal: String, recordId: Int) {
+            self.portal = portal
+            self.recordId = recordId
+        }
+    }
+
+    /// Whether a write counts as a user's entry or as a script's. FileMaker Server 2024 and later.
+    ///
+    /// Source: Claris Data API guide, "Create a record", parameter `options`.
+    public struct WriteOptions: Hashable, Sendable, Encodable {
+        public enum Mode: String, Hashable, Sendable, Encodable {
+            case user, script
+        }
+
+        /// `.script` ignores the fields' validation requirements. The server's default is `.user`.
+        public var entryMode: Mode?
+        /// `.script` ignores "prohibit modification of value during data entry". The server's default is `.user`.
+        public var prohibitMode: Mode?
+
+        public init(entryMode: Mode? = nil, prohibitMode: Mode? = nil) {
+            self.entryMode = entryMode
+            self.prohibitMode = prohibitMode
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case entryMode = "entrymode"
+            case prohibitMode = "prohibitmode"
+        }
+    }
+}
+
+extension DataAPI.EditRecord where P == DataAPI.EmptyPortal {
+    /// An edit of an existing record without portal rows.
+    public init(editRecord: R, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
+        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
+    }
+
+    /// A new record without portal rows.
+    public init(createRecord: R, script: DataAPI.ScriptQuery? = nil) {
+        self.init(createRecord: createRecord, portalData: nil, script: script)
+    }
+}
+
+extension DataAPI.EditRecord: Sendable where R: Sendable, P: Sendable {}

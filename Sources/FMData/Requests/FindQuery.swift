@@ -1,0 +1,54 @@
+extension DataAPI {
+    /// What to find, and how to return it.
+    ///
+    ///     FindQuery(query: [["City": "Calgary", "Age": ">=18"], ["City": "Kiel"]])
+    ///
+    /// The conditions of one dictionary must all hold; the dictionaries are alternatives. A value is a FileMaker find
+    /// criterion, with its operators. A dictionary with `"omit": "true"` takes its matches out of what the dictionaries
+    /// before it have found.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request".
+    public struct FindQuery: Hashable, Sendable {
+        /// What `findRecords` does when no record matches, which FileMaker reports as error 401.
+        public enum NoMatch: Hashable, Sendable {
+            /// A response without records; FileMaker's message is in its `messages`.
+            case empty
+            /// A failure with `fileMakerCode` 401.
+            case failure
+        }
+
+        public var query: [[String: String]]
+        public var sort: [SortQuery]?
+        public var script: ScriptQuery?
+        /// The first record of the found set to return, counted from 1.
+        public var offset: Int?
+        /// The most records to return. Without it the server returns 100.
+        public var limit: Int?
+        /// The layout whose fields and portals shape the answer. It must be based on the same table.
+        public var layoutResponse: String?
+        /// The portals to return: `nil` all of the layout, `[]` none.
+        public var portal: [PortalRequest]?
+        /// The default is an empty response.
+        public var noMatch: NoMatch
+
+        public init(
+            query: [[String: String]],
+            sort: [SortQuery]? = nil,
+            script: ScriptQuery? = nil,
+            offset: Int? = nil,
+            limit: Int? = nil,
+            layoutResponse: String? = nil,
+            portal: [PortalRequest]? = nil,
+            noMatch: NoMatch = .empty
+        ) {
+            self.query = query
+            self.sort = sort
+            self.script = script
+            self.offset = offset
+            self.limit = limit
+            self.layoutResponse = layoutResponse
+            self.portal = portal
+            self.noMatch = noMatch
+        }
+    }
+}

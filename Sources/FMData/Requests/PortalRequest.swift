@@ -1,0 +1,21 @@
+extension DataAPI {
+    /// A portal to return with each record, and which of its rows.
+    ///
+    ///     PortalRequest(name: "Lines", limit: 200)
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", parameters `portal`, `_offset.…` and `_limit.…`.
+    public struct PortalRequest: Hashable, Sendable {
+        /// The portal's object name, if it has one in the Inspector, else the name of its table occurrence.
+        public var name: String
+        /// The most rows to return. Without it the server returns 50.
+        public var limit: Int?
+        /// The first row to return, counted from 1.
+        public var offset: Int?
+
+        public init(name: String, limit: Int? = nil, offset: Int? = nil) {
+            self.name = name
+            self.limit = limit
+            self.offset = offset
+        }
+    }
+}

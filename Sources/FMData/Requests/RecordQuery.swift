@@ -1,0 +1,36 @@
+extension DataAPI {
+    /// Options of ``DataAPI/Layout/getRecords(recordQuery:)`` and ``DataAPI/Layout/getRecordById(recordId:recordQuery:)``.
+    ///
+    ///     RecordQuery(portal: [], offset: 101, limit: 100, sortOrder: [SortQuery(fieldName: "Name")])
+    ///
+    /// Source: Claris Data API guide, "Get a range of records" and "Get a single record".
+    public struct RecordQuery: Hashable, Sendable {
+        public var script: ScriptQuery?
+        /// The layout whose fields and portals shape the answer. It must be based on the same table.
+        public var layoutResponse: String?
+        /// The portals to return: `nil` all of the layout, `[]` none.
+        public var portal: [PortalRequest]?
+        /// The first record to return, counted from 1. Not for a single record.
+        public var offset: Int?
+        /// The most records to return. Without it the server returns 100. Not for a single record.
+        public var limit: Int?
+        /// Without it records come in the order of their creation. Not for a single record.
+        public var sortOrder: [SortQuery]?
+
+        public init(
+            script: ScriptQuery? = nil,
+            layoutResponse: String? = nil,
+            portal: [PortalRequest]? = nil,
+            offset: Int? = nil,
+            limit: Int? = nil,
+            sortOrder: [SortQuery]? = nil
+        ) {
+            self.script = script
+            self.layoutResponse = layoutResponse
+            self.portal = portal
+            self.offset = offset
+            self.limit = limit
+            self.sortOrder = sortOrder
+        }
+    }
+}

@@ -1,0 +1,59 @@
+extension DataAPI {
+    /// The scripts to run with a request: before it, between the request and its sort, and after it.
+    ///
+    ///     ScriptQuery(script: "Send receipt", scriptParam: "42")
+    ///
+    /// Their results come back in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
+    /// unknown, even a read. On a read without body (`getRecords`, `getRecordById`, `deleteRecord`) a parameter travels in
+    /// the URL: keep secrets and more than about 1,000 characters out of it.
+    ///
+    /// Source: Claris Data API guide, "Run FileMaker scripts".
+    public struct ScriptQuery: Hashable, Sendable {
+        /// Runs after the request and its sort.
+        public var script: String?
+        public var scriptParam: String?
+        /// Runs after the request, before its sort.
+        public var scriptPreSort: String?
+        public var scriptPreSortParam: String?
+        /// Runs before the request.
+        public var scriptPreRequest: String?
+        public var scriptPreRequestParam: String?
+
+        public init(
+            script: String? = nil,
+            scriptParam: String? = nil,
+            scriptPreSort: String? = nil,
+            scriptPreSortParam: String? = nil,
+            scriptPreRequest: String? = nil,
+            scriptPreRequestParam: String? = nil
+        ) {
+            self.script = script
+            self.scriptParam = scriptParam
+            self.scriptPreSort = scriptPreSort
+            self.scriptPreSortParam = scriptPreSortParam
+            self.scriptPreRequest = scriptPreRequest
+            self.scriptPreRequestParam = scriptPreRequestParam
+        }
+    }
+}
+
+extension DataAPI.ScriptQuery {
+    /// The six keys as they appear in a query or a body, in the order in which the scripts run. A parameter without its
+    /// script says nothing and is left out.
+    var wireParameters: [(name: String, value: String)] {
+        let phases = [
+            ("script.prerequest", scriptPreRequest, scriptPreRequestParam),
+            ("script.presort", scriptPreSort, scriptPreSortParam),
+            ("script", script, scriptParam),
+        ]
+        var parameters: [(name: String, value: String)] = []
+        for (name, script, parameter) in phases {
+            guard let script else { continue }
+            parameters.append((name, script))
+            if let parameter { parameters.append((name + ".param", parameter)) }
+        }
+        return parameters
+    }
+
+    var runsScripts: Bool { script != nil || scriptPreSort != nil || scriptPreRequest != nil }
+}

@@ -1,0 +1,33 @@
+extension DataAPI {
+    /// One field to sort by. Several in an array sort by the first, then within equal values by the next.
+    ///
+    ///     [SortQuery(fieldName: "City"), SortQuery(fieldName: "Joined", sortOrder: .descend)]
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", parameter `_sort`.
+    public struct SortQuery: Hashable, Sendable, Encodable {
+        /// Ascending, descending, or in the order of a value list.
+        public struct Order: Hashable, Sendable, Encodable {
+            let rawValue: String
+
+            public static let ascend = Order(rawValue: "ascend")
+            public static let descend = Order(rawValue: "descend")
+
+            /// The order in which the value list names the values; values that are not in it come last.
+            public static func valueList(_ name: String) -> Order { Order(rawValue: name) }
+
+            public func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(rawValue)
+            }
+        }
+
+        public var fieldName: String
+        public var sortOrder: Order
+
+        /// - Parameter sortOrder: the default is ascending.
+        public init(fieldName: String, sortOrder: Order = .ascend) {
+            self.fieldName = fieldName
+            self.sortOrder = sortOrder
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import FMHTTP
+import Foundation
+import NIOCore
+
+/// Reads an HTTP answer as a Data API answer: its messages decide before its status does, and before the response is looked
+/// at, since an error carries an empty one.
+struct AnswerReader {
+    /// A user's own decoder; `nil` is the library's.
+    var decoder: JSONDecoder?
+
+    func read<Response: Decodable>(_ type: Response.Type, from answer: HTTPResponse) throws -> Response {
+        let envelope = try envelope(of: answer)
+        guard let first = envelope.messages.first else {
+            throw failure(.decoding, "The answer has no message, so it says neither success nor error.", answer)
+        }
+        guard first.code == "0" else {
+            throw fileMakerError(first, all: envelope.messages, answer)
+        }
+        do {
+            return try envelope.decodeResponse(type)
+        } catch {
+            var failure = FMRest.APIError(wrapping: error)
+            failure.httpStatus = Int(answer.status.code)
+            failure.contentType = answer.contentType
+            throw failure
+        }
+    }
+
+    private func envelope(of answer: HTTPResponse) throws -> Envelope {
+        do {
+            return try Envelope(parsing: answer.body, decoder: decoder)
+        } catch {
+            throw notDataAPI(answer, underlying: error)
+        }
+    }
+
+    private func fileMakerError(
+        _ first: DataAPI.Message,
+        all messages: [DataAPI.Message],
+        _ answer: HTTPResponse
+    ) -> FMRest.APIError {
+        let code = first.errorCode
+        return FMRest.APIError(
+            .fileMaker,
+            reason: first.message ?? code?.summary ?? "FileMaker answered with code \"\(first.code)\".",
+            hint: code?.hint,
+            fileMakerCode: code,
+            messages: messages,
+            httpStatus: Int(answer.status.code),
+            contentType: answer.contentType
+        )
+    }
+
+    /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
+    /// in front of one that is down.
+    private func notDataAPI(_ answer: HTTPResponse, underlying: any Error) -> FMRest.APIError {
+        let looksLikeJSON = answer.body.readableBytesView.first { !$0.isJSONSpace } == UInt8(ascii: "{")
+        if looksLikeJSON, (200..<300).contains(answer.status.code) {
+            var error = failure(.decoding, "The answer is not a Data API answer in JSON.", answer)
+            error.underlying = underlying
+            return error
+        }
+        let reason: String
+        if answer.body.readableBytes == 0 {
+            reason = "The answer has no body."
+        } else if let title = answer.pageTitle {
+            reason = "The answer is a web page titled \"\(title)\"."
+        } else {
+            reason = "The answer is no JSON of the Data API."
+        }
+        var error = failure(.notDataAPI, reason, answer)
+        error.hint = answer.statusHint
+        error.underlying = underlying
+        return error
+    }
+
+    private func failure(_ code: FMRest.APIError.Code, _ reason: String, _ answer: HTTPResponse) -> FMRest.APIError {
+        FMRest.APIError(
+            code,
+            reason: reason,
+            httpStatus: Int(answer.status.code),
+            contentType: answer.contentType
+        )
+    }
+}
+
+extension HTTPResponse {
+    fileprivate var contentType: String? { headers.first(name: "Content-Type") }
+
+    /// The `<title>` of an HTML body, from its first kilobyte.
+    fileprivate var pageTitle: String? {
+        let start = String(decoding: body.readableBytesView.prefix(1024), as: UTF8.self)
+        guard let open = start.range(of: "<title>", options: .caseInsensitive),
+            let close = start.range(of: "</title>", options: .caseInsensitive, range: open.upperBound..<start.endIndex)
+        else { return nil }
+        let title = start[open.upperBound..<close.lowerBound].trimmingCharacters(in: .whitespacesAndNewlines)
+        return title.isEmpty ? nil : title
+    }
+
+    fileprivate var statusHint: String? {
+        switch status.code {
+        case 401: "The session or the Claris ID token may have expired."
+        case 404: "Is the Data API enabled on this server, and is the version in the path one it has?"
+        case 502, 503, 504: "The Data API engine is stopped, restarting or overloaded."
+        default: "Is the Data API enabled on this server?"
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isJSONSpace: Bool {
+        // The first byte of a UTF-8 byte order mark counts too: some files that tools recorded begin with one.
+        self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 || self == 0xEF || self == 0xBB || self == 0xBF
+    }
+}

@@ -1,0 +1,121 @@
+extension DataAPI {
+    /// What a create or a duplicate made.
+    ///
+    /// Source: Claris Data API guide, "Create a record" and "Duplicate a record".
+    public struct CreateResponse: Hashable, Sendable {
+        /// The new record's id.
+        public var recordId: Int
+        /// The new record's modification id: 0 unless auto-enter or a script touched it again. Some servers leave it out.
+        public var modId: Int?
+        /// The related records that portal rows made; see ``EditRecordResponse/newPortalRecordInfo``.
+        public var newPortalRecordInfo: [CreatedPortalRecordInfo]
+        public var scriptResponse: ScriptResponse?
+
+        public init(
+            recordId: Int,
+            modId: Int?,
+            newPortalRecordInfo: [CreatedPortalRecordInfo] = [],
+            scriptResponse: ScriptResponse? = nil
+        ) {
+            self.recordId = recordId
+            self.modId = modId
+            self.newPortalRecordInfo = newPortalRecordInfo
+            self.scriptResponse = scriptResponse
+        }
+    }
+
+    /// What an edit did.
+    ///
+    /// Source: Claris Data API guide, "Edit a record".
+    public struct EditRecordResponse: Hashable, Sendable {
+        /// The record's new modification id.
+        public var modId: Int
+        /// The related records that portal rows made, each once. How many a server names depends on its version: all of
+        /// them on recent ones, only the last of each portal on older ones. Read the record again where it matters.
+        public var newPortalRecordInfo: [CreatedPortalRecordInfo]
+        public var scriptResponse: ScriptResponse?
+
+        public init(
+            modId: Int,
+            newPortalRecordInfo: [CreatedPortalRecordInfo] = [],
+            scriptResponse: ScriptResponse? = nil
+        ) {
+            self.modId = modId
+            self.newPortalRecordInfo = newPortalRecordInfo
+            self.scriptResponse = scriptResponse
+        }
+    }
+
+    /// A related record that a portal row made.
+    public struct CreatedPortalRecordInfo: Hashable, Sendable {
+        /// The related table occurrence.
+        public var tableName: String
+        public var recordId: Int
+        public var modId: Int?
+
+        public init(tableName: String, recordId: Int, modId: Int?) {
+            self.tableName = tableName
+            self.recordId = recordId
+            self.modId = modId
+        }
+    }
+}
+
+extension DataAPI.EditRecordResponse {
+    public typealias CreatedPortalRecordInfo = DataAPI.CreatedPortalRecordInfo
+}
+
+// MARK: - Decoding
+
+extension DataAPI.CreateResponse: Decodable {
+    enum CodingKeys: CodingKey {
+        case recordId, modId, newPortalRecordInfo
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        recordId = try container.decodeWireInteger(forKey: .recordId)
+        modId = try container.decodeWireIntegerIfPresent(forKey: .modId)
+        newPortalRecordInfo = try container.decodeCreatedRows(forKey: .newPortalRecordInfo)
+        scriptResponse = try DataAPI.ScriptResponse.ifPresent(in: decoder)
+    }
+}
+
+extension DataAPI.EditRecordResponse: Decodable {
+    enum CodingKeys: CodingKey {
+        case modId, newPortalRecordInfo
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        modId = try container.decodeWireInteger(forKey: .modId)
+        newPortalRecordInfo = try container.decodeCreatedRows(forKey: .newPortalRecordInfo)
+        scriptResponse = try DataAPI.ScriptResponse.ifPresent(in: decoder)
+    }
+}
+
+extension DataAPI.CreatedPortalRecordInfo: Decodable {
+    enum CodingKeys: CodingKey {
+        case tableName, recordId, modId
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        tableName = try container.decode(String.self, forKey: .tableName)
+        recordId = try container.decodeWireInteger(forKey: .recordId)
+        modId = try container.decodeWireIntegerIfPresent(forKey: .modId)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The rows that were made, each once: recent servers name a row once for every field written in it. An empty object
+    /// stands for none in one recorded answer.
+    fileprivate func decodeCreatedRows(forKey key: Key) throws -> [DataAPI.CreatedPortalRecordInfo] {
+        guard contains(key), try !decodeNil(forKey: key) else { return [] }
+        if (try? nestedUnkeyedContainer(forKey: key)) == nil {
+            return try decode([String: DataAPI.CreatedPortalRecordInfo].self, forKey: key).values.map { $0 }
+        }
+        var seen: Set<DataAPI.CreatedPortalRecordInfo> = []
+        return try decode([DataAPI.CreatedPortalRecordInfo].self, forKey: key).filter { seen.insert($0).inserted }
+    }
+}

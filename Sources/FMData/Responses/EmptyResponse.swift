@@ -1,0 +1,11 @@
+extension FMRest {
+    /// The answer of a call that says nothing but that it worked.
+    public struct EmptyResponse: Hashable, Sendable {
+        public init() {}
+    }
+}
+
+extension FMRest.EmptyResponse: Decodable {
+    /// Servers put different things here, or nothing: none of it matters.
+    public init(from decoder: any Decoder) throws {}
+}

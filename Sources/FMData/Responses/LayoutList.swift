@@ -1,0 +1,49 @@
+extension DataAPI.Database {
+    /// One entry of the list of layouts: a layout, ready to use, or a folder of entries.
+    ///
+    /// Source: Claris Data API guide, "Get layout names".
+    public indirect enum LayoutListItem: Hashable, Sendable {
+        case layout(layout: DataAPI.Layout)
+        case folder(name: String, layouts: [LayoutListItem])
+
+        public var name: String {
+            switch self {
+            case .layout(let layout): layout.name
+            case .folder(let name, _): name
+            }
+        }
+
+        /// The layouts of the entry, at any depth, in order.
+        public var allLayouts: [DataAPI.Layout] {
+            switch self {
+            case .layout(let layout): [layout]
+            case .folder(_, let layouts): layouts.flatMap(\.allLayouts)
+            }
+        }
+    }
+}
+
+extension DataAPI.Database.LayoutListItem: Comparable {
+    /// By name, folders and layouts alike.
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
+}
+
+/// The list as it is on the wire, before its layouts know their database.
+struct LayoutListBody: Decodable {
+    struct Entry: Decodable {
+        var name: String
+        var table: String?
+        var folderLayoutNames: [Entry]?
+
+        func item(in database: DataAPI.Database) -> DataAPI.Database.LayoutListItem {
+            if let folderLayoutNames {
+                .folder(name: name, layouts: folderLayoutNames.map { $0.item(in: database) })
+            } else {
+                // One recorded server sends "" for every table.
+                .layout(layout: .init(name: name, database: database, table: table == "" ? nil : table))
+            }
+        }
+    }
+
+    var layouts: [Entry]
+}

@@ -1,0 +1,166 @@
+extension DataAPI.Layout {
+    /// What a layout shows: its fields, its portals and the value lists they use.
+    ///
+    /// Source: Claris Data API guide, "Get layout metadata".
+    public struct LayoutMetaData: Hashable, Sendable {
+        /// The fields on the layout, in the order of its objects.
+        public var fieldMetaData: [FieldMetaData]
+        /// The fields of each portal, by the portal's name, as in `portalData`.
+        public var portalMetaData: [String: [FieldMetaData]]
+        /// The value lists that fields on the layout use; `nil` when none does. A list limited to related values is empty
+        /// unless the metadata was asked for a record.
+        public var valueLists: [ValueLists]?
+
+        public init(
+            fieldMetaData: [FieldMetaData],
+            portalMetaData: [String: [FieldMetaData]] = [:],
+            valueLists: [ValueLists]? = nil
+        ) {
+            self.fieldMetaData = fieldMetaData
+            self.portalMetaData = portalMetaData
+            self.valueLists = valueLists
+        }
+
+        /// One field as the layout shows it.
+        public struct FieldMetaData: Hashable, Sendable {
+            public var name: String
+            public var type: FieldType
+            public var displayType: DisplayType?
+            /// The type of the field's values.
+            public var result: CalcResult
+            /// The value list of the field's control.
+            public var valueList: String?
+            public var global: Bool
+            public var autoEnter: Bool
+            public var fourDigitYear: Bool
+            /// How many repetitions the field has.
+            public var maxRepeat: Int
+            /// The most characters a value may have; 0 is no limit.
+            public var maxCharacters: Int?
+            public var notEmpty: Bool
+            public var numeric: Bool
+            public var timeOfDay: Bool
+            /// The first repetition that the layout shows.
+            public var repetitionStart: Int?
+            /// The last repetition that the layout shows.
+            public var repetitionEnd: Int?
+            /// How many repetitions the layout shows.
+            public var repetitions: Int?
+        }
+
+        /// A value list and its values.
+        public struct ValueLists: Hashable, Sendable, Decodable {
+            public var name: String
+            /// `customList` or `byField`.
+            public var type: String
+            public var values: [Value]
+
+            public struct Value: Hashable, Sendable, Decodable {
+                /// What is stored.
+                public var value: String
+                /// What users see.
+                public var displayValue: String
+            }
+        }
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
+    /// How a field gets its value. A kind that a future server invents keeps its name.
+    public struct FieldType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let normal = Self(rawValue: "normal")
+        public static let calculation = Self(rawValue: "calculation")
+        public static let summary = Self(rawValue: "summary")
+    }
+
+    /// The control that shows a field. A kind that a future server invents keeps its name.
+    public struct DisplayType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let editText = Self(rawValue: "editText")
+        public static let popupList = Self(rawValue: "popupList")
+        public static let popupMenu = Self(rawValue: "popupMenu")
+        public static let checkBox = Self(rawValue: "checkBox")
+        public static let radioButtons = Self(rawValue: "radioButtons")
+        public static let selectionList = Self(rawValue: "selectionList")
+        public static let calendar = Self(rawValue: "calendar")
+        public static let secureText = Self(rawValue: "secureText")
+    }
+
+    /// The type of a field's values. A kind that a future server invents keeps its name.
+    public struct CalcResult: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let text = Self(rawValue: "text")
+        public static let number = Self(rawValue: "number")
+        public static let date = Self(rawValue: "date")
+        public static let time = Self(rawValue: "time")
+        public static let timeStamp = Self(rawValue: "timeStamp")
+        public static let container = Self(rawValue: "container")
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData: Decodable {
+    enum CodingKeys: CodingKey {
+        case fieldMetaData, portalMetaData, valueLists
+        /// The form of FileMaker Server 17.
+        case metaData
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let fields = try container.decodeIfPresent([FieldMetaData].self, forKey: .metaData) {
+            fieldMetaData = fields
+        } else {
+            fieldMetaData = try container.decode([FieldMetaData].self, forKey: .fieldMetaData)
+        }
+        portalMetaData = try container.decodeIfPresent([String: [FieldMetaData]].self, forKey: .portalMetaData) ?? [:]
+        valueLists = try container.decodeIfPresent([ValueLists].self, forKey: .valueLists)
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Decodable {
+    enum CodingKeys: CodingKey {
+        case name, type, displayType, result, valueList, global, autoEnter, fourDigitYear, maxRepeat, maxCharacters
+        case notEmpty, numeric, timeOfDay, repetitionStart, repetitionEnd, repetitions
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decode(String.self, forKey: .name)
+        type = FieldType(rawValue: try container.decode(String.self, forKey: .type))
+        displayType = try container.decodeIfPresent(String.self, forKey: .displayType).map(DisplayType.init(rawValue:))
+        result = CalcResult(rawValue: try container.decode(String.self, forKey: .result))
+        valueList = try container.decodeIfPresent(String.self, forKey: .valueList)
+        global = try container.decodeFlagIfPresent(forKey: .global)
+        autoEnter = try container.decodeFlagIfPresent(forKey: .autoEnter)
+        fourDigitYear = try container.decodeFlagIfPresent(forKey: .fourDigitYear)
+        maxCharacters = try container.decodeWireIntegerIfPresent(forKey: .maxCharacters)
+        notEmpty = try container.decodeFlagIfPresent(forKey: .notEmpty)
+        numeric = try container.decodeFlagIfPresent(forKey: .numeric)
+        timeOfDay = try container.decodeFlagIfPresent(forKey: .timeOfDay)
+        repetitionStart = try container.decodeWireIntegerIfPresent(forKey: .repetitionStart)
+        repetitionEnd = try container.decodeWireIntegerIfPresent(forKey: .repetitionEnd)
+        // Servers send start and end, their own OpenAPI description a count: either says how many are shown.
+        let shown = try container.decodeWireIntegerIfPresent(forKey: .repetitions)
+        repetitions = shown ?? repetitionEnd.map { $0 - (repetitionStart ?? 1) + 1 }
+        maxRepeat = try container.decodeWireIntegerIfPresent(forKey: .maxRepeat) ?? shown ?? 1
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A flag that newer servers send as a boolean and FileMaker Server 17 as `"true"` or `"false"`; absent is `false`.
+    fileprivate func decodeFlagIfPresent(forKey key: Key) throws -> Bool {
+        guard contains(key) else { return false }
+        do {
+            return try decode(Bool.self, forKey: key)
+        } catch DecodingError.typeMismatch {
+            return try decode(String.self, forKey: key) == "true"
+        }
+    }
+}

@@ -1,0 +1,50 @@
+extension DataAPI.Server {
+    /// What a server says of itself.
+    ///
+    /// Source: Claris Data API guide, "Get product information".
+    public struct ProductInfo: Hashable, Sendable, Decodable {
+        /// "FileMaker Data API Engine".
+        public var name: String
+        /// The build date, as the server writes it. Servers from 2024 on do not say.
+        public var buildDate: String?
+        /// The version, such as "19.5.1.36". Servers from 2024 on do not say.
+        public var version: String?
+        /// The pattern of dates, "MM/dd/yyyy" on every server seen.
+        public var dateFormat: String
+        /// The pattern of times.
+        public var timeFormat: String
+        /// The pattern of timestamps.
+        public var timeStampFormat: String
+
+        public init(
+            name: String,
+            buildDate: String? = nil,
+            version: String? = nil,
+            dateFormat: String,
+            timeFormat: String,
+            timeStampFormat: String
+        ) {
+            self.name = name
+            self.buildDate = buildDate
+            self.version = version
+            self.dateFormat = dateFormat
+            self.timeFormat = timeFormat
+            self.timeStampFormat = timeStampFormat
+        }
+    }
+
+    struct ProductInfoContainer: Decodable {
+        var productInfo: ProductInfo
+
+        enum CodingKeys: CodingKey {
+            case productInfo
+        }
+
+        /// The server's own OpenAPI description leaves the wrapper out; servers send it. Both are taken.
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            productInfo =
+                try container.decodeIfPresent(ProductInfo.self, forKey: .productInfo) ?? ProductInfo(from: decoder)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+extension DataAPI.Database {
+    /// One entry of the list of scripts: a script or a folder of entries. A script named "-" is a separator of the menu.
+    ///
+    /// Source: Claris Data API guide, "Get script names".
+    public indirect enum ScriptItem: Hashable, Sendable {
+        case script(_ name: String)
+        case folder(_ name: String, scripts: [ScriptItem])
+
+        public var name: String {
+            switch self {
+            case .script(let name), .folder(let name, _): name
+            }
+        }
+
+        /// The names of the scripts of the entry, at any depth, in order, without separators.
+        public var allScripts: [String] {
+            switch self {
+            case .script("-"): []
+            case .script(let name): [name]
+            case .folder(_, let scripts): scripts.flatMap(\.allScripts)
+            }
+        }
+    }
+}
+
+extension DataAPI.Database.ScriptItem: Comparable {
+    /// By name, folders and scripts alike.
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
+}
+
+extension DataAPI.Database.ScriptItem: Decodable {
+    enum CodingKeys: CodingKey {
+        case name, folderScriptNames
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try container.decode(String.self, forKey: .name)
+        if let scripts = try container.decodeIfPresent([Self].self, forKey: .folderScriptNames) {
+            self = .folder(name, scripts: scripts)
+        } else {
+            self = .script(name)
+        }
+    }
+}
+
+struct ScriptListBody: Decodable {
+    var scripts: [DataAPI.Database.ScriptItem]
+}

@@ -1,0 +1,126 @@
+public import Foundation
+public import Logging
+
+extension DataAPI {
+    /// How a server is reached and how its answers are read. Every property has a default that suits a FileMaker Server
+    /// with a valid certificate.
+    ///
+    ///     var config = DataAPI.Config()
+    ///     config.sessions.maximum = 4
+    ///     config.timeouts.firstByte = .seconds(300)       // long scripts
+    ///     let server = DataAPI.Server(host: "fms.example.com", config: config)
+    public struct Config: Sendable {
+        /// The version of the API in every path. The default is ``APIVersion/latest``.
+        public var version: APIVersion = .latest
+        /// The default is HTTPS. A scheme in the server's `host` wins.
+        public var scheme: Scheme = .https
+        /// Where the API lives on the host. The default is `/fmi/data`.
+        public var rootPath = "/fmi/data"
+        /// Where plain HTTP may go. The default is this machine only: passwords and tokens travel in the clear.
+        public var plainHTTP: PlainHTTP = .loopbackOnly
+        /// How long to wait for what.
+        public var timeouts = Timeouts()
+        /// How certificates are checked, and with which one the client presents itself.
+        public var tls = TLS()
+        /// Connections to the server that may be open at once. The default is 16.
+        public var maximumConnections = 16
+        /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB.
+        public var maximumResponseBytes = 1 << 30
+        /// Where values arrive. The default is ``Delivery/background``.
+        public var delivery: Delivery = .background
+        /// A decoder to use for records instead of the library's own. FileMaker's rules for empty and textual numbers,
+        /// dates and repetitions are then up to it. The default is `nil`.
+        public var decoder: JSONDecoder?
+        /// An encoder to use for records instead of the library's own. The default is `nil`.
+        public var encoder: JSONEncoder?
+        /// Where the library logs. The default is nowhere.
+        public var logger: Logger?
+        /// What the client calls itself to the server.
+        public var userAgent = "FMData (Swift)"
+
+        public init() {}
+    }
+
+    /// A version of the Data API, as it stands in the path.
+    ///
+    /// Version 1 shapes portal data after the layout's view setting; version 2 and later always return all related rows.
+    public struct APIVersion: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let v1 = APIVersion(rawValue: "v1")
+        public static let v2 = APIVersion(rawValue: "v2")
+        /// Whatever the server's newest is.
+        public static let latest = APIVersion(rawValue: "vLatest")
+    }
+
+    public enum Scheme: String, Hashable, Sendable {
+        case http, https
+    }
+
+    /// Where plain HTTP may go.
+    public enum PlainHTTP: Hashable, Sendable {
+        /// To this machine only; any other host is refused with ``FMRest/APIError/Code/invalidRequest``.
+        case loopbackOnly
+        /// Anywhere. Everyone on the way can read passwords, tokens and records.
+        case anywhereUnencrypted
+    }
+
+    /// Where the values of a publisher arrive.
+    public enum Delivery: Hashable, Sendable {
+        /// On a background thread, the values of one subscription one after the other. A subscriber that blocks stalls
+        /// nobody else.
+        case background
+        /// On the connection's event loop, without a change of thread. A subscriber that blocks stalls every request on
+        /// that loop: for those who need the last microseconds and promise not to.
+        case eventLoop
+    }
+
+    /// Spans after which a request fails with ``FMRest/APIError/Code/timeout``. `nil` waits for ever.
+    public struct Timeouts: Hashable, Sendable {
+        /// To have a connection, with TLS. The default is 10 s.
+        public var connect: Duration? = .seconds(10)
+        /// From the end of the request to the first byte of the answer: finds in unindexed fields and scripts take their
+        /// time. The default is 120 s.
+        public var firstByte: Duration? = .seconds(120)
+        /// Without a byte in either direction while one is expected. The default is 60 s.
+        public var idle: Duration? = .seconds(60)
+        /// For the whole request, waiting for a connection included. The default is `nil`.
+        public var total: Duration?
+
+        public init() {}
+    }
+
+    /// How TLS is done. The default verifies the certificate and the host name against the system's roots.
+    public struct TLS: Hashable, Sendable {
+        /// Which authorities are trusted.
+        public enum Roots: Hashable, Sendable {
+            case system
+            /// Those of the system and those in a PEM file.
+            case systemAnd(file: String)
+            /// Only those in a PEM file.
+            case only(file: String)
+        }
+
+        public var roots: Roots = .system
+        /// The client's own certificate chain and key, as PEM files.
+        public var clientCertificate: ClientCertificate?
+        /// SHA-256 hashes of public keys (SPKI), base64. When not empty, one of the server's certificates must match.
+        public var pinnedPublicKeys: [String] = []
+        /// Accept any certificate, and with it anybody who stands between: for a development machine only. Logged as a
+        /// warning when a server is made with it.
+        public var dangerouslySkipsVerification = false
+
+        public struct ClientCertificate: Hashable, Sendable {
+            public var chainFile: String
+            public var keyFile: String
+
+            public init(chainFile: String, keyFile: String) {
+                self.chainFile = chainFile
+                self.keyFile = keyFile
+            }
+        }
+
+        public init() {}
+    }
+}

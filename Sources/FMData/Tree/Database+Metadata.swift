@@ -1,0 +1,33 @@
+public import OpenCombine
+
+extension DataAPI.Database {
+    /// The layouts the account may see, in their folders. The list is kept in ``layoutList`` as well.
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire.
+    ///
+    /// Source: Claris Data API guide, "Get layout names", `GET …/layouts`. FileMaker Server 18 and later.
+    public func getLayoutNames() -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
+        perform { .layoutNames(in: self.name) }
+            .map { body in
+                self.keep(layouts: body.layouts)
+                return self.layoutList
+            }
+            .eraseToAnyPublisher()
+    }
+
+    /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well.
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire.
+    ///
+    /// Source: Claris Data API guide, "Get script names", `GET …/scripts`. FileMaker Server 18 and later.
+    public func getScriptNames() -> AnyPublisher<[ScriptItem], FMRest.APIError> {
+        perform { .scriptNames(in: self.name) }
+            .map { body in
+                self.keep(scripts: body.scripts)
+                return body.scripts
+            }
+            .eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,91 @@
+import NIOConcurrencyHelpers
+public import OpenCombine
+
+extension DataAPI {
+    /// A hosted file: the place of credentials and sessions, and the parent of layouts.
+    ///
+    ///     let contacts = server.addDatabase("Contacts", credentials: .init(user: "api", password: secret))
+    ///     let people = contacts.addLayout("People")
+    ///
+    /// Making one sends nothing. The first request that needs a session logs in; a session that dies is renewed by the
+    /// request that notices. When the last reference to a database goes, its sessions are logged out.
+    public final class Database: ObservableObject, @unchecked Sendable {
+        // @unchecked: the stored properties are immutable, or wrappers and boxes whose contents are guarded by a lock.
+
+        /// The file's name without `.fmp12`.
+        public let name: String
+        /// The server that hosts the file.
+        public let server: Server
+        /// Sends before ``credentials``, ``layoutList`` or ``scriptList`` change.
+        public let objectWillChange = ObservableObjectPublisher()
+
+        /// Who is logged in: the credentials given, then after a login the session's token, and `.invalid` when the session
+        /// is lost and could not be renewed. `$credentials` publishes the present value to each new subscriber and then
+        /// every change, on the thread that made it.
+        ///
+        /// The credentials given are kept apart for the next login; only their state shows here.
+        @PublishedState public private(set) var credentials: Credentials = .invalid
+
+        /// The scripts that ``getScriptNames()`` last brought. `$scriptList` publishes them.
+        @PublishedState public private(set) var scriptList: [ScriptItem] = []
+
+        /// Layouts hold their database, so the database keeps their names only.
+        private let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
+
+        let identity: SessionIdentity
+        let sessions: SessionPool
+
+        init(name: String, server: Server, credentials: Credentials?, dataSources: FMDataSourceAuth?) {
+            self.name = name
+            self.server = server
+            self.identity = SessionIdentity(credentials: credentials ?? .invalid, dataSources: dataSources)
+            self.sessions = SessionPool(
+                configuration: server.config.sessions,
+                authenticator: .init(identity: identity, database: name, server: server)
+            )
+            self.credentials = credentials ?? .invalid
+        }
+
+        deinit {
+            sessions.close()
+        }
+
+        /// A layout by the key that names it.
+        public func addLayout(_ key: some LayoutKey) -> Layout {
+            addLayout(key.layoutName)
+        }
+
+        /// A layout by its name in the file.
+        public func addLayout(_ name: String) -> Layout {
+            Layout(name: name, database: self)
+        }
+
+        /// The layouts that ``getLayoutNames()`` last brought.
+        public var layoutList: [LayoutListItem] {
+            layoutNames.withLockedValue { $0 }.map { $0.item(in: self) }
+        }
+
+        func keep(layouts: [LayoutListBody.Entry]) {
+            objectWillChange.send()
+            layoutNames.withLockedValue { $0 = layouts }
+        }
+
+        func keep(scripts: [ScriptItem]) {
+            objectWillChange.send()
+            scriptList = scripts
+        }
+
+        func show(_ credentials: Credentials) {
+            objectWillChange.send()
+            self.credentials = credentials
+        }
+    }
+}
+
+extension DataAPI.Database: CustomStringConvertible, CustomReflectable {
+    public var description: String { "Database(\"\(name)\" on \(server.host))" }
+
+    public var customMirror: Mirror {
+        Mirror(self, children: ["name": name, "server": server.host, "credentials": credentials])
+    }
+}

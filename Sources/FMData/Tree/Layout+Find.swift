@@ -1,0 +1,48 @@
+public import OpenCombine
+
+extension DataAPI.Layout {
+    /// The records that match.
+    ///
+    ///     people.findRecords(query: FindQuery(query: [["City": "Calgary"]]))
+    ///         .returnAs(Person.self)
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire. When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the
+    /// query's ``DataAPI/FindQuery/noMatch`` says which.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
+    public func findRecords<R: Decodable, P: Decodable>(
+        query: DataAPI.FindQuery
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
+        let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> = database.perform {
+            try .find(in: self, query: query)
+        }
+        guard query.noMatch == .empty else { return found }
+        return found.tryCatch { error in
+            guard error.fileMakerCode == 401 else { throw error }
+            return Just(DataAPI.RecordResponse<R, P>.noMatch(in: self, messages: error.messages))
+                .setFailureType(to: FMRest.APIError.self)
+        }
+        .mapError(FMRest.APIError.init(wrapping:))
+        .eraseToAnyPublisher()
+    }
+}
+
+extension DataAPI.RecordResponse {
+    /// What an empty find comes to: FileMaker answers with an error that says neither table nor total.
+    fileprivate static func noMatch(in layout: DataAPI.Layout, messages: [DataAPI.Message]) -> Self {
+        Self(
+            data: [],
+            dataInfo: DataAPI.DataInfo(
+                database: layout.database.name,
+                layout: layout.name,
+                table: layout.table ?? "",
+                totalRecordCount: 0,
+                foundCount: 0,
+                returnedCount: 0,
+                isReported: false
+            ),
+            messages: messages
+        )
+    }
+}

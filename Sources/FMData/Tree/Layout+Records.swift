@@ -1,0 +1,97 @@
+public import OpenCombine
+
+/// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request (a
+/// second subscriber to a create makes a second record), and cancelling ends the exchange on the wire: a write that was
+/// already sent may have been carried out. Values arrive where ``DataAPI/Config/delivery`` says.
+extension DataAPI.Layout {
+    /// A range of the table's records: the first 100 unless the query says otherwise.
+    ///
+    ///     people.getRecords(recordQuery: RecordQuery(offset: 101, limit: 100))
+    ///         .returnAs(Person.self)
+    ///
+    /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
+    public func getRecords<R: Decodable, P: Decodable>(
+        recordQuery: DataAPI.RecordQuery? = nil
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
+        database.perform { try .records(of: self, query: recordQuery ?? .init()) }
+    }
+
+    /// One record by its id.
+    ///
+    /// Publishes one value, whose `data` has one element, then finishes. Fails with FileMaker code 101 when there is no
+    /// such record, and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order.
+    ///
+    /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
+    public func getRecordById<R: Decodable, P: Decodable>(
+        recordId: Int,
+        recordQuery: DataAPI.RecordQuery? = nil
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
+        database.perform { try .record(recordId, of: self, query: recordQuery ?? .init()) }
+    }
+
+    /// Makes a record.
+    ///
+    ///     people.createRecord(record: EditRecord(createRecord: Person(name: "Ada")))
+    ///
+    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record. Fails with FileMaker codes
+    /// 500 to 513 when a field's validation refuses its value; nothing is made then.
+    ///
+    /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    public func createRecord<R: Encodable, P: Encodable>(
+        record: DataAPI.EditRecord<R, P>
+    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+        database.perform { try .create(in: self, record: record) }
+    }
+
+    /// Makes a record with nothing but the values that FileMaker enters by itself.
+    ///
+    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
+    ///
+    /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    public func createRecord() -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+        createRecord(record: DataAPI.EditRecord(createRecord: DataAPI.EmptyPortal()))
+    }
+
+    /// Changes fields of a record, and rows of its portals.
+    ///
+    ///     people.editRecord(record: EditRecord(editRecord: changed, modId: record.modId), recordId: record.recordId)
+    ///
+    /// Publishes the new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the record has
+    /// another one by now, with 301 when somebody is editing it, with 101 when there is no such record. All of it is one
+    /// commit: when it fails, nothing has changed.
+    ///
+    /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
+    public func editRecord<R: Encodable, P: Encodable>(
+        record: DataAPI.EditRecord<R, P>,
+        recordId: Int
+    ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
+        database.perform { try .edit(recordId, of: self, record: record) }
+    }
+
+    /// Deletes a record.
+    ///
+    /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record.
+    ///
+    /// Source: Claris Data API guide, "Delete a record", `DELETE …/records/{id}`.
+    public func deleteRecord(
+        recordId: Int,
+        scriptQuery: DataAPI.ScriptQuery? = nil
+    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
+        database.perform { .delete(recordId, of: self, script: scriptQuery) }
+    }
+
+    /// Duplicates a record.
+    ///
+    /// Publishes the id and modId of the new record with the script results, then finishes. Each subscription makes a
+    /// record. Fails with FileMaker code 101 when there is no such record.
+    ///
+    /// Source: Claris Data API guide, "Duplicate a record", `POST …/records/{id}`. FileMaker Server 18 and later.
+    public func duplicateRecord(
+        recordId: Int,
+        scriptQuery: DataAPI.ScriptQuery? = nil
+    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+        database.perform { try .duplicate(recordId, of: self, script: scriptQuery) }
+    }
+}

@@ -1,0 +1,92 @@
+import FMHTTP
+import NIOConcurrencyHelpers
+public import OpenCombine
+
+extension DataAPI {
+    /// A FileMaker Server: the root of the tree.
+    ///
+    ///     let server = DataAPI.Server(host: "fms.example.com")
+    ///     let contacts = server.addDatabase("Contacts", credentials: .init(user: "api", password: secret))
+    ///
+    /// Making one sends nothing. A database keeps its server alive, a server knows its databases weakly: hold on to the
+    /// layouts or databases you use and let the rest follow. When the last reference goes, open connections are closed.
+    public final class Server: ObservableObject, @unchecked Sendable {
+        // @unchecked: every stored property is immutable and Sendable, except `objectWillChange`, which guards its
+        // subscribers by a lock of its own.
+
+        /// The host as it was given, with its port if it has one.
+        public let host: String
+        public let config: Config
+        /// Sends when the list of ``databases`` changes.
+        public let objectWillChange = ObservableObjectPublisher()
+
+        /// Where requests go, or why the host names no place.
+        let origin: Result<Origin, FMRest.APIError>
+        let client: HTTPClient
+        private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
+
+        /// - Parameters:
+        ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
+        ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host makes every call fail with
+        ///     ``FMRest/APIError/Code/invalidRequest``.
+        ///   - config: the default suits a server with a valid certificate.
+        public init(host: String, config: Config = Config()) {
+            self.host = host
+            self.config = config
+            self.origin = Result { () throws(FMRest.APIError) in
+                try HostAddress.origin(of: host, scheme: config.scheme)
+            }
+            self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
+            if config.tls.dangerouslySkipsVerification {
+                config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(host)"])
+            }
+        }
+
+        deinit {
+            client.close()
+        }
+
+        /// The databases that are in use, by name.
+        public var databases: [Database] {
+            children.withLockedValue { $0.values.compactMap(\.database) }.sorted { $0.name < $1.name }
+        }
+
+        /// The database of that name: a new object, or the one that is already in use.
+        ///
+        /// - Parameters:
+        ///   - name: the hosted file's name without `.fmp12`, spelled with the same letter case everywhere.
+        ///   - credentials: who logs in, when a request first needs a session. Given for a database that is already in
+        ///     use, they replace those it had.
+        ///   - dataSources: credentials for external data sources, sent with every login.
+        public func addDatabase(
+            _ name: String,
+            credentials: Credentials? = nil,
+            dataSources: FMDataSourceAuth? = nil
+        ) -> Database {
+            let (database, isNew) = children.withLockedValue { children in
+                if let database = children[name]?.database { return (database, false) }
+                let database = Database(name: name, server: self, credentials: credentials, dataSources: dataSources)
+                children = children.filter { $0.value.database != nil }
+                children[name] = WeakDatabase(database: database)
+                return (database, true)
+            }
+            if isNew {
+                objectWillChange.send()
+            } else if let credentials {
+                database.use(credentials, dataSources: dataSources)
+            }
+            return database
+        }
+    }
+}
+
+/// A parent's view of a child: it does not keep it alive.
+private struct WeakDatabase: Sendable {
+    weak var database: DataAPI.Database?
+}
+
+extension DataAPI.Server: CustomStringConvertible, CustomReflectable {
+    public var description: String { "Server(\"\(host)\")" }
+
+    public var customMirror: Mirror { Mirror(self, children: ["host": host]) }
+}
