@@ -1,12 +1,112 @@
-/// A FileMaker error code. (Stand-in until the catalogue lands.)
+/// A FileMaker error code: what `messages[0].code` and `scriptError` say.
+///
+/// Any number is a code; those that Claris documents have a constant, a ``name``, and many a ``hint``:
+///
+///     switch error.fileMakerCode {
+///     case .recordMissing: …              // 101
+///     case .invalidToken: …               // 952
+///     case let code? where code.isValidation: …   // 500 … 513
+///     default: …
+///     }
+///
+/// An error that carries a code (``FileMakerCodedError``) is caught by it:
+///
+///     do { … } catch FileMakerErrorCode.modIdMismatch { … }
+///
+/// The code `401` means "no records match"; it has nothing to do with the HTTP status 401.
+///
+/// Source: Claris, "FileMaker error codes", edition 26.
 public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
-    public var rawValue: Int
+    /// The number as FileMaker prints it. Negative for codes such as -1, "unknown error".
+    public let rawValue: Int
 
-    public init(rawValue: Int) { self.rawValue = rawValue }
-    public init(integerLiteral value: Int) { rawValue = value }
+    /// The code with this number, documented or not.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
 
-    public var isRetryable: Bool { [300, 301, 303, 304, 812, 956].contains(rawValue) }
-    public var meansSessionLost: Bool { rawValue == 952 }
-    public var meansHostFull: Bool { [812, 953, 956].contains(rawValue) }
-    public var hint: String? { nil }
+    /// The code with this number, documented or not.
+    public init(integerLiteral value: Int) {
+        self.init(rawValue: value)
+    }
+
+    /// The code of a message on the wire, where it is text. `nil` when the text is no integer, which only something
+    /// that is not FileMaker sends.
+    public init?(wireText: String) {
+        guard let number = Int(wireText) else { return nil }
+        self.init(rawValue: number)
+    }
+
+    /// What the code means in a few words, such as "record is missing". Unique among the documented codes, `nil` for
+    /// all others.
+    public var name: String? { Self.names[self] }
+
+    /// What the code means as a text that also serves for undocumented codes: "FileMaker error 101: record is missing".
+    public var summary: String {
+        "FileMaker error \(rawValue): \(name ?? "not a documented code")"
+    }
+
+    /// What most often is behind this code in a Data API program and what to do about it: which privilege, which
+    /// setting, which argument. `nil` where the name says it all.
+    public var hint: String? { Self.hints[self] }
+
+    /// Whether the very same request may succeed when it is sent again a little later, because the code tells of a
+    /// passing state and says that nothing was done: a lock held by somebody else (13, 300–304, 308, 310, 870), a lock
+    /// lost on the way (307), a full or busy host (812, 956, 1638, 1701), or FileMaker's own advice to retry (16).
+    ///
+    /// `false` for codes that look alike but need something else first: 306 and 512 (read the record again and decide),
+    /// 952 (log in, which a database does by itself), 953 (a limit of data per year, which does not pass by waiting),
+    /// 214 (each further attempt prolongs the lock-out).
+    public var isRetryable: Bool { meansHostFull || Self.passing.contains(self) }
+
+    /// Whether the host had no room for another session or connection (812, 956, 1638): nothing is wrong with the
+    /// credentials, back off before the next login and let idle sessions end. 953 is a neighbour that does not belong
+    /// here: no session becomes free by which it would end.
+    public var meansHostFull: Bool { Self.hostFull.contains(self) }
+
+    /// Whether the code says by itself that the session is gone (952). A lost window (112) can mean the same, but a
+    /// script's mistake as well: the session that knows its own history decides.
+    public var meansSessionLost: Bool { self == .invalidToken }
+
+    /// Whether a field refused a value (500–513).
+    public var isValidation: Bool { category == .validation }
+
+    private static let passing: Set<FileMakerErrorCode> = [
+        .objectInUse, .operationFailedRetry, .fileInUse, .recordInUse, .tableInUse, .schemaInUse, .layoutInUse,
+        .transactionLockFailed, .themeInUse, .itemsInUse, .fileModifiedElsewhere, .hostUnavailable,
+    ]
+
+    private static let hostFull: Set<FileMakerErrorCode> = [
+        .hostCapacityExceeded, .sessionLimitExceeded, .newConnectionsRefused,
+    ]
+}
+
+extension FileMakerErrorCode: Comparable {
+    /// Orders codes by their numbers.
+    public static func < (left: FileMakerErrorCode, right: FileMakerErrorCode) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension FileMakerErrorCode: CustomStringConvertible {
+    /// The number and, where there is one, the name: "101 (record is missing)".
+    public var description: String {
+        name.map { "\(rawValue) (\($0))" } ?? "\(rawValue)"
+    }
+}
+
+/// An error that may carry a FileMaker code. It is what lets `catch FileMakerErrorCode.recordInUse` work.
+public protocol FileMakerCodedError: Error {
+    /// The code FileMaker gave, `nil` when the failure came from elsewhere.
+    var fileMakerCode: FileMakerErrorCode? { get }
+}
+
+/// Matches an error by its FileMaker code in `catch` and `switch`.
+public func ~= (code: FileMakerErrorCode, error: any Error) -> Bool {
+    (error as? any FileMakerCodedError)?.fileMakerCode == code
+}
+
+/// Matches an error by the ``FileMakerErrorCode/Category-swift.struct`` of its FileMaker code in `catch` and `switch`.
+public func ~= (category: FileMakerErrorCode.Category, error: any Error) -> Bool {
+    (error as? any FileMakerCodedError)?.fileMakerCode?.category == category
 }

@@ -1,0 +1,134 @@
+extension FileMakerErrorCode {
+    /// The family of a code, for decisions that do not depend on the single number. May grow.
+    public struct Category: RawRepresentable, Hashable, Sendable {
+        /// The name of the category in lower case.
+        public let rawValue: String
+
+        /// A category by its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// No error at all: code 0.
+        public static let success = Category(rawValue: "success")
+        /// Failures of FileMaker in general, -1 among them.
+        public static let general = Category(rawValue: "general")
+        /// Something the request, a script or the file refers to does not exist.
+        public static let missing = Category(rawValue: "missing")
+        /// Logging in: wrong, inactive, expired or throttled accounts.
+        public static let account = Category(rawValue: "account")
+        /// The account is fine but may not do this.
+        public static let privileges = Category(rawValue: "privileges")
+        /// Somebody else holds or has changed what was asked for.
+        public static let locking = Category(rawValue: "locking")
+        /// Finding, sorting and relationships; 401, "no records match", belongs here.
+        public static let find = Category(rawValue: "find")
+        /// A field refused a value.
+        public static let validation = Category(rawValue: "validation")
+        /// Files and disks.
+        public static let file = Category(rawValue: "file")
+        /// The host: its capacity, its limits, its settings, its availability.
+        public static let host = Category(rawValue: "host")
+        /// The session of the Data API.
+        public static let session = Category(rawValue: "session")
+        /// The request itself is malformed: a mistake of the program or of this library.
+        public static let request = Category(rawValue: "request")
+        /// A script or a script step; also the codes 5000–5499 that a solution gives to *Revert Transaction*.
+        public static let script = Category(rawValue: "script")
+        /// Importing and exporting.
+        public static let importExport = Category(rawValue: "importExport")
+        /// Calculations and custom functions.
+        public static let calculation = Category(rawValue: "calculation")
+        /// ODBC and SQL.
+        public static let sql = Category(rawValue: "sql")
+        /// Sending mail.
+        public static let mail = Category(rawValue: "mail")
+        /// Plug-ins.
+        public static let plugIn = Category(rawValue: "plugIn")
+        /// Models and artificial intelligence.
+        public static let intelligence = Category(rawValue: "intelligence")
+        /// Connections that a script on the host opens, *Insert from URL* above all.
+        public static let network = Category(rawValue: "network")
+        /// Printing, spelling and other things of the desktop program.
+        public static let desktop = Category(rawValue: "desktop")
+        /// Outside every documented range.
+        public static let unknown = Category(rawValue: "unknown")
+    }
+
+    /// The family of the code. An undocumented code falls into the family of its range, since Claris numbers new codes
+    /// beside their kin.
+    public var category: Category {
+        Self.exceptions[self] ?? Self.ranges.first { $0.codes.contains(rawValue) }?.category ?? .unknown
+    }
+
+    /// The hundreds as Claris deals them out.
+    private static let ranges: [(codes: ClosedRange<Int>, category: Category)] = [
+        (-1 ... -1, .general),
+        (0...0, .success),
+        (1...99, .general),
+        (100...199, .missing),
+        (200...207, .privileges),
+        (208...214, .account),
+        (215...217, .privileges),
+        (218...299, .account),
+        (300...399, .locking),
+        (400...499, .find),
+        (500...513, .validation),
+        (600...699, .desktop),
+        (700...799, .importExport),
+        (800...869, .file),
+        (870...899, .intelligence),
+        (900...950, .desktop),
+        (951...999, .request),
+        (1200...1399, .calculation),
+        (1400...1499, .sql),
+        (1500...1549, .mail),
+        (1550...1599, .plugIn),
+        (1600...1699, .network),
+        (1700...1799, .request),
+        (5000...5499, .script),
+    ]
+
+    /// Codes that Claris placed among strangers.
+    private static let exceptions: [FileMakerErrorCode: Category] = [
+        .commandUnavailable: .script,
+        .commandUnknown: .script,
+        .commandInvalid: .script,
+        .canceledByTrigger: .script,
+        .fileReadOnly: .file,
+        .insufficientPrivileges: .privileges,
+        .requestedDataMissing: .request,
+        .objectInUse: .locking,
+        .accountInformationRequired: .account,
+        .mailClientMissing: .mail,
+        .importOrderInvalid: .importExport,
+        .exportOrderInvalid: .importExport,
+        .recoveredByWrongVersion: .file,
+        .importDenied: .privileges,
+        .importWriteDenied: .privileges,
+        .importAddDenied: .privileges,
+        .importModifyDenied: .privileges,
+        .privilegesDamaged: .file,
+        .fileNotShared: .host,
+        .hostCapacityExceeded: .host,
+        .recordSynchronizationFailed: .host,
+        .disconnectedByHost: .host,
+        .fileModifiedElsewhere: .locking,
+        .unexpectedError: .host,
+        .invalidToken: .session,
+        .transferLimitExceeded: .host,
+        .sessionLimitExceeded: .host,
+        .webPublishingDisabled: .host,
+        .phpPrivilegeRequired: .privileges,
+        .remoteFileRequired: .file,
+        .newConnectionsRefused: .host,
+        .hostUnavailable: .host,
+        .authorizationMalformed: .account,
+        .invalidUserOrToken: .account,
+        .licenseExpired: .host,
+        .privateKeyFileExists: .host,
+        .systemUnsupported: .host,
+        .externalGroupNameInvalid: .account,
+        .externalSignInDisabled: .account,
+    ]
+}
