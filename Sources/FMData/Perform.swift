@@ -19,7 +19,17 @@ extension DataAPI.Database {
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in
-            self.sessions.authorized { lease in self.server.exchange(request, token: lease.token) }
+            switch self.sessions {
+            case .pool(let pool):
+                // The attempt holds the database until the request has ended, so that
+                // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+                return pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
+                    self.server.exchange(request, token: lease.token)
+                }
+                .eraseToAnyPublisher()
+            case .pinned(let lease, _):
+                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            }
         }
     }
 }
@@ -58,7 +68,7 @@ extension DataAPI.Server {
         }
     }
 
-    private func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
+    func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
         let error = FMRest.APIError(wrapping: error)
         guard case .success(let origin) = origin else { return error }
         return error.about(request.summary(at: origin), isSafeToRepeat: request.isSafeToRepeat)
@@ -93,7 +103,7 @@ extension DataAPI.Server {
 }
 
 /// A publisher that makes its request when it is subscribed to.
-private func deferred<Response, Value>(
+func deferred<Response, Value>(
     _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
     _ send: @escaping (DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError>
 ) -> AnyPublisher<Value, FMRest.APIError> {

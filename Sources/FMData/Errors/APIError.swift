@@ -6,9 +6,9 @@ extension FMRest {
     /// holds no password, token or field value, so it can go to a log or a ticket as it is.
     ///
     ///     .catch { error in
-    ///         error.fileMakerCode == .recordIsMissing ? Just(nil) : Fail(error: error)
+    ///         error.fileMakerCode == .recordMissing ? Just(nil) : Fail(error: error)
     ///     }
-    public struct APIError: Error, Sendable {
+    public struct APIError: FileMakerCodedError, Sendable {
         public var code: Code
         /// FileMaker's error code, when the server's answer carried one other than 0.
         public var fileMakerCode: FileMakerErrorCode?

@@ -6,7 +6,7 @@ extension DataAPI {
     /// with a valid certificate.
     ///
     ///     var config = DataAPI.Config()
-    ///     config.sessions.maximum = 4
+    ///     config.sessions.maximumSessions = 4
     ///     config.timeouts.firstByte = .seconds(300)       // long scripts
     ///     let server = DataAPI.Server(host: "fms.example.com", config: config)
     public struct Config: Sendable {
@@ -22,6 +22,8 @@ extension DataAPI {
         public var timeouts = Timeouts()
         /// How certificates are checked, and with which one the client presents itself.
         public var tls = TLS()
+        /// How many sessions a database may hold on its server, and how long things may take.
+        public var sessions = SessionConfiguration()
         /// Connections to the server that may be open at once. The default is 16.
         public var maximumConnections = 16
         /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB.

@@ -33,21 +33,50 @@ extension DataAPI {
         private let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
 
         let identity: SessionIdentity
-        let sessions: SessionPool
+        let sessions: Sessions
+
+        /// Where the calls of a database get their session from.
+        enum Sessions: Sendable {
+            /// Any that is free.
+            case pool(SessionPool)
+            /// Always this one; see ``withSession(_:)``.
+            case pinned(SessionLease, of: SessionPool)
+        }
 
         init(name: String, server: Server, credentials: Credentials?, dataSources: FMDataSourceAuth?) {
             self.name = name
             self.server = server
-            self.identity = SessionIdentity(credentials: credentials ?? .invalid, dataSources: dataSources)
-            self.sessions = SessionPool(
+            identity = SessionIdentity(credentials: credentials ?? .invalid, dataSources: dataSources)
+            let state = CredentialsState(identity: identity, shown: _credentials, willChange: objectWillChange)
+            let pool = SessionPool(
                 configuration: server.config.sessions,
-                authenticator: .init(identity: identity, database: name, server: server)
+                storeKey: identity.storeKey(of: name, on: server),
+                authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
+                time: .running(on: server.client.eventLoop),
+                observer: SessionObserver(transition: { state.show($0) })
             )
+            sessions = .pool(pool)
             self.credentials = credentials ?? .invalid
+            if case .token(let token) = credentials?.secret { pool.adopt(SessionToken(token), isOwned: false) }
+        }
+
+        /// A view of a database that is bound to one session.
+        init(_ database: Database, pinnedTo lease: SessionLease) {
+            name = database.name
+            server = database.server
+            identity = database.identity
+            sessions = .pinned(lease, of: database.pool)
+            credentials = Credentials(token: lease.token.value)
         }
 
         deinit {
-            sessions.close()
+            if case .pool(let pool) = sessions { pool.close() }
+        }
+
+        var pool: SessionPool {
+            switch sessions {
+            case .pool(let pool), .pinned(_, let pool): pool
+            }
         }
 
         /// A layout by the key that names it.

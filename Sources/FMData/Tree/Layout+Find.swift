@@ -19,7 +19,7 @@ extension DataAPI.Layout {
         }
         guard query.noMatch == .empty else { return found }
         return found.tryCatch { error in
-            guard error.fileMakerCode == 401 else { throw error }
+            guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Just(DataAPI.RecordResponse<R, P>.noMatch(in: self, messages: error.messages))
                 .setFailureType(to: FMRest.APIError.self)
         }

@@ -73,7 +73,7 @@ extension DataAPI {
             if isNew {
                 objectWillChange.send()
             } else if let credentials {
-                database.use(credentials, dataSources: dataSources)
+                database.use(.init(credentials: credentials, dataSources: dataSources))
             }
             return database
         }

@@ -1,0 +1,117 @@
+public import OpenCombine
+
+extension DataAPI.Database {
+    /// Logs in now, and with these credentials from now on.
+    ///
+    /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
+    /// subscription is one login; cancelling ends it on the wire. There is no need to call it: the first request that needs
+    /// a session logs in with the credentials given to `addDatabase`.
+    ///
+    /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of kind
+    /// `token` are taken as they are, without a request.
+    ///
+    /// - Parameters:
+    ///   - credentials: kept for later logins.
+    ///   - dataSourceCredentials: sent with this login and with every later one.
+    ///
+    /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
+    public func login(
+        credentials: DataAPI.Credentials,
+        dataSourceCredentials: DataAPI.FMDataSourceAuth? = nil
+    ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
+        let login = SessionIdentity.Login(credentials: credentials, dataSources: dataSourceCredentials)
+        if case .token = credentials.secret {
+            return Deferred { () -> Just<DataAPI.Credentials> in
+                self.use(login)
+                return Just(credentials)
+            }
+            .setFailureType(to: FMRest.APIError.self)
+            .eraseToAnyPublisher()
+        }
+        return server.logIn(to: name, as: login)
+            .handleEvents(
+                receiveOutput: { token in
+                    self.use(login)
+                    self.pool.adopt(token, isOwned: true)
+                },
+                receiveCompletion: { completion in
+                    if case .failure(let error) = completion, error.meansCredentialsRefused { self.show(.invalid) }
+                }
+            )
+            .map { token in DataAPI.Credentials(token: token.value) }
+            .eraseToAnyPublisher()
+    }
+
+    /// Ends the database's sessions: publishes one empty value when the server has been told, then finishes.
+    ///
+    /// Requests that are under way are served first. Nothing is sent before demand. Without a session it just finishes with
+    /// its value, so it may be called twice. The tokens are forgotten even when the server cannot be told. The next request
+    /// logs in again.
+    ///
+    /// Source: Claris Data API guide, "Log out of a database session", `DELETE …/sessions/{token}`.
+    public func logOut() -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+        pool.logOut().map { _ in FMRest.EmptyResponse() }.eraseToAnyPublisher()
+    }
+
+    /// Whether the database can open or use a session on its server: publishes `true` when a session was validated, `false`
+    /// when its credentials are refused, then finishes. Other failures stay failures.
+    ///
+    /// Nothing is sent before demand; each subscription is one request, after a login if need be; cancelling ends it on the
+    /// wire.
+    ///
+    /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
+    public func validateSession() -> AnyPublisher<Bool, FMRest.APIError> {
+        perform { .validateSession(.session) }
+            .map { _ in true }
+            .tryCatch { error -> Just<Bool> in
+                guard error.meansTokenRefused || error.meansCredentialsRefused else { throw error }
+                return Just(false)
+            }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .eraseToAnyPublisher()
+    }
+
+    /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
+    /// else.
+    ///
+    ///     database.withSession { pinned in
+    ///         pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"])
+    ///             .flatMap { _ in pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self) }
+    ///             .eraseToAnyPublisher()
+    ///     }
+    ///
+    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and logged out
+    /// when the inner publisher ends or the subscription is cancelled. A session that is lost in between is not replaced,
+    /// since its globals are gone: the work fails with ``FMRest/APIError/Code/sessionLost``.
+    ///
+    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    public func withSession<Value>(
+        _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        pool.pinned { lease in work(DataAPI.Database(self, pinnedTo: lease)) }.eraseToAnyPublisher()
+    }
+
+    /// This database for somebody else: the same file over the same connections, with sessions of its own.
+    ///
+    ///     let hers = database.as(Credentials(user: "ada", password: herPassword))
+    public func `as`(
+        _ credentials: DataAPI.Credentials,
+        dataSources: DataAPI.FMDataSourceAuth? = nil
+    ) -> DataAPI.Database {
+        DataAPI.Database(name: name, server: server, credentials: credentials, dataSources: dataSources)
+    }
+
+    /// What the sessions are doing at this moment.
+    public var sessionStatus: DataAPI.SessionStatus { pool.status }
+
+    /// What the sessions are doing: the state at subscription, then every change as far as the subscriber asks; what it is
+    /// too slow for is left out, the latest is not. Never finishes. Values arrive where the change was made.
+    public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher }
+
+    func use(_ login: SessionIdentity.Login) {
+        identity.login = login
+        pool.credentialsChanged(storeKey: identity.storeKey(of: name, on: server))
+        if case .token(let token) = login.credentials.secret { pool.adopt(SessionToken(token), isOwned: false) }
+        show(login.credentials)
+    }
+}

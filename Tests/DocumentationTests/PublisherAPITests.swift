@@ -1,0 +1,308 @@
+import CustomDump
+import FMData
+import FMSandbox
+import Foundation
+import OpenCombine
+import Testing
+
+/// Every call of the publisher API as a program outside the package writes it, run against the embedded server.
+@Suite struct PublisherAPITests {
+    enum Layouts: String, LayoutKey {
+        case Countries, Zones, Contacts
+    }
+
+    enum Renamed: String, LayoutKey {
+        case people
+        var layoutName: String { "Contacts" }
+    }
+
+    // MARK: Tree
+
+    @Test func treeIsReachableFromEveryChild() {
+        let layout = DataAPI.Server(host: "www.example.com").addDatabase("databaseName").addLayout(Layouts.Zones)
+        #expect(layout.database.server.host == "www.example.com")
+        #expect(layout.name == "Zones")
+        #expect(layout.database.addLayout(Renamed.people).name == "Contacts")
+        #expect(layout.database.addLayout("Zones") == layout)
+    }
+
+    @Test func sameNameGivesTheSameLiveDatabase() {
+        let server = DataAPI.Server(host: "www.example.com:443")
+        let database = server.addDatabase("databaseName")
+        #expect(server.addDatabase("databaseName") === database)
+        #expect(server.databases.map(\.name) == ["databaseName"])
+    }
+
+    @Test func aServerForgetsADatabaseNobodyUses() {
+        let server = DataAPI.Server(host: "www.example.com")
+        _ = server.addDatabase("databaseName")
+        #expect(server.databases.isEmpty)
+    }
+
+    @Test func configuration() {
+        var config = DataAPI.Config()
+        config.version = .v2
+        config.scheme = .https
+        config.rootPath = "/fmi/data"
+        config.decoder = JSONDecoder()
+        config.encoder = JSONEncoder()
+        #expect(DataAPI.Server(host: "www.example.com", config: config).config.version == .v2)
+    }
+
+    // MARK: Credentials
+
+    @Test func credentials() {
+        #expect(Credentials(user: "u", password: "p").kind == .basic)
+        #expect(Credentials(oAuthId: "id", oAuthIdentifier: "identifier").kind == .oAuth)
+        #expect(Credentials(clarisId: "token").kind == .clarisId)
+        #expect(Credentials(token: "token").kind == .token)
+        #expect(Credentials.invalid.kind == .invalid)
+        let sources = FMDataSourceAuth(fmDataSource: [
+            .init(database: "externalDb", credentials: .basic(user: "userName", password: "password")),
+            .init(database: "other", credentials: .oAuth(requestId: "request", identifier: "identifier")),
+        ])
+        #expect(sources.fmDataSource.count == 2)
+    }
+
+    @Test func loginReplacesCredentialsByATokenAndLogOutEndsTheSession() async throws {
+        try await withWorld { database, sandbox in
+            var states: [Credentials.Kind] = []
+            let watch = database.$credentials.sink { states.append($0.kind) }
+            defer { watch.cancel() }
+            let token = try await database.login(
+                credentials: .init(user: "admin", password: "secret"),
+                dataSourceCredentials: FMDataSourceAuth(fmDataSource: [])
+            ).firstValue()
+            #expect(token.kind == .token)
+            #expect(database.credentials == token)
+            #expect(sandbox.counters.openSessions == 1)
+            _ = try await database.server.validateSession(credentials: database.credentials).firstValue()
+            let _: FMRest.EmptyResponse = try await database.logOut().firstValue()
+            #expect(sandbox.counters.openSessions == 0)
+            #expect(states.contains(.token))
+        }
+    }
+
+    // MARK: Server and database
+
+    @Test func serverCalls() async throws {
+        try await withWorld { database, _ in
+            let server = database.server
+            let product: DataAPI.Server.ProductInfo = try await server.getProductInfo().firstValue()
+            #expect(product.dateFormat == "MM/dd/yyyy")
+            _ = [product.name, product.timeFormat, product.timeStampFormat]
+            _ = [product.version, product.buildDate]
+            let names: DataAPI.Database.DatabaseListResponse = try await server.getDatabaseNames(
+                credentials: .init(user: "admin", password: "secret")
+            ).firstValue()
+            #expect(names.databases.map(\.name).contains("World"))
+            _ = try await server.getDatabaseNames().firstValue()
+        }
+    }
+
+    @Test func lists() async throws {
+        try await withWorld { database, _ in
+            let layouts: [DataAPI.Database.LayoutListItem] = try await database.getLayoutNames().firstValue()
+            #expect(layouts.flatMap(\.allLayouts).map(\.name).contains("Countries"))
+            expectNoDifference(database.layoutList, layouts)
+            let scripts: [DataAPI.Database.ScriptItem] = try await database.getScriptNames().firstValue()
+            expectNoDifference(database.scriptList, scripts)
+            #expect(!scripts.map(\.name).isEmpty)
+            for item in layouts {
+                switch item {
+                case .layout(let layout): #expect(layout.database === database)
+                case .folder(let name, let layouts): #expect(!name.isEmpty && layouts.allSatisfy { !$0.name.isEmpty })
+                }
+            }
+        }
+    }
+
+    @Test func metadata() async throws {
+        try await withWorld { database, _ in
+            let metadata: DataAPI.Layout.LayoutMetaData = try await database.addLayout(Layouts.Countries)
+                .getLayoutMetadata().firstValue()
+            let code = try #require(metadata.fieldMetaData.first { $0.name == "Code" })
+            #expect(code.type == .normal && code.result == .text && code.displayType == .editText)
+            #expect(!code.global && code.maxRepeat == 1)
+            #expect(metadata.portalMetaData["Zones"]?.isEmpty == false)
+            _ = try await database.addLayout(Layouts.Countries).getLayoutMetadata(recordId: 1).firstValue()
+        }
+    }
+
+    @Test func globals() async throws {
+        try await withWorld { database, _ in
+            let result = await database.setGlobalFields(globalFields: ["fieldName": "Value"]).awaitSingleResult()
+            guard case .failure(let error) = result else { return #expect(Bool(false), "an unqualified name is refused") }
+            #expect(error.code == .invalidRequest)
+        }
+    }
+
+    // MARK: Records
+
+    struct Country: Decodable, Equatable, Sendable {
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    struct ZonePortal: Decodable, Equatable, Sendable {
+        var zones: [Row]
+        enum CodingKeys: String, CodingKey { case zones = "Zones" }
+
+        struct Row: DataAPIPortalRecord, Equatable, Sendable {
+            var recordId: Int
+            var modId: Int
+            var name: String
+            enum CodingKeys: String, CodingKey { case recordId, modId, name = "Zones::Name" }
+        }
+    }
+
+    struct Person: Codable, Equatable, Sendable {
+        var firstName: String
+        var lastName: String
+        enum CodingKeys: String, CodingKey { case firstName = "FirstName", lastName = "LastName" }
+    }
+
+    @Test func findWithEveryOption() async throws {
+        try await withWorld { database, _ in
+            let countries = database.addLayout(Layouts.Countries)
+            let find = FindQuery(
+                query: [["Code": "==NZ"], ["Code": "==AU"]],
+                sort: [SortQuery(fieldName: "Name"), SortQuery(fieldName: "Code", sortOrder: .descend)],
+                script: ScriptQuery(),
+                offset: 1,
+                limit: 10,
+                layoutResponse: "Countries",
+                portal: [PortalRequest(name: "Zones"), PortalRequest(name: "Zones", limit: 30, offset: 1)].suffix(1)
+            )
+            let response = try await countries.findRecords(query: find).returnAs(Country.self, ZonePortal.self)
+                .firstValue()
+            expectNoDifference(response.data.map(\.fieldData.name), ["Australia", "New Zealand"])
+            #expect(response.data[1].portalData?.zones.map(\.name).contains("Pacific/Auckland") == true)
+            #expect(response.dataInfo.foundCount == 2 && response.dataInfo.returnedCount == 2)
+            #expect(response.dataInfo.database == "World" && response.dataInfo.layout == "Countries")
+            #expect(response.dataInfo.totalRecordCount > 200)
+            #expect(response.data[0].portalDataInfo?.first?.foundCount ?? 0 > 5)
+            #expect(response.scriptResponse == nil)
+        }
+    }
+
+    @Test func findWithoutMatchIsEmptyOrAnErrorAsAsked() async throws {
+        try await withWorld { database, _ in
+            let countries = database.addLayout(Layouts.Countries)
+            var find = FindQuery(query: [["Code": "==QQ"]])
+            let empty = try await countries.findRecords(query: find).returnAs(Country.self).firstValue()
+            #expect(empty.data.isEmpty && empty.dataInfo.foundCount == 0)
+            #expect(empty.messages.first?.code == "401")
+            find.noMatch = .failure
+            await #expect(throws: FMRest.APIError.self) {
+                _ = try await countries.findRecords(query: find).returnAs(Country.self).firstValue()
+            }
+        }
+    }
+
+    @Test func rangeAndSingleRecord() async throws {
+        try await withWorld { database, _ in
+            let countries = database.addLayout(Layouts.Countries)
+            let query = RecordQuery(
+                script: nil,
+                layoutResponse: nil,
+                portal: [],
+                offset: 1,
+                limit: 3,
+                sortOrder: [SortQuery(fieldName: "Name")]
+            )
+            let page = try await countries.getRecords(recordQuery: query).returnAs(Country.self).firstValue()
+            #expect(page.data.count == 3)
+            let first = try #require(page.data.first)
+            let single = try await countries.getRecordById(recordId: first.recordId).returnAs(Country.self).firstValue()
+            expectNoDifference(single.data.map(\.fieldData), [first.fieldData])
+            let all = try await countries.getRecords().returnAs(Country.self).firstValue()
+            #expect(all.data.count == 100)
+        }
+    }
+
+    @Test func createEditDuplicateDelete() async throws {
+        try await withWorld { database, _ in
+            let contacts = database.addLayout(Layouts.Contacts)
+            let person = Person(firstName: "Bob", lastName: "Jones")
+            let created = try await contacts.createRecord(record: EditRecord(createRecord: person)).firstValue()
+            var changed = person
+            changed.lastName = "Smith"
+            let edited = try await contacts.editRecord(
+                record: EditRecord(editRecord: changed, modId: created.modId),
+                recordId: created.recordId
+            ).firstValue()
+            #expect(edited.modId > created.modId ?? 0)
+            let copy = try await contacts.duplicateRecord(recordId: created.recordId).firstValue()
+            let read = try await contacts.getRecordById(recordId: copy.recordId).returnAs(Person.self).firstValue()
+            expectNoDifference(read.data.map(\.fieldData), [changed])
+            let deleted: DataAPI.ScriptResponse = try await contacts.deleteRecord(recordId: created.recordId).firstValue()
+            #expect(deleted.isEmpty)
+            let empty = try await contacts.createRecord().firstValue()
+            #expect(empty.recordId > copy.recordId)
+        }
+    }
+
+    @Test func scriptResultsOfAllPhases() async throws {
+        try await withWorld { database, _ in
+            let countries = database.addLayout(Layouts.Countries)
+            let script = ScriptQuery(
+                script: "Echo",
+                scriptParam: "after",
+                scriptPreSort: "Echo",
+                scriptPreSortParam: "between",
+                scriptPreRequest: "Echo",
+                scriptPreRequestParam: "before"
+            )
+            let response = try await countries.getRecords(recordQuery: RecordQuery(script: script, limit: 1))
+                .returnAs(Country.self).firstValue()
+            expectNoDifference(
+                response.scriptResponse,
+                DataAPI.ScriptResponse(
+                    scriptResult: "after",
+                    scriptError: "0",
+                    scriptResultPreRequest: "before",
+                    scriptErrorPreRequest: "0",
+                    scriptResultPreSort: "between",
+                    scriptErrorPreSort: "0"
+                )
+            )
+            let run = try await countries.executeScript(script: "Echo", scriptParam: "a&b=c#d+e%f é").firstValue()
+            #expect(run.scriptResult == "a&b=c#d+e%f é" && run.scriptError == "0")
+            _ = try await countries.executeScript(script: "Echo").firstValue()
+        }
+    }
+
+    @Test func asyncBridgeGivesAResult() async throws {
+        try await withWorld { database, _ in
+            let result = await database.addLayout("Nowhere").getRecords().returnAs(Country.self).awaitSingleResult()
+            guard case .failure(let error) = result else { return #expect(Bool(false), "the layout does not exist") }
+            #expect(error.fileMakerCode == .layoutMissing)
+            var names: [String] = []
+            for try await response in database.addLayout(Layouts.Countries).getRecords().returnAs(Country.self).values {
+                names += response.data.map(\.fieldData.name)
+            }
+            #expect(names.count == 100)
+        }
+    }
+
+    // MARK: -
+
+    /// Runs a test against a fresh embedded server and checks that no session stays behind.
+    private func withWorld(
+        _ body: (DataAPI.Database, Sandbox) async throws -> Void
+    ) async throws {
+        let sandbox = try Sandbox.start()
+        let database = DataAPI.Server(host: sandbox.url)
+            .addDatabase("World", credentials: .init(user: "admin", password: "secret"))
+        do {
+            try await body(database, sandbox)
+            _ = try await database.logOut().firstValue()
+            #expect(sandbox.counters.openSessions == 0)
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+        await sandbox.stop()
+    }
+}

@@ -1,0 +1,30 @@
+import FMHTTP
+import Testing
+
+@testable import FMData
+
+@Suite struct HostAddressTests {
+    @Test(arguments: [
+        ("fms.example.com", Origin(scheme: .https, host: "fms.example.com", port: 443)),
+        ("fms.example.com:8443", Origin(scheme: .https, host: "fms.example.com", port: 8443)),
+        ("http://127.0.0.1:3000", Origin(scheme: .http, host: "127.0.0.1", port: 3000)),
+        ("HTTPS://fms.example.com/", Origin(scheme: .https, host: "fms.example.com", port: 443)),
+        ("[::1]:3000", Origin(scheme: .https, host: "::1", port: 3000)),
+        ("http://[::1]", Origin(scheme: .http, host: "::1", port: 80)),
+    ])
+    func readsAHost(text: String, origin: Origin) throws {
+        #expect(try HostAddress.origin(of: text, scheme: .https) == origin)
+    }
+
+    @Test func theConfigurationsSchemeIsTheDefault() throws {
+        #expect(try HostAddress.origin(of: "localhost", scheme: .http) == Origin(scheme: .http, host: "localhost", port: 80))
+    }
+
+    @Test(arguments: [
+        "", ":", "host:", "host:port", "host:0", "host:65536", "a b", "host/path", "user@host", "host\r\nX: y", "a:b:c",
+        "[::1", "[::1]x", "http://", "host?x", "host#x", "ftp://host",
+    ])
+    func refusesWhatIsNoHost(text: String) {
+        #expect(throws: FMRest.APIError.self) { try HostAddress.origin(of: text, scheme: .https) }
+    }
+}
