@@ -1,0 +1,60 @@
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+
+/// Makes connections: look-up and TCP, TLS, and the handler on top, within one time limit.
+struct ConnectionFactory: Sendable {
+    let connectTimeout: TimeAmount?
+    let parserLimits: ResponseParser.Limits
+    let tls: TLSContext
+    let pinnedKeys: Set<String>
+
+    /// Fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
+    func connect(
+        _ id: ConnectionID,
+        to origin: Origin,
+        pool: ConnectionPool,
+        on eventLoop: any EventLoop
+    ) -> EventLoopFuture<HTTP1Connection> {
+        let deadline = connectTimeout.map { NIODeadline.now().advanced(by: $0) }
+        switch origin.scheme {
+        case .http:
+            return open(id, to: origin, pool: pool, on: eventLoop, deadline: deadline, tls: nil)
+        case .https:
+            return tls.get(on: eventLoop)
+                .flatMapErrorThrowing { error in
+                    let text = ConnectionFailure.text(of: error)
+                    throw HTTPClientError(.invalidTLSOptions, .notSent, origin: origin, detail: text)
+                }
+                .flatMap { open(id, to: origin, pool: pool, on: eventLoop, deadline: deadline, tls: $0) }
+        }
+    }
+
+    private func open(
+        _ id: ConnectionID,
+        to origin: Origin,
+        pool: ConnectionPool,
+        on eventLoop: any EventLoop,
+        deadline: NIODeadline?,
+        tls: NIOSSLContext?
+    ) -> EventLoopFuture<HTTP1Connection> {
+        let ready = eventLoop.makePromise(of: HTTP1Connection.self)
+        ClientBootstrap(group: eventLoop)
+            .connectTimeout(connectTimeout ?? .hours(24))
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = HTTP1ChannelHandler(id: id, pool: pool, limits: parserLimits)
+                    let setup = ConnectionSetupHandler(
+                        ConnectionSetup(id: id, origin: origin, deadline: deadline, pinnedKeys: pinnedKeys, tls: tls),
+                        handler: handler,
+                        ready: ready
+                    )
+                    try channel.pipeline.syncOperations.addHandlers(setup, handler)
+                }
+            }
+            .connect(host: origin.host, port: origin.port)
+            .cascadeFailure(to: ready)
+        return ready.futureResult
+    }
+}

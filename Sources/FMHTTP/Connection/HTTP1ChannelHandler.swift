@@ -1,0 +1,262 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The shell of one connection: bytes and channel events in, orders of the machines carried out. Confined to its loop.
+final class HTTP1ChannelHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let id: ConnectionID
+    private let pool: ConnectionPool
+    private var context: ChannelHandlerContext?
+    /// Weak, for it holds this handler; the pool keeps it as long as the channel is open.
+    private weak var connection: HTTP1Connection?
+    private var machine = ConnectionStateMachine()
+    private var parser: ResponseParser
+    private var timeouts = TimeoutStateMachine()
+    private var timer: Scheduled<Void>?
+    private var running: Running?
+    /// The last error the channel reported; it says why it closes.
+    private var closeReason: String?
+
+    /// What belongs to the running exchange and goes with it.
+    private struct Running {
+        let exchange: Exchange
+        let sink: any ResponseSink
+        var upload: Upload?
+    }
+
+    init(id: ConnectionID, pool: ConnectionPool, limits: ResponseParser.Limits) {
+        self.id = id
+        self.pool = pool
+        parser = ResponseParser(limits: limits)
+    }
+
+    // MARK: Orders
+
+    func run(_ exchange: Exchange, on connection: HTTP1Connection) {
+        guard exchange.begin(on: connection), let sink = exchange.currentSink else {
+            pool.released(connection, lifetime: nil)
+            return
+        }
+        let framing = exchange.framing
+        let start = machine.start(
+            bodyLength: framing.bodyLength,
+            maximumBodyBytes: exchange.limits.maximumBodyBytes,
+            closesAfterwards: framing.closesConnection
+        )
+        guard start == .send, let context else {
+            exchange.failed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
+            return
+        }
+        self.connection = connection
+        let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop)
+        running = Running(exchange: exchange, sink: sink, upload: upload)
+        parser.begin(method: framing.method)
+        context.writeAndFlush(wrapOutboundOut(framing.head), promise: nil)
+        if machine.becameWritable() { running?.upload?.pull() }
+        progressed()
+    }
+
+    func cancel(_ exchange: Exchange) {
+        guard running?.exchange === exchange else { return }
+        abandon(nil)
+    }
+
+    func resumeReading(_ exchange: Exchange) {
+        guard running?.exchange === exchange, machine.demanded() else { return }
+        progressed()
+        context?.read()
+    }
+
+    func close() {
+        if running != nil {
+            abandon(HTTPClientError(.shutdown, machine.outcome, origin: pool.origin))
+        } else {
+            machine.abandon()
+            context?.close(promise: nil)
+        }
+    }
+
+    // MARK: Body of the request
+
+    func uploadGave(_ chunk: ByteBuffer, to exchange: Exchange) {
+        guard running?.exchange === exchange, let context else { return }
+        switch machine.chunkOffered(count: chunk.readableBytes, isWritable: context.channel.isWritable) {
+        case .writeAndPull:
+            context.writeAndFlush(wrapOutboundOut(chunk), promise: nil)
+            progressed()
+            running?.upload?.pull()
+        case .write, .writeLast:
+            context.writeAndFlush(wrapOutboundOut(chunk), promise: nil)
+            progressed()
+        case .fail(let failure):
+            abandon(failure)
+        case .ignore:
+            break
+        }
+    }
+
+    func uploadEnded(_ error: (any Error)?, of exchange: Exchange) {
+        guard running?.exchange === exchange else { return }
+        if let error {
+            // The text of a stranger's error may hold anything; its type says enough.
+            let detail = String(describing: type(of: error))
+            abandon(HTTPClientError(.bodyFailed, machine.outcome, origin: pool.origin, detail: detail))
+        } else if let failure = machine.sourceEnded() {
+            abandon(failure)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable, machine.becameWritable() {
+            progressed()
+            running?.upload?.pull()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: Response
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        parser.append(unwrapInboundIn(data))
+        guard running != nil else {
+            // Bytes nobody asked for. They could be taken for the answer to the next request.
+            if !parser.isIdle || parser.hasLeftover { close() }
+            return
+        }
+        parse()
+    }
+
+    private func parse() {
+        let exchange = running?.exchange
+        // Whoever receives a part may cancel at once, and then nothing more is read for it.
+        while let running, running.exchange === exchange {
+            do throws(ResponseParser.Problem) {
+                guard let event = try parser.next() else { return }
+                handle(event, running.sink)
+            } catch {
+                abandon(HTTPClientError(parsing: error, outcome: machine.outcome, origin: pool.origin))
+            }
+        }
+    }
+
+    private func handle(_ event: ResponseParser.Event, _ sink: any ResponseSink) {
+        switch event {
+        case .informational:
+            break
+        case .head(let head, let persistence, let bodyLength):
+            if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
+            sink.received(head, bodyLength: bodyLength)
+        case .body(let bytes):
+            if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
+            sink.received(bytes)
+        case .end:
+            complete()
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        running?.sink.readCompleted()
+        let wantsMore = running?.sink.wantsMore ?? true
+        if machine.readCompleted(subscriberWantsMore: wantsMore) { context.read() }
+        progressed()
+    }
+
+    /// Let go before you tell: completing may start the next request, and this connection should be free for it.
+    private func complete() {
+        guard let running = endRunning() else { return }
+        switch machine.endReceived(hasLeftover: parser.hasLeftover) {
+        case .park(let lifetime):
+            if let connection { pool.released(connection, lifetime: lifetime) }
+        case .close:
+            context?.close(promise: nil)
+        }
+        running.exchange.completed()
+    }
+
+    // MARK: Ends
+
+    private func abandon(_ failure: RequestStateMachine.Failure) {
+        abandon(HTTPClientError(failure.code, failure.outcome, origin: pool.origin, detail: failure.detail))
+    }
+
+    /// Gives up the exchange and with it the connection, which is in the middle of something.
+    private func abandon(_ error: HTTPClientError?) {
+        let running = endRunning()
+        machine.abandon()
+        context?.close(promise: nil)
+        if let error { running?.exchange.failed(error) }
+    }
+
+    private func endRunning() -> Running? {
+        defer { running = nil }
+        running?.upload?.cancel()
+        timeouts.ended()
+        return running
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closed(reason: closeReason)
+        context.fireChannelInactive()
+    }
+
+    private func closed(reason: String?) {
+        let hasBegun = parser.hasBegun
+        let isStale = machine.servedCount > 0 && !hasBegun
+        // A body without a length ends with the connection, but not when the connection ended in an error.
+        if running != nil, reason == nil, case .end? = try? parser.finish() { complete() }
+        switch machine.closed(hasBegun: hasBegun, detail: reason) {
+        case .none:
+            pool.closed(id)
+        case .fail(let failure):
+            let running = endRunning()
+            pool.closed(id)
+            let error = HTTPClientError(failure.code, failure.outcome, origin: pool.origin, detail: failure.detail)
+            running?.exchange.failed(error, wasStale: isStale)
+        }
+        timer?.cancel()
+        timer = nil
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        closeReason = ConnectionFailure.text(of: error)
+        context.close(promise: nil)
+    }
+
+    // MARK: Channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    // MARK: Time
+
+    /// Something moved: the limits that count from now are moved too.
+    private func progressed() {
+        guard let running, let phase = machine.phase else { return }
+        if let deadline = timeouts.progressed(to: phase, limits: running.exchange.limits, now: .now()) {
+            setTimer(deadline)
+        }
+    }
+
+    private func setTimer(_ deadline: NIODeadline) {
+        timer?.cancel()
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.timerFired() }
+    }
+
+    private func timerFired() {
+        switch timeouts.fired(now: .now()) {
+        case .expired(let code):
+            abandon(HTTPClientError(code, machine.outcome, origin: pool.origin))
+        case .schedule(let deadline):
+            setTimer(deadline)
+        case .none:
+            break
+        }
+    }
+}

@@ -1,0 +1,199 @@
+internal import Dispatch
+public import Logging
+internal import NIOConcurrencyHelpers
+public import NIOCore
+public import NIOPosix
+public import OpenCombine
+
+/// An HTTP/1.1 client whose requests are publishers.
+///
+///     let client = HTTPClient()
+///     let request = HTTPRequest(origin: Origin(scheme: .https, host: "fms.example.com"), target: "/fmi/data/vLatest/productInfo")
+///     let done = client.response(request)
+///         .sink { completion in … } receiveValue: { response in … }
+///
+/// Connections are kept and reused, per origin. A client may be shared by any number of threads and is best kept for the
+/// life of a program. One that is forgotten closes its connections when its last request has ended; ``shutdown(grace:)-async``
+/// waits for that.
+///
+/// **Sent once.** A request that may change something (``HTTPRequest/isSafeToRepeat`` is `false`) is never sent a second
+/// time once a byte of it may have reached the server; the error's ``HTTPClientError/outcome`` says what is known.
+/// Redirects are not followed: a 3xx is a response like any other.
+public final class HTTPClient: Sendable {
+    let configuration: HTTPClientConfiguration
+    private let eventLoopGroup: any EventLoopGroup
+    private let logger: Logger?
+    private let pools: ConnectionPools
+    private let lastRequest = NIOLockedValueBox(0)
+
+    /// A client. Nothing happens before the first request.
+    ///
+    /// - Parameters:
+    ///   - configuration: Limits, TLS, delivery.
+    ///   - eventLoopGroup: Where the connections live. The default is NIO's shared group. It is never shut down here.
+    ///   - logger: Gets one line per request at `debug` and per attempt at `trace`, without headers, queries or bodies.
+    ///     The default is none.
+    public init(
+        configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        logger: Logger? = nil
+    ) {
+        self.configuration = configuration
+        self.eventLoopGroup = eventLoopGroup
+        self.logger = logger
+        let factory = ConnectionFactory(configuration)
+        let settings = PoolStateMachine.Settings(
+            maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
+            idleLifetime: TimeAmount(clamping: configuration.idleConnectionLifetime)
+        )
+        pools = ConnectionPools { origin in
+            ConnectionPool(origin: origin, settings: settings, factory: factory, eventLoopGroup: eventLoopGroup)
+        }
+    }
+
+    deinit {
+        pools.forget()
+    }
+
+    /// Publishes the parts of the response as they arrive, and finishes with the last.
+    ///
+    /// Cold: nothing is sent before the first demand, and each subscription sends the request anew. A demand of one is
+    /// one part, and demand reaches back to the socket: while nothing is asked for nothing is read, so the server has to
+    /// wait. Parts arrive one after the other on a background thread, or as ``HTTPClientConfiguration/delivery`` says.
+    ///
+    /// Cancelling a waiting request takes it out of the queue; a running one loses its connection. Nothing arrives
+    /// after `cancel()` has returned, except a part that was being delivered on another thread at that moment.
+    public func parts(_ request: HTTPRequest) -> ResponsePublisher {
+        ResponsePublisher(client: self, request: request)
+    }
+
+    /// Publishes one whole response, then finishes.
+    ///
+    /// Cold, delivered and cancelled like ``parts(_:)``; the response is delivered as one value however it arrives.
+    ///
+    /// - Parameter maximumBytes: The most bytes the body may have; more fail with
+    ///   ``HTTPClientError/Code/responseTooLarge`` as soon as they are announced or seen. The default is
+    ///   ``HTTPClientConfiguration/maximumCollectedBytes``.
+    public func response(_ request: HTTPRequest, upTo maximumBytes: Int? = nil) -> CollectedResponsePublisher {
+        CollectedResponsePublisher(
+            client: self,
+            request: request,
+            maximumBytes: maximumBytes ?? configuration.maximumCollectedBytes
+        )
+    }
+
+    /// Ends the client: new and waiting requests fail with ``HTTPClientError/Code/shutdown``, running ones may end
+    /// within `grace` and then fail with it too, and all connections are closed.
+    ///
+    /// - Parameter grace: How long running requests may take. The default is 5 s.
+    /// - Returns: A publisher of one value when nothing is left; it arrives on a background thread. The shutdown begins
+    ///   with the first subscription; cancelling does not undo it.
+    public func shutdown(grace: Duration = .seconds(5)) -> AnyPublisher<Void, Never> {
+        Deferred {
+            Future { fulfil in
+                let fulfil = Crossing(fulfil)
+                self.shutDown(grace).whenComplete { _ in
+                    DispatchQueue.global().async { fulfil.value(.success(())) }
+                }
+            }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    /// Ends the client as ``shutdown(grace:)-publisher`` does, and returns when nothing is left.
+    public func shutdown(grace: Duration = .seconds(5)) async {
+        // The future never fails: nothing in a shutdown can.
+        try? await shutDown(grace).get()
+    }
+
+    private func shutDown(_ grace: Duration) -> EventLoopFuture<Void> {
+        pools.shutDown(on: eventLoopGroup.next(), grace: TimeAmount(clamping: grace))
+    }
+
+    // MARK: For subscriptions
+
+    /// Everything that can be said against a request without a connection is said here.
+    func makeExchange(
+        _ request: HTTPRequest,
+        bodyLimit: Int?,
+        sink: any ResponseSink
+    ) throws(HTTPClientError) -> Exchange {
+        let origin = request.origin
+        switch (origin.scheme, configuration.allowsPlainHTTP) {
+        case (.http, .loopbackOnly) where !origin.isLoopback:
+            throw HTTPClientError(.insecureScheme, .notSent, origin: origin)
+        case (.http, .loopbackOnly), (.http, .anywhere), (.https, .loopbackOnly), (.https, .anywhere):
+            break
+        }
+        let framing = try RequestFraming(request, asksForCompression: false)
+        guard let pool = pools.pool(for: origin) else { throw HTTPClientError(.shutdown, .notSent, origin: origin) }
+
+        let timeouts = request.timeouts ?? configuration.timeouts
+        let now = NIODeadline.now()
+        let total = timeouts.total.map { now.advanced(by: TimeAmount(clamping: $0)) }
+        let limits = ExchangeLimits(
+            firstByte: timeouts.firstByte.map(TimeAmount.init(clamping:)),
+            idle: timeouts.idle.map(TimeAmount.init(clamping:)),
+            deadline: total,
+            maximumBodyBytes: min(bodyLimit ?? .max, request.maximumBodyBytes ?? configuration.maximumBodyBytes)
+        )
+        let number = lastRequest.withLockedValue {
+            $0 += 1
+            return $0
+        }
+        return Exchange(
+            id: RequestID(number: number),
+            request: request,
+            framing: framing,
+            limits: limits,
+            queueDeadline: Self.queueDeadline(timeouts, total: total, now: now),
+            pool: pool,
+            sink: sink
+        )
+    }
+
+    func makeDeliveryQueue() -> DeliveryQueue {
+        switch configuration.delivery {
+        case .background: .background(DispatchQueue(label: "FMHTTP.delivery"))
+        case .eventLoop: .eventLoop(eventLoopGroup.next())
+        }
+    }
+
+    /// Open connections and waiting requests of all origins: for tests.
+    package var counts: PoolCounts { pools.all.map(\.counts).reduce(PoolCounts(), +) }
+
+    private static func queueDeadline(
+        _ timeouts: HTTPTimeouts,
+        total: NIODeadline?,
+        now: NIODeadline
+    ) -> PoolStateMachine.QueueDeadline? {
+        let queue = timeouts.queue.map { now.advanced(by: TimeAmount(clamping: $0)) }
+        switch (queue, total) {
+        case (nil, nil): return nil
+        case (let queue?, nil): return .init(deadline: queue, code: .queueTimeout)
+        case (nil, let total?): return .init(deadline: total, code: .totalTimeout)
+        case (let queue?, let total?):
+            return total < queue
+                ? .init(deadline: total, code: .totalTimeout) : .init(deadline: queue, code: .queueTimeout)
+        }
+    }
+}
+
+extension ConnectionFactory {
+    init(_ configuration: HTTPClientConfiguration) {
+        connectTimeout = configuration.timeouts.connect.map(TimeAmount.init(clamping:))
+        parserLimits = ResponseParser.Limits(
+            maximumHeadBytes: configuration.maximumHeadBytes,
+            maximumHeaderCount: configuration.maximumHeaderCount
+        )
+        tls = TLSContext(configuration.tls)
+        pinnedKeys = configuration.tls.pinnedKeys
+    }
+}
+
+/// Takes a value that is not `Sendable` to the one place where it is used next.
+struct Crossing<Value>: @unchecked Sendable {
+    // Sendable because the value is handed over, not shared: whoever makes a crossing does not use it again.
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,134 @@
+/// Why a request has no (complete) response. The one failure type of ``HTTPClient``.
+///
+/// ``code`` says what happened, ``outcome`` whether the server may have acted on the request. The description names the
+/// origin and the cause; it never contains a header value, a query or a byte of a body.
+public struct HTTPClientError: Error, Sendable, Hashable {
+    /// What the client knows about the request on the server's side.
+    public enum Outcome: Hashable, Sendable {
+        /// No byte of the request reached the server: it has not acted, and sending again is safe.
+        case notSent
+        /// The request was sent, at least in part, and no answer came: the server may or may not have acted.
+        case unknown
+        /// The server answered, but the response did not arrive as a whole or was refused by the client.
+        case answered
+    }
+
+    /// What went wrong.
+    public let code: Code
+    /// Whether the server may have acted on the request.
+    public let outcome: Outcome
+    /// The origin of the request.
+    public let origin: Origin?
+    /// The cause in the words of the layer below (system, resolver, TLS), where there is one.
+    public let underlying: String?
+
+    /// An error, for tests and doubles.
+    public init(code: Code, outcome: Outcome, origin: Origin? = nil, underlying: String? = nil) {
+        self.code = code
+        self.outcome = outcome
+        self.origin = origin
+        self.underlying = underlying
+    }
+
+    init(_ code: Code, _ outcome: Outcome, origin: Origin?, detail: String? = nil) {
+        self.init(code: code, outcome: outcome, origin: origin, underlying: detail)
+    }
+}
+
+extension HTTPClientError {
+    /// A kind of failure. More may be added; compare with `==` and keep a way for the rest.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private let name: String
+        private let text: String
+
+        private init(_ name: String, _ text: String) {
+            self.name = name
+            self.text = text
+        }
+
+        /// The name of the constant.
+        public var description: String { name }
+
+        var explanation: String { text }
+
+        /// Codes are the same when their names are.
+        public static func == (a: Code, b: Code) -> Bool { a.name == b.name }
+        /// Hashes the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+        // MARK: Before a connection
+
+        /// The request cannot be written as HTTP: a control character, an invalid name, an unencoded target.
+        public static let invalidRequest = Code("invalidRequest", "the request is not valid HTTP")
+        /// Plain HTTP to a host that is not this machine; see ``HTTPClientConfiguration/allowsPlainHTTP``.
+        public static let insecureScheme = Code("insecureScheme", "plain HTTP is allowed for loopback hosts only")
+        /// The client was shut down.
+        public static let shutdown = Code("shutdown", "the client was shut down")
+        /// No connection became free in time; see ``HTTPTimeouts/queue``.
+        public static let queueTimeout = Code("queueTimeout", "no connection became free in time")
+
+        // MARK: Connecting
+
+        /// The host's name has no address.
+        public static let unknownHost = Code("unknownHost", "the host is not known")
+        /// The server (or a firewall) refused the connection.
+        public static let connectionRefused = Code("connectionRefused", "the connection was refused")
+        /// The connection failed in another way: no route, network down.
+        public static let connectFailed = Code("connectFailed", "no connection could be made")
+        /// The connection was not ready in time; see ``HTTPTimeouts/connect``.
+        public static let connectTimeout = Code("connectTimeout", "the connection was not ready in time")
+        /// The TLS options cannot be used: an unreadable file, a key that does not fit.
+        public static let invalidTLSOptions = Code("invalidTLSOptions", "the TLS options cannot be used")
+        /// The TLS handshake failed for a reason other than the certificate.
+        public static let tlsFailure = Code("tlsFailure", "the TLS handshake failed")
+        /// The server's certificate is expired, for another name, or from an unknown authority.
+        public static let certificateInvalid = Code("certificateInvalid", "the server's certificate was not accepted")
+        /// The server's public key is none of the pinned ones.
+        public static let certificatePinMismatch = Code("certificatePinMismatch", "the server's key is not pinned")
+        /// The proxy did not answer CONNECT with success.
+        public static let proxyFailure = Code("proxyFailure", "the proxy did not open a tunnel")
+        /// The proxy wants (other) credentials: 407.
+        public static let proxyAuthenticationRequired = Code(
+            "proxyAuthenticationRequired",
+            "the proxy wants credentials"
+        )
+
+        // MARK: Exchanging
+
+        /// The server closed or reset the connection before its answer began.
+        public static let connectionClosed = Code("connectionClosed", "the connection was closed before an answer")
+        /// No byte of an answer in time; see ``HTTPTimeouts/firstByte``.
+        public static let firstByteTimeout = Code("firstByteTimeout", "no answer came in time")
+        /// No progress in time; see ``HTTPTimeouts/idle``.
+        public static let idleTimeout = Code("idleTimeout", "nothing moved in time")
+        /// The request as a whole took too long; see ``HTTPTimeouts/total``.
+        public static let totalTimeout = Code("totalTimeout", "the request was not done in time")
+        /// The stream of the request's body failed.
+        public static let bodyFailed = Code("bodyFailed", "the stream of the request's body failed")
+        /// The stream of the request's body had more or fewer bytes than announced.
+        public static let bodyLengthMismatch = Code(
+            "bodyLengthMismatch",
+            "the request's body is not as long as announced"
+        )
+        /// The response is not HTTP/1.1.
+        public static let malformedResponse = Code("malformedResponse", "the response is not valid HTTP")
+        /// The response's head is larger than allowed, in bytes or headers.
+        public static let headTooLarge = Code("headTooLarge", "the head of the response is too large")
+        /// The response's body is larger than allowed.
+        public static let responseTooLarge = Code("responseTooLarge", "the body of the response is too large")
+        /// The connection ended in the middle of the response.
+        public static let truncatedBody = Code("truncatedBody", "the response was cut off")
+        /// The response's body could not be decompressed.
+        public static let decompressionFailed = Code("decompressionFailed", "the body could not be decompressed")
+    }
+}
+
+extension HTTPClientError: CustomStringConvertible {
+    /// What happened, with which origin, and why.
+    public var description: String {
+        var text = code.explanation
+        if let origin { text += " (\(origin))" }
+        if let underlying { text += ": \(underlying)" }
+        return text
+    }
+}

@@ -1,0 +1,58 @@
+public import NIOHTTP1
+
+/// One HTTP request, as a value: it can be kept, compared by eye and sent any number of times.
+///
+/// Nothing is checked when it is made; ``HTTPClient`` refuses an invalid one with
+/// ``HTTPClientError/Code/invalidRequest`` before a byte is sent.
+public struct HTTPRequest: Sendable {
+    /// The method. The default is `GET`.
+    public var method: HTTPMethod
+    /// The server the request goes to, and the only one its headers are ever sent to.
+    public var origin: Origin
+    /// Path and query, percent-encoded, beginning with `/`: `/fmi/data/vLatest/databases?x=1`.
+    public var target: String
+    /// Headers. `Host`, `Connection`, `Content-Length` and `Accept-Encoding` are added by the client; framing headers
+    /// given here (`Content-Length`, `Transfer-Encoding`) are refused, because the body decides them.
+    public var headers: HTTPHeaders
+    /// The body. The default is none.
+    public var body: HTTPBody
+    /// Whether the server may safely see this request twice. The default is `false`.
+    ///
+    /// Say `true` for what changes nothing (a read, a find without scripts): such a request is sent once more when a
+    /// kept-alive connection turns out to have been closed by the server. All others are repeated only if provably no
+    /// byte of them reached the server.
+    public var isSafeToRepeat: Bool
+    /// Time limits for this request; `nil` means those of the client's configuration.
+    public var timeouts: HTTPTimeouts?
+    /// The most bytes the response's body may have, after decompression; `nil` means the client's limit.
+    public var maximumBodyBytes: Int?
+
+    /// A request; see the properties for the meaning of each part.
+    public init(
+        method: HTTPMethod = .GET,
+        origin: Origin,
+        target: String,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .none,
+        isSafeToRepeat: Bool = false,
+        timeouts: HTTPTimeouts? = nil,
+        maximumBodyBytes: Int? = nil
+    ) {
+        self.method = method
+        self.origin = origin
+        self.target = target
+        self.headers = headers
+        self.body = body
+        self.isSafeToRepeat = isSafeToRepeat
+        self.timeouts = timeouts
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+}
+
+extension HTTPRequest: CustomStringConvertible, CustomReflectable {
+    /// Method, origin and path. Query, headers and body may hold secrets and are left out, also from `dump`.
+    public var description: String { "\(method.rawValue) \(origin)\(target.prefix { $0 != "?" && $0 != "#" })" }
+
+    /// Shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}

@@ -1,0 +1,65 @@
+internal import NIOCore
+
+/// How long the parts of a request may take. Each limit has an error code of its own; `nil` means no limit.
+public struct HTTPTimeouts: Sendable, Hashable {
+    /// Waiting for a connection while all are busy. The default is 60 s.
+    /// Error: ``HTTPClientError/Code/queueTimeout``.
+    public var queue: Duration?
+    /// Making a connection: look-up, TCP, proxy and TLS together. The default is 10 s.
+    /// Error: ``HTTPClientError/Code/connectTimeout``.
+    ///
+    /// Connections are shared by waiting requests, so this one comes from the client's configuration; a request's own
+    /// value is not looked at.
+    public var connect: Duration?
+    /// From the last byte of the request to the first byte of the response. The default is 60 s; a long script needs
+    /// more. Error: ``HTTPClientError/Code/firstByteTimeout``.
+    public var firstByte: Duration?
+    /// Without any progress while sending a body, or while receiving a body that the subscriber asks for. The default
+    /// is 60 s. Error: ``HTTPClientError/Code/idleTimeout``.
+    public var idle: Duration?
+    /// The whole request, from the first demand to the end of the response, waiting and second attempts included. The
+    /// default is none. Error: ``HTTPClientError/Code/totalTimeout``.
+    public var total: Duration?
+
+    /// Time limits; see the properties.
+    public init(
+        queue: Duration? = .seconds(60),
+        connect: Duration? = .seconds(10),
+        firstByte: Duration? = .seconds(60),
+        idle: Duration? = .seconds(60),
+        total: Duration? = nil
+    ) {
+        self.queue = queue
+        self.connect = connect
+        self.firstByte = firstByte
+        self.idle = idle
+        self.total = total
+    }
+}
+
+/// The limits that matter once a connection is there, in the unit of event loops.
+struct ExchangeLimits: Sendable, Equatable {
+    var firstByte: TimeAmount?
+    var idle: TimeAmount?
+    /// The end of the request as a whole.
+    var deadline: NIODeadline?
+    var maximumBodyBytes: Int
+}
+
+extension TimeAmount {
+    /// Negative durations count as zero and those too long for nanoseconds in 64 bits as the longest.
+    init(clamping duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflow2) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        self = .nanoseconds(overflow || overflow2 ? (seconds < 0 ? 0 : .max) : max(0, sum))
+    }
+}
+
+extension NIODeadline {
+    /// Saturates at `distantFuture` instead of trapping, so a user may pass any duration.
+    func advanced(by amount: TimeAmount) -> NIODeadline {
+        let (sum, overflow) = Int64(clamping: uptimeNanoseconds).addingReportingOverflow(amount.nanoseconds)
+        return overflow ? .distantFuture : .uptimeNanoseconds(UInt64(max(0, sum)))
+    }
+}

@@ -1,0 +1,69 @@
+/// Where a request goes: scheme, host and port. Connections are pooled by origin, and a connection never serves another
+/// one ([RFC 9110 §4.3](https://www.rfc-editor.org/rfc/rfc9110#section-4.3)).
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+    /// Plain or encrypted HTTP.
+    public enum Scheme: String, Hashable, Sendable {
+        /// HTTP over plain TCP. The client accepts it for loopback hosts only, unless
+        /// ``HTTPClientConfiguration/allowsPlainHTTP`` says otherwise.
+        case http
+        /// HTTP over TLS.
+        case https
+
+        /// 80 or 443.
+        public var defaultPort: Int {
+            switch self {
+            case .http: 80
+            case .https: 443
+            }
+        }
+    }
+
+    /// Plain or encrypted.
+    public let scheme: Scheme
+    /// A name or an IP address in lower case. IPv6 addresses are kept without brackets.
+    public let host: String
+    /// The TCP port.
+    public let port: Int
+
+    /// An origin.
+    ///
+    /// - Parameters:
+    ///   - scheme: `https` unless there is a reason.
+    ///   - host: A name or address; brackets around an IPv6 address are removed, letters become lower case.
+    ///   - port: The scheme's default port when `nil`.
+    public init(scheme: Scheme, host: String, port: Int? = nil) {
+        self.scheme = scheme
+        self.host = Self.normalized(host)
+        self.port = port ?? scheme.defaultPort
+    }
+
+    /// Whether the host can only be this machine: `localhost` (and names below it), `127.0.0.0/8` or `::1`.
+    ///
+    /// Decided from the text alone, never by a look-up: what a resolver answers must not decide whether a password may
+    /// travel unencrypted.
+    public var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "127" else { return false }
+        return parts.allSatisfy { UInt8($0) != nil && $0.allSatisfy(\.isNumber) }
+    }
+
+    /// Scheme, host and port as in a URL; the port only where it is not the default one.
+    public var description: String { "\(scheme.rawValue)://\(authority)" }
+
+    /// The value of the `Host` header (RFC 9110 §7.2).
+    package var authority: String {
+        port == scheme.defaultPort ? bracketedHost : "\(bracketedHost):\(port)"
+    }
+
+    /// Host and port, always both: the target of a CONNECT request (RFC 9110 §9.3.6).
+    package var hostAndPort: String { "\(bracketedHost):\(port)" }
+
+    private var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
+
+    private static func normalized(_ host: String) -> String {
+        let lowercased = host.lowercased()
+        guard lowercased.hasPrefix("["), lowercased.hasSuffix("]"), lowercased.count > 2 else { return lowercased }
+        return String(lowercased.dropFirst().dropLast())
+    }
+}

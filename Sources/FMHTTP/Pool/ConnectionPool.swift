@@ -1,0 +1,172 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// The connections of one origin: `PoolStateMachine` with a lock around it, tables from ids to things, and one timer.
+///
+/// Every event has the shape *lock, change, collect, unlock, act*: what the actions call may come back here at once.
+final class ConnectionPool: @unchecked Sendable {
+    // Sendable because everything that varies is read and changed under `lock` only.
+
+    let origin: Origin
+    private let factory: ConnectionFactory
+    private let eventLoopGroup: any EventLoopGroup
+
+    private let lock = NIOLock()
+    private var machine: PoolStateMachine
+    private var waiting: [RequestID: Exchange] = [:]
+    private var connections: [ConnectionID: HTTP1Connection] = [:]
+    private var connectError: HTTPClientError?
+    private var timer: Scheduled<Void>?
+    private var drained: [EventLoopPromise<Void>] = []
+
+    init(
+        origin: Origin,
+        settings: PoolStateMachine.Settings,
+        factory: ConnectionFactory,
+        eventLoopGroup: any EventLoopGroup
+    ) {
+        self.origin = origin
+        self.factory = factory
+        self.eventLoopGroup = eventLoopGroup
+        machine = PoolStateMachine(settings: settings)
+    }
+
+    // MARK: Events
+
+    func submit(_ exchange: Exchange, reuse: PoolStateMachine.Reuse) {
+        handle {
+            waiting[exchange.id] = exchange
+            return machine.submitted(exchange.id, reuse: reuse, deadline: exchange.queueDeadline, now: .now())
+        }
+    }
+
+    func cancel(_ exchange: Exchange) {
+        lock.withLock {
+            machine.cancelled(exchange.id)
+            _ = waiting.removeValue(forKey: exchange.id)
+        }
+    }
+
+    func released(_ connection: HTTP1Connection, lifetime: Int?) {
+        handle { machine.released(connection.id, lifetime: lifetime, now: .now()) }
+    }
+
+    func closed(_ id: ConnectionID) {
+        handle {
+            connections.removeValue(forKey: id)
+            return machine.closed(id, now: .now())
+        }
+    }
+
+    private func connected(_ connection: HTTP1Connection) {
+        handle {
+            connections[connection.id] = connection
+            return machine.connected(connection.id, now: .now())
+        }
+    }
+
+    private func connectFailed(_ id: ConnectionID, _ error: HTTPClientError) {
+        handle {
+            connectError = error
+            return machine.connectFailed(id, now: .now(), jitter: .random(in: 0..<1))
+        }
+    }
+
+    private func timePassed() {
+        handle { machine.timePassed(now: .now()) }
+    }
+
+    // MARK: Shutdown
+
+    /// Fails what waits, lets what runs end, and succeeds the promise when nothing is left.
+    func shutDown(_ promise: EventLoopPromise<Void>?) {
+        handle {
+            timer?.cancel()
+            if let promise { drained.append(promise) }
+            return machine.shutDown()
+        }
+    }
+
+    /// Ends what still runs.
+    func closeAll() {
+        handle { machine.closeAll() }
+    }
+
+    /// For tests and the log.
+    var counts: PoolCounts { lock.withLock { machine.counts } }
+
+    // MARK: Acting
+
+    /// Actions with the things their ids stand for, taken under the lock and used outside.
+    private struct Work {
+        var run: (HTTP1Connection, Exchange)?
+        var connect: [ConnectionID] = []
+        var close: [HTTP1Connection] = []
+        var fail: [(Exchange, HTTPClientError)] = []
+        var wakeAt: NIODeadline?
+        var drained: [EventLoopPromise<Void>] = []
+    }
+
+    private func handle(_ event: () -> PoolStateMachine.Actions) {
+        let work = lock.withLock { lockedCollect(event()) }
+        perform(work)
+    }
+
+    private func lockedCollect(_ actions: PoolStateMachine.Actions) -> Work {
+        var work = Work()
+        if let run = actions.run, let exchange = waiting.removeValue(forKey: run.request),
+            let connection = connections[run.connection]
+        {
+            work.run = (connection, exchange)
+        }
+        work.connect = actions.connect
+        work.close = actions.close.compactMap { connections[$0] }
+        for failed in actions.fail {
+            guard let exchange = waiting.removeValue(forKey: failed.id) else { continue }
+            work.fail.append((exchange, lockedError(failed.reason)))
+        }
+        work.wakeAt = actions.wakeAt
+        if actions.isDrained {
+            work.drained = drained
+            drained = []
+        }
+        return work
+    }
+
+    private func lockedError(_ reason: PoolStateMachine.FailureReason) -> HTTPClientError {
+        switch reason {
+        case .deadline(let code): HTTPClientError(code, .notSent, origin: origin)
+        case .shutdown: HTTPClientError(.shutdown, .notSent, origin: origin)
+        case .connectFailed: connectError ?? HTTPClientError(.connectFailed, .notSent, origin: origin)
+        }
+    }
+
+    private func perform(_ work: Work) {
+        if let (connection, exchange) = work.run { connection.run(exchange) }
+        for id in work.connect { connect(id) }
+        for connection in work.close { connection.close() }
+        for (exchange, error) in work.fail { exchange.refused(error) }
+        if let wakeAt = work.wakeAt { wake(at: wakeAt) }
+        for promise in work.drained { promise.succeed() }
+    }
+
+    private func connect(_ id: ConnectionID) {
+        factory.connect(id, to: origin, pool: self, on: eventLoopGroup.next()).whenComplete { result in
+            switch result {
+            case .success(let connection): self.connected(connection)
+            case .failure(let error):
+                self.connectFailed(id, (error as? HTTPClientError) ?? .connecting(error, origin: self.origin))
+            }
+        }
+    }
+
+    private func wake(at deadline: NIODeadline) {
+        // Weak: a timer must not keep the pool of a forgotten client.
+        let next = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.timePassed() ?? () }
+        let previous = lock.withLock {
+            defer { timer = next }
+            return timer
+        }
+        previous?.cancel()
+    }
+}

@@ -1,0 +1,142 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// Who takes a response as it arrives. All calls come one after the other: on the connection's event loop, except that
+/// `finished` may come from anywhere when the request never reached a connection.
+protocol ResponseSink: AnyObject, Sendable {
+    /// The exchange has a connection, and everything else will come on this loop.
+    func willReceive(on eventLoop: any EventLoop)
+    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength)
+    func received(_ body: ByteBuffer)
+    /// All that one read has brought was handed over.
+    func readCompleted()
+    /// Whether to read on. Who says `false` calls ``Exchange/resumeReading()`` later.
+    var wantsMore: Bool { get }
+    /// The last call.
+    func finished(_ error: HTTPClientError?)
+}
+
+/// One request on its way, from the first demand to the end.
+///
+/// 1. The subscription makes it and calls `start`; it enters the pool of its origin.
+/// 2. The pool finds a connection, at once or later, and hands it over: `HTTP1Connection.run`.
+/// 3. On the connection's loop the handler asks `begin` (has it been cancelled meanwhile?) and writes.
+/// 4. The handler passes what arrives to the `sink` and at the end calls `completed` or `failed`.
+/// 5. When the connection proved stale, `failed` sends it back to step 1, once, for a new connection.
+///
+/// Against the stream go only two calls: `resumeReading` (demand) and `cancel`. Both may come from any thread, at any
+/// time; after `cancel` the sink hears nothing more and is released.
+final class Exchange: @unchecked Sendable {
+    // Sendable because `machine`, `sink` and `connection` are read and changed under `lock` only; the rest is constant.
+
+    let id: RequestID
+    let request: HTTPRequest
+    let framing: RequestFraming
+    let limits: ExchangeLimits
+    /// When waiting for a connection must end.
+    let queueDeadline: PoolStateMachine.QueueDeadline?
+
+    private let pool: ConnectionPool
+    private let lock = NIOLock()
+    private var machine = ExchangeStateMachine()
+    private var sink: (any ResponseSink)?
+    private var connection: HTTP1Connection?
+
+    init(
+        id: RequestID,
+        request: HTTPRequest,
+        framing: RequestFraming,
+        limits: ExchangeLimits,
+        queueDeadline: PoolStateMachine.QueueDeadline?,
+        pool: ConnectionPool,
+        sink: any ResponseSink
+    ) {
+        self.id = id
+        self.request = request
+        self.framing = framing
+        self.limits = limits
+        self.queueDeadline = queueDeadline
+        self.pool = pool
+        self.sink = sink
+    }
+
+    func start() {
+        guard lock.withLock({ machine.start() }) else { return }
+        pool.submit(self, reuse: request.isSafeToRepeat ? .any : .recent)
+    }
+
+    func cancel() {
+        let (action, connection, sink) = lock.withLock {
+            let result = (machine.cancelled(), self.connection, self.sink)
+            self.connection = nil
+            self.sink = nil
+            return result
+        }
+        switch action {
+        case .leaveQueue: pool.cancel(self)
+        case .stop: connection?.cancel(self)
+        case .nothing: break
+        }
+        // Released here, after the lock: a sink may hold the last reference to something that comes back in `deinit`.
+        withExtendedLifetime(sink) {}
+    }
+
+    func resumeReading() {
+        lock.withLock { connection }?.resumeReading(self)
+    }
+
+    // MARK: From the connection, on its loop
+
+    /// Whether to send: `false` after a cancellation.
+    func begin(on connection: HTTP1Connection) -> Bool {
+        let sink: (any ResponseSink)? = lock.withLock {
+            guard machine.begin(on: connection.id) else { return nil }
+            self.connection = connection
+            return self.sink
+        }
+        sink?.willReceive(on: connection.eventLoop)
+        return sink != nil
+    }
+
+    /// The sink, as long as somebody listens. The handler keeps it while the exchange runs.
+    var currentSink: (any ResponseSink)? { lock.withLock { sink } }
+
+    func completed() {
+        finish(nil) { $0.completed() }
+    }
+
+    /// - Parameter wasStale: The connection had served before and was closed without a byte of an answer, so the server
+    ///   very likely closed it before it saw the request.
+    func failed(_ error: HTTPClientError, wasStale: Bool = false) {
+        let mayRepeat =
+            request.body.isReplayable && (error.outcome == .notSent || (wasStale && request.isSafeToRepeat))
+        let action = lock.withLock {
+            connection = nil
+            return machine.failed(mayRepeat: mayRepeat)
+        }
+        switch action {
+        case .retry: pool.submit(self, reuse: .never)
+        case .report: finish(error) { _ in true }
+        case .ignore: break
+        }
+    }
+
+    // MARK: From the pool, on any thread
+
+    /// There will be no connection.
+    func refused(_ error: HTTPClientError) {
+        finish(error) { $0.failed(mayRepeat: false) == .report }
+    }
+
+    private func finish(_ error: HTTPClientError?, if condition: (inout ExchangeStateMachine) -> Bool) {
+        let sink: (any ResponseSink)? = lock.withLock {
+            guard condition(&machine) else { return nil }
+            defer {
+                self.sink = nil
+                connection = nil
+            }
+            return self.sink
+        }
+        sink?.finished(error)
+    }
+}

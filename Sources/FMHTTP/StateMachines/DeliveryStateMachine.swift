@@ -1,0 +1,131 @@
+internal import OpenCombine
+
+/// Between what has arrived and what was asked for: keeps the order, the budget of demand, and that nothing follows the
+/// end. One of these per subscription; it holds values, but no subscriber, lock or thread.
+struct DeliveryStateMachine<Element> {
+    enum RequestAction: Equatable {
+        /// The first demand.
+        case start
+        /// Something can be delivered now; nobody is at it.
+        case deliver
+        /// Nothing is here; the reader was told to stop and should go on.
+        case resume
+        case none
+    }
+
+    enum Step {
+        case value(Element)
+        case completion(Subscribers.Completion<HTTPClientError>)
+        /// Nothing to deliver for now. Whoever delivers stops.
+        case rest
+    }
+
+    private enum State: Equatable {
+        /// → `active` with the first demand, `terminal`.
+        case cold
+        /// → `terminal`.
+        case active
+        case terminal
+    }
+
+    private var state = State.cold
+    private var demand = Subscribers.Demand.none
+    private var buffer: [Element] = []
+    private var completion: Subscribers.Completion<HTTPClientError>?
+    private var isDelivering = false
+    private var isPaused = false
+    /// With unlimited demand and a slow subscriber, what waits is bounded all the same.
+    private let maximumBuffered: Int
+
+    init(maximumBuffered: Int) { self.maximumBuffered = maximumBuffered }
+
+    mutating func requested(_ more: Subscribers.Demand) -> RequestAction {
+        guard more > .none else { return .none }
+        switch state {
+        case .cold:
+            demand = more
+            state = .active
+            return .start
+        case .active:
+            demand += more
+            if canDeliver {
+                isDelivering = true
+                return .deliver
+            }
+            return resumesReading() ? .resume : .none
+        case .terminal:
+            return .none
+        }
+    }
+
+    mutating func received(_ element: Element) {
+        guard state == .active else { return }
+        buffer.append(element)
+    }
+
+    mutating func finished(_ completion: Subscribers.Completion<HTTPClientError>) {
+        guard state == .active, self.completion == nil else { return }
+        self.completion = completion
+    }
+
+    /// Returns whether to start delivering.
+    mutating func flush() -> Bool {
+        guard canDeliver else { return false }
+        isDelivering = true
+        return true
+    }
+
+    /// Whether the reader should read on. When not, a later event says `resume`.
+    mutating func wantsMore() -> Bool {
+        isPaused = !hasRoom
+        return !isPaused
+    }
+
+    /// The next thing for the one who delivers.
+    mutating func next() -> Step {
+        guard state == .active else {
+            isDelivering = false
+            return .rest
+        }
+        if !buffer.isEmpty {
+            guard demand > .none else {
+                isDelivering = false
+                return .rest
+            }
+            demand -= 1
+            return .value(buffer.removeFirst())
+        }
+        isDelivering = false
+        guard let completion else { return .rest }
+        state = .terminal
+        return .completion(completion)
+    }
+
+    /// The subscriber has taken a value. Returns whether the reader should go on.
+    mutating func delivered(_ more: Subscribers.Demand) -> Bool {
+        guard state == .active else { return false }
+        demand += more
+        return resumesReading()
+    }
+
+    /// Returns whether there was anything to cancel.
+    mutating func cancelled() -> Bool {
+        guard state != .terminal else { return false }
+        state = .terminal
+        buffer = []
+        return true
+    }
+
+    private var canDeliver: Bool {
+        guard state == .active, !isDelivering else { return false }
+        return buffer.isEmpty ? completion != nil : demand > .none
+    }
+
+    private var hasRoom: Bool { demand > buffer.count && buffer.count < maximumBuffered }
+
+    private mutating func resumesReading() -> Bool {
+        guard isPaused, completion == nil, hasRoom else { return false }
+        isPaused = false
+        return true
+    }
+}

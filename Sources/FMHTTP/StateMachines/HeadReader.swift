@@ -1,0 +1,95 @@
+internal import NIOHTTP1
+
+/// Reads a status line and header lines from bytes that end with CR LF (or are one line without it).
+struct HeadReader {
+    typealias Problem = ResponseParser.Problem
+
+    private let bytes: UnsafeRawBufferPointer
+    private var index = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func head(maximumHeaderCount: Int) throws(Problem) -> HTTPResponseHead {
+        let (version, status) = try statusLine()
+        var headers: [(String, String)] = []
+        headers.reserveCapacity(16)
+        while index < bytes.count {
+            guard headers.count < maximumHeaderCount else { throw .tooManyHeaders }
+            headers.append(try field())
+        }
+        return HTTPResponseHead(version: version, status: status, headers: HTTPHeaders(headers))
+    }
+
+    /// `HTTP/1.1 200 OK`; the reason may be missing with or without its space.
+    private mutating func statusLine() throws(Problem) -> (HTTPVersion, HTTPResponseStatus) {
+        let line = try line()
+        guard line.count >= 12, line.prefix(7).elementsEqual("HTTP/1.".utf8), line[8] == .space,
+            let minor = line[7].decimalDigit, let hundreds = line[9].decimalDigit, let tens = line[10].decimalDigit,
+            let ones = line[11].decimalDigit, hundreds > 0
+        else { throw .malformed("the status line is not HTTP/1.x") }
+        guard line.count == 12 || line[12] == .space else {
+            throw .malformed("the status is not a number of three digits")
+        }
+        let reason = UnsafeRawBufferPointer(rebasing: line[min(13, line.count)...])
+        guard reason.allSatisfy(\.isFieldValueByte) else { throw .malformed("a control character in the status line") }
+        let code = hundreds * 100 + tens * 10 + ones
+        // Known codes need no text of their own, which saves a string for almost every response.
+        var status = HTTPResponseStatus(statusCode: code)
+        if case .custom = status {
+            status = .custom(code: UInt(code), reasonPhrase: String(decoding: reason, as: UTF8.self))
+        }
+        return (minor == 1 ? .http1_1 : HTTPVersion(major: 1, minor: minor), status)
+    }
+
+    /// `name: value`, the blanks around the value left out (RFC 9112 §5).
+    mutating func field() throws(Problem) -> (String, String) {
+        let line = try line()
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            throw .malformed("a header line without a colon")
+        }
+        let name = line[..<colon]
+        // This refuses folded lines and blanks before the colon as well: neither is a token.
+        guard !name.isEmpty, name.allSatisfy({ RequestFraming.tokenBytes[Int($0)] }) else {
+            throw .malformed("a header name is not a token")
+        }
+        var value = line[(colon + 1)...]
+        while let first = value.first, first == .space || first == .tab { value.removeFirst() }
+        while let last = value.last, last == .space || last == .tab { value.removeLast() }
+        guard value.allSatisfy(\.isFieldValueByte) else { throw .malformed("a control character in a header") }
+        return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+
+    private mutating func line() throws(Problem) -> UnsafeRawBufferPointer {
+        let start = index
+        var end = start
+        while end < bytes.count, bytes[end] != .lineFeed { end += 1 }
+        guard end < bytes.count else {
+            index = end
+            return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        }
+        guard end > start, bytes[end - 1] == .carriageReturn else { throw .malformed("a line ends without CR LF") }
+        index = end + 1
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<(end - 1)])
+    }
+}
+
+extension UInt8 {
+    static var lineFeed: UInt8 { 0x0A }
+    static var carriageReturn: UInt8 { 0x0D }
+    static var space: UInt8 { 0x20 }
+    static var tab: UInt8 { 0x09 }
+
+    var decimalDigit: Int? { (0x30...0x39).contains(self) ? Int(self) - 0x30 : nil }
+
+    var hexDigit: Int? {
+        switch self {
+        case 0x30...0x39: Int(self) - 0x30
+        case 0x41...0x46: Int(self) - 0x41 + 10
+        case 0x61...0x66: Int(self) - 0x61 + 10
+        default: nil
+        }
+    }
+
+    /// Visible characters, blanks and everything beyond ASCII (RFC 9110 §5.5).
+    var isFieldValueByte: Bool { self >= 0x20 ? self != 0x7F : self == .tab }
+}

@@ -1,0 +1,320 @@
+internal import NIOCore
+
+/// The connections of one origin and the requests that wait for them.
+///
+/// - The connection parked last is used first, so those not needed grow old and are closed.
+/// - Every waiting request asks for a connection of its own, up to the maximum, but takes whichever is free first; the
+///   one that comes too late is parked, warm for the next.
+/// - A request that must not run twice takes no connection that has been idle for long: its server may be closing it at
+///   this moment. A second attempt takes none that was used at all.
+/// - When an attempt to connect fails and nothing else is left to wait for, all waiting requests fail with its reason.
+///   The next attempt waits, each time longer.
+///
+/// Pure: it names connections and requests by id; time and jitter are passed in.
+struct PoolStateMachine: Equatable {
+    struct Settings: Sendable, Equatable {
+        var maximumConnections = 8
+        var idleLifetime: TimeAmount = .seconds(60)
+        /// How long a connection may have been idle for a request that must not run twice.
+        var recentReuse: TimeAmount = .seconds(2)
+        var firstBackoff: TimeAmount = .milliseconds(100)
+        var maximumBackoff: TimeAmount = .seconds(5)
+    }
+
+    /// Which connections a request may take.
+    enum Reuse: Equatable {
+        /// Safe to repeat: any.
+        case any
+        /// Not safe to repeat: new ones and those used a moment ago.
+        case recent
+        /// A second attempt: new ones.
+        case never
+    }
+
+    struct QueueDeadline: Equatable {
+        var deadline: NIODeadline
+        /// `queueTimeout` or `totalTimeout`, whichever comes first.
+        var code: HTTPClientError.Code
+    }
+
+    enum FailureReason: Equatable {
+        case deadline(HTTPClientError.Code)
+        /// With the error of the attempt, which the shell has.
+        case connectFailed
+        case shutdown
+    }
+
+    struct Assignment: Equatable {
+        var request: RequestID
+        var connection: ConnectionID
+    }
+
+    struct FailedRequest: Equatable {
+        var id: RequestID
+        var reason: FailureReason
+    }
+
+    /// What the shell is to do after an event, all of it.
+    struct Actions: Equatable {
+        var run: Assignment?
+        var connect: [ConnectionID] = []
+        var close: [ConnectionID] = []
+        var fail: [FailedRequest] = []
+        /// Call `timePassed` then. Earlier or more often does no harm.
+        var wakeAt: NIODeadline?
+        /// Shut down, and nothing is left.
+        var isDrained = false
+    }
+
+    private struct IdleConnection: Equatable {
+        let id: ConnectionID
+        let parkedAt: NIODeadline
+        let expiresAt: NIODeadline
+    }
+
+    private enum Lifecycle: Equatable {
+        /// → `draining`.
+        case running
+        /// Nothing new; what runs may end → `drained`.
+        case draining
+        case drained
+    }
+
+    private let settings: Settings
+    private var lifecycle = Lifecycle.running
+    private var idle: [IdleConnection] = []
+    private var connecting: Set<ConnectionID> = []
+    private var leased: Set<ConnectionID> = []
+    /// Told to close and not yet closed: they count for `drained` only.
+    private var closing: Set<ConnectionID> = []
+    private var queue = RequestQueue()
+    private var failedAttempts = 0
+    private var nextAttempt: NIODeadline?
+    private var wakeAt: NIODeadline?
+    private var lastConnection = 0
+
+    init(settings: Settings) { self.settings = settings }
+
+    var counts: PoolCounts {
+        PoolCounts(
+            idle: idle.count,
+            connecting: connecting.count,
+            leased: leased.count,
+            closing: closing.count,
+            waiting: queue.count
+        )
+    }
+
+    private var openCount: Int { idle.count + connecting.count + leased.count }
+
+    // MARK: Requests
+
+    mutating func submitted(
+        _ id: RequestID,
+        reuse: Reuse,
+        deadline: QueueDeadline?,
+        now: NIODeadline
+    ) -> Actions {
+        var actions = Actions()
+        guard lifecycle == .running else {
+            actions.fail.append(FailedRequest(id: id, reason: .shutdown))
+            return actions
+        }
+        if let connection = takeIdle(reuse, now: now, &actions) {
+            leased.insert(connection)
+            actions.run = Assignment(request: id, connection: connection)
+            return actions
+        }
+        queue.append(RequestQueue.Entry(id: id, reuse: reuse, deadline: deadline))
+        connectAsNeeded(now: now, &actions)
+        if let deadline { wake(at: deadline.deadline, &actions) }
+        return actions
+    }
+
+    /// The request no longer waits. The connection it asked for is made all the same and kept for the next.
+    mutating func cancelled(_ id: RequestID) {
+        queue.remove(id)
+    }
+
+    private mutating func takeIdle(_ reuse: Reuse, now: NIODeadline, _ actions: inout Actions) -> ConnectionID? {
+        while let candidate = idle.last, candidate.expiresAt <= now {
+            idle.removeLast()
+            close(candidate.id, &actions)
+        }
+        guard let candidate = idle.last else { return nil }
+        switch reuse {
+        case .any: break
+        case .recent: guard now - candidate.parkedAt <= settings.recentReuse else { return nil }
+        case .never: return nil
+        }
+        idle.removeLast()
+        return candidate.id
+    }
+
+    // MARK: Connections
+
+    mutating func connected(_ id: ConnectionID, now: NIODeadline) -> Actions {
+        var actions = Actions()
+        guard connecting.remove(id) != nil else { return actions }
+        failedAttempts = 0
+        nextAttempt = nil
+        guard lifecycle == .running else {
+            close(id, &actions)
+            return actions
+        }
+        if let next = queue.popFirst() {
+            leased.insert(id)
+            actions.run = Assignment(request: next.id, connection: id)
+        } else {
+            park(id, lifetime: nil, now: now, &actions)
+        }
+        // Whoever still waits may have been held back by the back-off that has just ended.
+        connectAsNeeded(now: now, &actions)
+        return actions
+    }
+
+    /// - Parameter jitter: 0..<1. Half of the back-off is fixed, half is chance, so clients that failed together do not
+    ///   come back together.
+    mutating func connectFailed(_ id: ConnectionID, now: NIODeadline, jitter: Double) -> Actions {
+        var actions = Actions()
+        guard connecting.remove(id) != nil else { return actions }
+        if let nextAttempt, now > nextAttempt.advanced(by: settings.maximumBackoff) { failedAttempts = 0 }
+        failedAttempts += 1
+        nextAttempt = now.advanced(by: backoff(jitter: jitter))
+        if openCount == 0 {
+            for entry in queue.removeAll() { actions.fail.append(FailedRequest(id: entry.id, reason: .connectFailed)) }
+        }
+        connectAsNeeded(now: now, &actions)
+        drainIfDone(&actions)
+        return actions
+    }
+
+    /// An exchange has ended and left its connection in order.
+    ///
+    /// - Parameter lifetime: Seconds the server keeps an idle connection, if it said so.
+    mutating func released(_ id: ConnectionID, lifetime: Int?, now: NIODeadline) -> Actions {
+        var actions = Actions()
+        guard leased.contains(id) else { return actions }
+        guard lifecycle == .running else {
+            leased.remove(id)
+            close(id, &actions)
+            return actions
+        }
+        if let next = queue.popFirst(where: { $0.reuse != .never }) {
+            actions.run = Assignment(request: next.id, connection: id)
+            return actions
+        }
+        leased.remove(id)
+        park(id, lifetime: lifetime, now: now, &actions)
+        connectAsNeeded(now: now, &actions)
+        return actions
+    }
+
+    /// The connection is closed, in whatever state.
+    mutating func closed(_ id: ConnectionID, now: NIODeadline) -> Actions {
+        var actions = Actions()
+        leased.remove(id)
+        closing.remove(id)
+        idle.removeAll { $0.id == id }
+        connectAsNeeded(now: now, &actions)
+        drainIfDone(&actions)
+        return actions
+    }
+
+    private mutating func park(_ id: ConnectionID, lifetime: Int?, now: NIODeadline, _ actions: inout Actions) {
+        var span = settings.idleLifetime
+        if let lifetime {
+            // The server counts from when it sent its answer, and its FIN needs time to arrive: leave before it does.
+            let announced = TimeAmount.seconds(Int64(clamping: min(lifetime, 1_000_000)))
+            span = min(span, lifetime > 1 ? announced - .seconds(1) : .milliseconds(500))
+        }
+        let expiresAt = now.advanced(by: span)
+        idle.append(IdleConnection(id: id, parkedAt: now, expiresAt: expiresAt))
+        wake(at: expiresAt, &actions)
+    }
+
+    private mutating func close(_ id: ConnectionID, _ actions: inout Actions) {
+        closing.insert(id)
+        actions.close.append(id)
+    }
+
+    /// One attempt per waiting request, as far as the maximum and the back-off allow.
+    private mutating func connectAsNeeded(now: NIODeadline, _ actions: inout Actions) {
+        guard lifecycle == .running, queue.count > connecting.count else { return }
+        if let nextAttempt, now < nextAttempt {
+            wake(at: nextAttempt, &actions)
+            return
+        }
+        while queue.count > connecting.count {
+            if openCount >= settings.maximumConnections {
+                // Whoever waits may not take an idle connection (it would have); so the oldest of them makes room.
+                guard !idle.isEmpty else { return }
+                close(idle.removeFirst().id, &actions)
+            }
+            lastConnection += 1
+            let id = ConnectionID(number: lastConnection)
+            connecting.insert(id)
+            actions.connect.append(id)
+        }
+    }
+
+    private func backoff(jitter: Double) -> TimeAmount {
+        let doublings = min(failedAttempts - 1, 20)
+        let full = min(settings.maximumBackoff.nanoseconds, settings.firstBackoff.nanoseconds << doublings)
+        return .nanoseconds(full / 2 + Int64(Double(full / 2) * jitter))
+    }
+
+    // MARK: Time
+
+    mutating func timePassed(now: NIODeadline) -> Actions {
+        var actions = Actions()
+        wakeAt = nil
+        for entry in queue.removeAll(where: { ($0.deadline?.deadline ?? .distantFuture) <= now }) {
+            // The force-unwrap cannot fire: only entries with a deadline were taken.
+            actions.fail.append(FailedRequest(id: entry.id, reason: .deadline(entry.deadline!.code)))
+        }
+        for connection in idle where connection.expiresAt <= now { close(connection.id, &actions) }
+        idle.removeAll { $0.expiresAt <= now }
+        connectAsNeeded(now: now, &actions)
+        let next = [queue.earliestDeadline, idle.map(\.expiresAt).min()].compactMap { $0 }.min()
+        if let next { wake(at: next, &actions) }
+        return actions
+    }
+
+    private mutating func wake(at deadline: NIODeadline, _ actions: inout Actions) {
+        guard lifecycle == .running, deadline < wakeAt ?? .distantFuture else { return }
+        wakeAt = deadline
+        actions.wakeAt = deadline
+    }
+
+    // MARK: Shutdown
+
+    /// Refuses the new, fails what waits, closes what is idle, lets run what runs.
+    mutating func shutDown() -> Actions {
+        var actions = Actions()
+        guard lifecycle == .running else {
+            actions.isDrained = lifecycle == .drained
+            return actions
+        }
+        lifecycle = .draining
+        for entry in queue.removeAll() { actions.fail.append(FailedRequest(id: entry.id, reason: .shutdown)) }
+        for connection in idle { close(connection.id, &actions) }
+        idle.removeAll()
+        drainIfDone(&actions)
+        return actions
+    }
+
+    /// The patience of a shutdown is over: closes what still runs too.
+    mutating func closeAll() -> Actions {
+        var actions = Actions()
+        for id in leased.sorted(by: { $0.number < $1.number }) { close(id, &actions) }
+        leased.removeAll()
+        return actions
+    }
+
+    private mutating func drainIfDone(_ actions: inout Actions) {
+        guard lifecycle == .draining, openCount == 0, closing.isEmpty else { return }
+        lifecycle = .drained
+        actions.isDrained = true
+    }
+}

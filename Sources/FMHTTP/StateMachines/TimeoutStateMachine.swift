@@ -1,0 +1,64 @@
+internal import NIOCore
+
+/// Which time limit holds now, with one timer for all.
+///
+/// A timer is not moved each time a limit does: limits move several times per request, timers cost. One timer is left
+/// to fire, and on firing it asks here whether the limit of *now* has passed and when to ask again.
+struct TimeoutStateMachine: Equatable {
+    enum FireAction: Equatable {
+        case expired(HTTPClientError.Code)
+        case schedule(at: NIODeadline)
+        case none
+    }
+
+    private var limit: (code: HTTPClientError.Code, deadline: NIODeadline)?
+    private var total: NIODeadline?
+    private var scheduled: NIODeadline?
+    private var phase: RequestStateMachine.Phase?
+
+    static func == (a: Self, b: Self) -> Bool {
+        a.limit?.code == b.limit?.code && a.limit?.deadline == b.limit?.deadline && a.total == b.total
+            && a.scheduled == b.scheduled && a.phase == b.phase
+    }
+
+    /// The exchange is in this phase, and something has just moved. Returns when to set a timer, if one is needed.
+    mutating func progressed(
+        to phase: RequestStateMachine.Phase,
+        limits: ExchangeLimits,
+        now: NIODeadline
+    ) -> NIODeadline? {
+        let previous = self.phase
+        self.phase = phase
+        total = limits.deadline
+        switch phase {
+        case .awaitingHead:
+            // Progress without a head (a 1xx, half a head) does not prolong the wait.
+            if previous != .awaitingHead { limit = limits.firstByte.map { (.firstByteTimeout, now.advanced(by: $0)) } }
+        case .sending, .receiving:
+            limit = limits.idle.map { (.idleTimeout, now.advanced(by: $0)) }
+        case .paused:
+            limit = nil
+        }
+        return timerNeeded()
+    }
+
+    mutating func ended() {
+        phase = nil
+        limit = nil
+        total = nil
+    }
+
+    mutating func fired(now: NIODeadline) -> FireAction {
+        scheduled = nil
+        if let total, total <= now { return .expired(.totalTimeout) }
+        if let limit, limit.deadline <= now { return .expired(limit.code) }
+        return timerNeeded().map { .schedule(at: $0) } ?? .none
+    }
+
+    private mutating func timerNeeded() -> NIODeadline? {
+        guard let next = [limit?.deadline, total].compactMap({ $0 }).min() else { return nil }
+        if let scheduled, scheduled <= next { return nil }
+        scheduled = next
+        return next
+    }
+}

@@ -1,0 +1,160 @@
+import CustomDump
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct FailureTests {
+    @Test func plainHTTPIsRefusedBeyondLoopback() async throws {
+        let client = HTTPClient()
+        for host in ["example.com", "10.0.0.1", "127.0.0.1.example.com", "localhost.example.com", "127.1"] {
+            let origin = Origin(scheme: .http, host: host)
+            let error = try #require(await client.get(origin).failure)
+            #expect(error == HTTPClientError(code: .insecureScheme, outcome: .notSent, origin: origin))
+        }
+    }
+
+    @Test func aRefusedConnectionSaysSo() async throws {
+        let server = try await FaultServer.start { _ in [] }
+        let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
+        try await server.stopped()
+        let client = HTTPClient()
+        let error = try #require(await client.get(origin).failure)
+        #expect(error.code == .connectionRefused)
+        #expect(error.outcome == .notSent)
+        await client.shutdown(grace: .zero)
+        #expect(client.counts == PoolCounts())
+    }
+
+    @Test func anUnknownHostSaysSo() async throws {
+        let client = HTTPClient()
+        // Reserved for this: RFC 6761 §6.4.
+        let error = try #require(await client.get(Origin(scheme: .https, host: "no-such-host.invalid")).failure)
+        #expect(error.code == .unknownHost)
+        #expect(error.outcome == .notSent)
+        await client.shutdown(grace: .zero)
+    }
+
+    @Test func aConnectionClosedWithoutAnAnswer() async throws {
+        try await withServer(answer: { _ in [.close] }) { client, server, origin in
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .connectionClosed)
+            #expect(error.outcome == .unknown)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func aBodyThatIsCutOff() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+        try await withServer(answer: { _ in [.send(answer), .close] }) { client, _, origin in
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .truncatedBody)
+            #expect(error.outcome == .answered)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + String(repeating: "x", count: 101),
+    ])
+    func aBodyBeyondTheLimit(answer: String) async throws {
+        try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
+            let request = HTTPRequest(origin: origin, target: "/")
+            let error = try #require(await client.send(request, upTo: 100).failure)
+            #expect(error.code == .responseTooLarge)
+            #expect(error.outcome == .answered)
+        }
+    }
+
+    @Test(arguments: ["hello\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\nx"])
+    func aResponseThatIsNotHTTP(answer: String) async throws {
+        try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .malformedResponse)
+        }
+    }
+
+    @Test func aHeadBeyondTheLimit() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 70_000))"
+        try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
+            #expect(await client.get(origin).failure?.code == .headTooLarge)
+        }
+    }
+
+    @Test func aServerThatSaysNothingInTime() async throws {
+        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(firstByte: .milliseconds(20)))
+        try await withServer(configuration: configuration, answer: { _ in [] }) { client, _, origin in
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .firstByteTimeout)
+            #expect(error.outcome == .unknown)
+        }
+    }
+
+    @Test func aServerThatStopsInTheMiddle() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(20)))
+        try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .idleTimeout)
+            #expect(error.outcome == .answered)
+        }
+    }
+
+    @Test func aRequestThatTakesTooLongAsAWhole() async throws {
+        try await withServer(answer: { _ in [] }) { client, _, origin in
+            let timeouts = HTTPTimeouts(total: .milliseconds(20))
+            let error = try #require(
+                await client.send(HTTPRequest(origin: origin, target: "/", timeouts: timeouts)).failure
+            )
+            #expect(error.code == .totalTimeout)
+        }
+    }
+
+    @Test func aRequestThatWaitsTooLongForAConnection() async throws {
+        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
+        try await withServer(configuration: configuration, answer: { _ in [] }) { client, server, origin in
+            let first = TrackingSubscriber<HTTPResponse, HTTPClientError>()
+            client.response(HTTPRequest(origin: origin, target: "/first")).subscribe(first)
+            await server.requestCount(atLeast: 1)
+            let timeouts = HTTPTimeouts(queue: .milliseconds(20))
+            let error = try #require(
+                await client.send(HTTPRequest(origin: origin, target: "/second", timeouts: timeouts)).failure
+            )
+            #expect(error.code == .queueTimeout)
+            #expect(error.outcome == .notSent)
+            #expect(server.requests.count == 1)
+            first.cancel()
+        }
+    }
+
+    @Test func afterAShutdownNothingIsSent() async throws {
+        try await withServer(answer: { _ in ok("x") }) { client, server, origin in
+            _ = await client.get(origin)
+            await client.shutdown()
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .shutdown)
+            #expect(error.outcome == .notSent)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func errorsKeepSecretsToThemselves() async throws {
+        try await withServer(answer: { _ in [.close] }) { client, _, origin in
+            let request = HTTPRequest(
+                origin: origin,
+                target: "/path?key=secret-1",
+                headers: ["Authorization": "Bearer secret-2"],
+                body: .bytes(ByteBuffer(string: "secret-3"))
+            )
+            let error = try #require(await client.send(request).failure)
+            var dumped = ""
+            customDump(error, to: &dumped)
+            customDump(request, to: &dumped)
+            dump(request, to: &dumped)
+            dump(error, to: &dumped)
+            #expect(!"\(error) \(request) \(dumped)".contains("secret"))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import Testing
+
+/// Real hosts close a connection after 5 s of rest: a client meets that daily.
+@Suite(.timeLimit(.minutes(1)))
+struct StaleConnectionTests {
+    /// The second request on a connection is read and answered by FIN: to the client that looks like a race with the
+    /// server's idle timeout.
+    private let stale: FaultServer.Answer = { request in
+        request.connection == 1 && request.number == 2 ? [.close] : ok("x")
+    }
+
+    @Test func aSafeRequestIsSentOnceMore() async throws {
+        try await withServer(answer: stale) { client, server, origin in
+            #expect(await client.get(origin).value?.text == "x")
+            #expect(await client.get(origin).value?.text == "x")
+            #expect(server.acceptedCount == 2)
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test func anUnsafeRequestIsNot() async throws {
+        try await withServer(answer: stale) { client, server, origin in
+            #expect(await client.get(origin).value?.text == "x")
+            let error = try #require(
+                await client.send(HTTPRequest(method: .POST, origin: origin, target: "/")).failure
+            )
+            #expect(error.code == .connectionClosed)
+            #expect(error.outcome == .unknown)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func onceIsEnough() async throws {
+        try await withServer(answer: { $0.number == 1 && $0.connection == 1 ? ok("x") : [.close] }) {
+            client,
+            server,
+            origin in
+            #expect(await client.get(origin).value?.text == "x")
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .connectionClosed)
+            #expect(server.requests.count == 3)
+        }
+    }
+
+    @Test func aRequestIsNotRepeatedOnceTheAnswerHasBegun() async throws {
+        try await withServer(answer: { $0.number == 2 ? [.send("H"), .close] : ok("x") }) { client, server, origin in
+            #expect(await client.get(origin).value?.text == "x")
+            let error = try #require(await client.get(origin).failure)
+            #expect(error.code == .truncatedBody)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func aConnectionTheServerClosedAtRestIsNotUsed() async throws {
+        try await withServer(answer: { _ in ok("x") + [.close] }) { client, server, origin in
+            for number in 1...3 {
+                let request = HTTPRequest(method: .POST, origin: origin, target: "/")
+                #expect(await client.send(request).value?.text == "x")
+                await until { client.counts == PoolCounts() }
+                #expect(server.requests.count == number)
+            }
+        }
+    }
+}

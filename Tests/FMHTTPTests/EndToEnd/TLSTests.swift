@@ -1,0 +1,118 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import NIOSSL
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct TLSTests {
+    private static let trusted = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+
+    private func get(
+        _ server: NIOSSLContext,
+        _ tls: TLSOptions,
+        host: String = "localhost"
+    ) async throws -> Result<HTTPResponse, HTTPClientError> {
+        let server = try await FaultServer.start(.init(tls: server)) { _ in ok("x") }
+        let client = HTTPClient(configuration: HTTPClientConfiguration(tls: tls))
+        let result = await client.get(Origin(scheme: .https, host: host, port: server.port))
+        await client.shutdown()
+        #expect(client.counts == PoolCounts())
+        await server.allConnectionsClosed()
+        try await server.stopped()
+        return result
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func aCertificateOfATrustedAuthority(host: String) async throws {
+        let result = try await get(TestCertificates.serverContext(), Self.trusted, host: host)
+        #expect(try result.get().text == "x")
+    }
+
+    @Test func reusesEncryptedConnections() async throws {
+        let options = FaultServer.Options(tls: try TestCertificates.serverContext())
+        let configuration = HTTPClientConfiguration(tls: Self.trusted)
+        try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
+            client,
+            server,
+            origin in
+            for _ in 0..<3 { #expect(await client.get(origin).value?.text == "x") }
+            #expect(server.acceptedCount == 1)
+        }
+    }
+
+    @Test func anUnknownAuthority() async throws {
+        let error = try #require(try await get(TestCertificates.serverContext(), TLSOptions()).failure)
+        #expect(error.code == .certificateInvalid)
+        #expect(error.outcome == .notSent)
+    }
+
+    @Test func anExpiredCertificate() async throws {
+        let server = try TestCertificates.serverContext(TestCertificates.expired)
+        #expect(try #require(try await get(server, Self.trusted).failure).code == .certificateInvalid)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func aCertificateForAnotherName(host: String) async throws {
+        let server = try TestCertificates.serverContext(TestCertificates.wrongName)
+        #expect(try #require(try await get(server, Self.trusted, host: host).failure).code == .certificateInvalid)
+    }
+
+    @Test func noCommonVersion() async throws {
+        let server = try TestCertificates.serverContext(maximumVersion: .tlsv11)
+        let error = try #require(try await get(server, Self.trusted).failure)
+        #expect(error.code == .tlsFailure)
+        #expect(error.outcome == .notSent)
+    }
+
+    @Test func verificationCanBeSwitchedOffOutLoud() async throws {
+        let options = TLSOptions(verification: .noneInsecureForDevelopmentOnly)
+        #expect(try await get(TestCertificates.serverContext(TestCertificates.expired), options).get().text == "x")
+    }
+
+    @Test func aPinnedKey() async throws {
+        var options = Self.trusted
+        options.pinnedKeys = [TestCertificates.serverKeyPin]
+        #expect(try await get(TestCertificates.serverContext(), options).get().text == "x")
+    }
+
+    @Test func aKeyThatIsNotPinned() async throws {
+        var options = Self.trusted
+        options.pinnedKeys = [TestCertificates.serverKeyPin]
+        let server = try TestCertificates.serverContext(TestCertificates.client)
+        options.verification = .noneInsecureForDevelopmentOnly
+        let error = try #require(try await get(server, options).failure)
+        #expect(error.code == .certificatePinMismatch)
+        #expect(error.outcome == .notSent)
+    }
+
+    @Test func aClientCertificate() async throws {
+        var options = Self.trusted
+        let pair = TestCertificates.client
+        options.identity = .init(
+            certificateChain: .pem(Array(pair.certificate.utf8)),
+            privateKey: .pem(Array(pair.key.utf8))
+        )
+        let server = try TestCertificates.serverContext(asksForClient: true)
+        #expect(try await get(server, options).get().text == "x")
+    }
+
+    @Test func optionsThatCannotBeUsed() async throws {
+        let options = TLSOptions(trust: .only([.file("/no/such/file.pem")]))
+        let error = try #require(try await get(TestCertificates.serverContext(), options).failure)
+        #expect(error.code == .invalidTLSOptions)
+        #expect(error.outcome == .notSent)
+    }
+
+    @Test func aServerThatSpeaksNoTLS() async throws {
+        let server = try await FaultServer.start(
+            .init(onAccept: { _ in [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
+        ) { _ in [] }
+        let client = HTTPClient()
+        let error = try #require(await client.get(Origin(scheme: .https, host: "localhost", port: server.port)).failure)
+        #expect(error.code == .tlsFailure)
+        #expect(error.outcome == .notSent)
+        await client.shutdown()
+        try await server.stopped()
+    }
+}

@@ -1,0 +1,53 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+/// A client and a fault server for the length of a test; at the end everything must be gone.
+func withServer(
+    _ options: FaultServer.Options = .init(),
+    configuration: HTTPClientConfiguration = .init(),
+    answer: @escaping FaultServer.Answer,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: (HTTPClient, FaultServer, Origin) async throws -> Void
+) async throws {
+    let server = try await FaultServer.start(options, answer)
+    let client = HTTPClient(configuration: configuration)
+    let scheme: Origin.Scheme = options.tls == nil ? .http : .https
+    try await body(client, server, Origin(scheme: scheme, host: "localhost", port: server.port))
+    await client.shutdown(grace: .zero)
+    #expect(client.counts == PoolCounts(), sourceLocation: sourceLocation)
+    await server.allConnectionsClosed()
+    try await server.stopped()
+}
+
+extension HTTPClient {
+    func get(_ origin: Origin, _ target: String = "/") async -> Result<HTTPResponse, HTTPClientError> {
+        await send(HTTPRequest(origin: origin, target: target, isSafeToRepeat: true))
+    }
+
+    func send(_ request: HTTPRequest, upTo limit: Int? = nil) async -> Result<HTTPResponse, HTTPClientError> {
+        await response(request, upTo: limit).outcome().map { $0[0] }
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
+    }
+}
+
+extension Result {
+    var value: Success? { try? get() }
+}
+
+extension HTTPResponse {
+    var text: String { String(buffer: body) }
+}
+
+/// A correct answer.
+func ok(_ body: String = "", headers: String = "") -> [FaultServer.Step] {
+    [.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")]
+}

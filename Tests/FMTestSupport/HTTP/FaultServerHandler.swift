@@ -1,0 +1,145 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// One connection of a `FaultServer`: collects requests, and carries out steps one after the other.
+final class FaultServerHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = ByteBuffer
+
+    private let server: FaultServer
+    private let options: FaultServer.Options
+    private let answer: FaultServer.Answer
+    private var connection = 0
+    private var requestCount = 0
+    private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
+    private var steps: CircularBuffer<FaultServer.Step> = []
+    private var isBusy = false
+
+    init(server: FaultServer, options: FaultServer.Options, answer: @escaping FaultServer.Answer) {
+        self.server = server
+        self.options = options
+        self.answer = answer
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        server.change { log in
+            log.accepted += 1
+            log.open += 1
+            self.connection = log.accepted
+        }
+        carryOut(options.onAccept(connection), context: context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        steps.removeAll()
+        server.change { $0.open -= 1 }
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            body = ByteBuffer()
+            if options.answersEarly { answerRequest(context: context) }
+        case .body(let bytes):
+            body.writeImmutableBuffer(bytes)
+        case .end:
+            if !options.answersEarly { answerRequest(context: context) }
+        }
+    }
+
+    private func answerRequest(context: ChannelHandlerContext) {
+        guard let head else { return }
+        requestCount += 1
+        let request = FaultServer.Request(
+            method: head.method,
+            target: head.uri,
+            headers: head.headers,
+            body: body,
+            connection: connection,
+            number: requestCount
+        )
+        server.change { $0.requests.append(request) }
+        carryOut(answer(request), context: context)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The client has closed its side. A server that has nothing to do then closes too.
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent, !isBusy { context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    // MARK: Steps
+
+    private func carryOut(_ more: [FaultServer.Step], context: ChannelHandlerContext) {
+        steps.append(contentsOf: more)
+        if !isBusy { next(context: context) }
+    }
+
+    private func next(context: ChannelHandlerContext) {
+        guard let step = steps.popFirst() else {
+            isBusy = false
+            return
+        }
+        isBusy = true
+        switch step {
+        case .send(let bytes):
+            context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+            next(context: context)
+        case .sendByteByByte(var bytes):
+            guard let byte = bytes.readSlice(length: 1) else { return next(context: context) }
+            context.writeAndFlush(wrapOutboundOut(byte), promise: nil)
+            steps.prepend(.sendByteByByte(bytes))
+            later(context: context)
+        case .close:
+            context.close(promise: nil)
+        case .reset:
+            // Lingering for no time discards what is unsent and closes with RST.
+            let provider = context.channel as? any SocketOptionProvider
+            _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            context.close(promise: nil)
+        case .closeOutput:
+            context.close(mode: .output, promise: nil)
+            next(context: context)
+        case .wait(let gate):
+            let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            gate.whenOpen { box.eventLoop.execute { box.value.0.next(context: box.value.1) } }
+        case .open(let gate):
+            gate.open()
+            next(context: context)
+        case .sendZeros(0):
+            next(context: context)
+        case .sendZeros(let count):
+            let size = min(count, 64 * 1024)
+            let promise = context.eventLoop.makePromise(of: Void.self)
+            let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            promise.futureResult.whenSuccess {
+                let (handler, context) = box.value
+                handler.server.change { $0.bytesWritten += size }
+                handler.steps.prepend(.sendZeros(count - size))
+                handler.next(context: context)
+            }
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(repeating: 0, count: size)), promise: promise)
+        }
+    }
+
+    private func later(context: ChannelHandlerContext) {
+        let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.execute { box.value.0.next(context: box.value.1) }
+    }
+}

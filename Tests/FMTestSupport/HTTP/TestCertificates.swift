@@ -1,0 +1,149 @@
+public import NIOSSL
+
+/// Certificates for tests, valid from 2020 to 2120, and servers that use them. The keys guard nothing.
+public enum TestCertificates {
+    /// The authority that signed all the others.
+    public static let authority = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdzCCAR6gAwIBAgIUdHnjxkaD/z1TI8dY6g1jerbcOtUwCgYIKoZIzj0EAwIw
+        GTEXMBUGA1UEAwwORk1EYXRhIFRlc3QgQ0EwIBcNMjAwMTAxMDAwMDAwWhgPMjEy
+        MDAxMDEwMDAwMDBaMBkxFzAVBgNVBAMMDkZNRGF0YSBUZXN0IENBMFkwEwYHKoZI
+        zj0CAQYIKoZIzj0DAQcDQgAEWrNXooj3Tf1ldi85+aY16Yph/SKVW8rwCvVUakOc
+        8LzuMiuLTPSWiXypte/l99sYlU8AojhbpxRj0AV+nIkWeKNCMEAwDwYDVR0TAQH/
+        BAUwAwEB/zAOBgNVHQ8BAf8EBAMCAQYwHQYDVR0OBBYEFCiwczky0P3pt7VG/sJW
+        qJ7VDUi9MAoGCCqGSM49BAMCA0cAMEQCIHIEgE7FaeWYsBVLlVrp+mRosb9itirG
+        C69DhJ0HjUS4AiBP0pJCfiy+3cVuIiCkpryj9RrlOgtBfcj9pZ5sX/IWtg==
+        -----END CERTIFICATE-----
+        """
+
+    /// For `localhost` and `127.0.0.1`.
+    public static let server = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBsDCCAVWgAwIBAgIUAeRaAdcjfkuOw7/pv99n84Z09hMwCgYIKoZIzj0EAwIw
+            GTEXMBUGA1UEAwwORk1EYXRhIFRlc3QgQ0EwIBcNMjAwMTAxMDAwMDAwWhgPMjEy
+            MDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEG
+            CCqGSM49AwEHA0IABIyad9e9tbLjUWU/5HmrBcNNl90kJKub2sdp63JuRIz+0bOp
+            oURjFlUdUrBZnL8FxKXK0aPngYPEJjNHYbm7eFujfjB8MBoGA1UdEQQTMBGCCWxv
+            Y2FsaG9zdIcEfwAAATATBgNVHSUEDDAKBggrBgEFBQcDATAJBgNVHRMEAjAAMB0G
+            A1UdDgQWBBT9SQ7sErMWvaJrBSYOkbh4jPvqgTAfBgNVHSMEGDAWgBQosHM5MtD9
+            6be1Rv7CVqie1Q1IvTAKBggqhkjOPQQDAgNJADBGAiEA89NkA6sWloMoHVXZTP7V
+            4cF8IBqaMQ5i1bF+ro1/O9oCIQDVilSZmYZMC49j6h3s4yLqPZ/uAC+k1T16wbrB
+            +flr4g==
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7KtobLMjyy4TXf5m
+            49NX+/cGSXJvr4L7r3yvKJvSvOyhRANCAASMmnfXvbWy41FlP+R5qwXDTZfdJCSr
+            m9rHaetybkSM/tGzqaFEYxZVHVKwWZy/BcSlytGj54GDxCYzR2G5u3hb
+            -----END PRIVATE KEY-----
+            """
+    )
+
+    /// SHA-256 of the key of `server`, in base64, as OpenSSL computes it.
+    public static let serverKeyPin = "qOkfW/NREyuKnwgPhYFBTrQ7qDiA5q2yYh+q2iY1GFY="
+
+    /// For `wrong.example`.
+    public static let wrongName = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBsTCCAVegAwIBAgIUHV/eSzWJ2sfj6GBhtUX/miM9wSMwCgYIKoZIzj0EAwIw
+            GTEXMBUGA1UEAwwORk1EYXRhIFRlc3QgQ0EwIBcNMjAwMTAxMDAwMDAwWhgPMjEy
+            MDAxMDEwMDAwMDBaMBgxFjAUBgNVBAMMDXdyb25nLmV4YW1wbGUwWTATBgcqhkjO
+            PQIBBggqhkjOPQMBBwNCAATTb4gAyz0XakynqAyW2edzq8LtewBcoO3TdSPos3If
+            P4URyKWUJEJdUKTNKFbtYc6ppvuNSOEXiCOfuJaHDbMIo3wwejAYBgNVHREEETAP
+            gg13cm9uZy5leGFtcGxlMBMGA1UdJQQMMAoGCCsGAQUFBwMBMAkGA1UdEwQCMAAw
+            HQYDVR0OBBYEFLqfGt2WyB13EtmJvyM6GgjasmBgMB8GA1UdIwQYMBaAFCiwczky
+            0P3pt7VG/sJWqJ7VDUi9MAoGCCqGSM49BAMCA0gAMEUCIQD0YGx0R8uPke13HwKi
+            fhIutaobycxPZhDpeZ5UJsS7QwIgZnlkrDAano4JY1piOXyO72Z31nN0m+giat9j
+            PoCtPc4=
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQwtxe9tclfHXQ2Mq
+            QQXb+XE74Z70qTQNxFlZ2Oss3mWhRANCAATTb4gAyz0XakynqAyW2edzq8LtewBc
+            oO3TdSPos3IfP4URyKWUJEJdUKTNKFbtYc6ppvuNSOEXiCOfuJaHDbMI
+            -----END PRIVATE KEY-----
+            """
+    )
+
+    /// For `localhost`, until the second of January 2020.
+    public static let expired = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBrTCCAVOgAwIBAgIUM2cOvqxdVksyo2mkc9/pkTpVs+owCgYIKoZIzj0EAwIw
+            GTEXMBUGA1UEAwwORk1EYXRhIFRlc3QgQ0EwHhcNMjAwMTAxMDAwMDAwWhcNMjAw
+            MTAyMDAwMDAwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggq
+            hkjOPQMBBwNCAAR1hp1X6arIRMYt4NAm5ud/Lpp5el+JBzJjNKJzR7LnZfRu7pyA
+            6n4GaTtiZxp7wZXU+11CVxPv54Ye2meDKzNpo34wfDAaBgNVHREEEzARgglsb2Nh
+            bGhvc3SHBH8AAAEwEwYDVR0lBAwwCgYIKwYBBQUHAwEwCQYDVR0TBAIwADAdBgNV
+            HQ4EFgQUUp6d8bT5mMTvqZf3o18q3hCiSs4wHwYDVR0jBBgwFoAUKLBzOTLQ/em3
+            tUb+wlaontUNSL0wCgYIKoZIzj0EAwIDSAAwRQIgQf0ZzpUy9xp/EfX/AHv0rQr9
+            3VQ0GNSr4J8SibjJ6noCIQDjENJRwCRb01woflHbJdEILzOQgxTnchh9r2xf8Jgt
+            KQ==
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTNRSW1ljUyhN8YzP
+            9v6+zypsOBWtxR3LPTQRbmpVjHqhRANCAAR1hp1X6arIRMYt4NAm5ud/Lpp5el+J
+            BzJjNKJzR7LnZfRu7pyA6n4GaTtiZxp7wZXU+11CVxPv54Ye2meDKzNp
+            -----END PRIVATE KEY-----
+            """
+    )
+
+    /// A client's.
+    public static let client = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBsTCCAVagAwIBAgIUSMvTVbThzeDGvRUdIzF5wOoCMiYwCgYIKoZIzj0EAwIw
+            GTEXMBUGA1UEAwwORk1EYXRhIFRlc3QgQ0EwIBcNMjAwMTAxMDAwMDAwWhgPMjEy
+            MDAxMDEwMDAwMDBaMBYxFDASBgNVBAMMC3Rlc3QgY2xpZW50MFkwEwYHKoZIzj0C
+            AQYIKoZIzj0DAQcDQgAEJ5DRivupNkzspjho8pb8a1ggdjmy0m7U67EDRjOBp9rf
+            SQshbRZMFQma3qP8wQHOtJVsdOMeqyd+Lj1rg+g6fqN9MHswGQYDVR0RBBIwEIIO
+            Y2xpZW50LmV4YW1wbGUwEwYDVR0lBAwwCgYIKwYBBQUHAwIwCQYDVR0TBAIwADAd
+            BgNVHQ4EFgQUyBuwgzzwKOJyhPLM5S8IxpesYl4wHwYDVR0jBBgwFoAUKLBzOTLQ
+            /em3tUb+wlaontUNSL0wCgYIKoZIzj0EAwIDSQAwRgIhAMnHF4GfjEpB8F2FgUzn
+            Ka1x4YQN1Y6DOa31GhFPBowQAiEA0LhAx2na7pIQCMmaW/wV/NiFOOcNoy89vhWz
+            HFiGNMw=
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgidnF0DHP9qsG381N
+            ytYA7WzxLL7rYd/EVsnLN63tBsqhRANCAAQnkNGK+6k2TOymOGjylvxrWCB2ObLS
+            btTrsQNGM4Gn2t9JCyFtFkwVCZreo/zBAc60lWx04x6rJ34uPWuD6Dp+
+            -----END PRIVATE KEY-----
+            """
+    )
+
+    public struct Pair: Sendable {
+        public let certificate: String
+        public let key: String
+    }
+
+    /// The TLS side of a server.
+    ///
+    /// - Parameters:
+    ///   - maximumVersion: The best the server can do.
+    ///   - asksForClient: Whether clients must show a certificate of `authority`.
+    public static func serverContext(
+        _ pair: Pair = server,
+        maximumVersion: TLSVersion? = nil,
+        asksForClient: Bool = false
+    ) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(pair.certificate.utf8)).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(pair.key.utf8), format: .pem))
+        )
+        configuration.minimumTLSVersion = .tlsv1
+        configuration.maximumTLSVersion = maximumVersion
+        if asksForClient {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)))
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+}

@@ -1,0 +1,151 @@
+internal import NIOConcurrencyHelpers
+public import OpenCombine
+
+/// A subscriber that remembers everything it was told, asks for exactly what the test says, and can be waited for.
+///
+///     let subscriber = TrackingSubscriber<Int, Never>(initialDemand: .max(1))
+///     publisher.subscribe(subscriber)
+///     await subscriber.valueCount(atLeast: 1)
+///     subscriber.request(.max(2))
+///     #expect(await subscriber.completion() == .finished)
+public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
+    // Sendable because everything that varies is read and changed under `lock` only.
+
+    public enum Event {
+        case subscription
+        case value(Input)
+        case completion(Subscribers.Completion<Failure>)
+    }
+
+    private let lock = NIOLock()
+    private var lockedHistory: [Event] = []
+    private var subscription: (any Subscription)?
+    private var cancelsOnSubscription = false
+    private var waiters: [(condition: @Sendable ([Event]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    private let initialDemand: Subscribers.Demand
+    private let demandAfterValue: @Sendable (Input) -> Subscribers.Demand
+    private let onEvent: @Sendable (Event) -> Void
+
+    /// - Parameters:
+    ///   - initialDemand: Asked for when the subscription arrives.
+    ///   - demandAfterValue: Returned from `receive(_:)`.
+    ///   - onEvent: Called after an event was remembered, on the thread that brought it.
+    public init(
+        initialDemand: Subscribers.Demand = .unlimited,
+        demandAfterValue: @escaping @Sendable (Input) -> Subscribers.Demand = { _ in .none },
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
+        self.initialDemand = initialDemand
+        self.demandAfterValue = demandAfterValue
+        self.onEvent = onEvent
+    }
+
+    public var history: [Event] { lock.withLock { lockedHistory } }
+
+    public var values: [Input] {
+        history.compactMap { event in
+            guard case .value(let value) = event else { return nil }
+            return value
+        }
+    }
+
+    public var completionIfAny: Subscribers.Completion<Failure>? { Self.completion(in: history) }
+
+    // MARK: Acting
+
+    public func request(_ demand: Subscribers.Demand) {
+        lock.withLock { subscription }?.request(demand)
+    }
+
+    public func cancel() {
+        let subscription = lock.withLock {
+            cancelsOnSubscription = true
+            defer { self.subscription = nil }
+            return self.subscription
+        }
+        subscription?.cancel()
+    }
+
+    // MARK: Waiting
+
+    /// Returns when the history satisfies the condition; a test that waits in vain is ended by its time limit.
+    public func wait(until condition: @escaping @Sendable ([Event]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isSatisfied = lock.withLock {
+                if condition(lockedHistory) { return true }
+                waiters.append((condition, continuation))
+                return false
+            }
+            if isSatisfied { continuation.resume() }
+        }
+    }
+
+    public func valueCount(atLeast count: Int) async {
+        await wait { events in
+            events.count { event in
+                guard case .value = event else { return false }
+                return true
+            } >= count
+        }
+    }
+
+    @discardableResult
+    public func completion() async -> Subscribers.Completion<Failure> {
+        await wait { Self.completion(in: $0) != nil }
+        // The force-unwrap cannot fire: that is what was waited for, and histories only grow.
+        return completionIfAny!
+    }
+
+    private static func completion(in history: [Event]) -> Subscribers.Completion<Failure>? {
+        guard case .completion(let completion)? = history.last else { return nil }
+        return completion
+    }
+
+    // MARK: Subscriber
+
+    public func receive(subscription: any Subscription) {
+        let isCancelled = lock.withLock {
+            if !cancelsOnSubscription { self.subscription = subscription }
+            return cancelsOnSubscription
+        }
+        record(.subscription)
+        if isCancelled { return subscription.cancel() }
+        if initialDemand > .none { subscription.request(initialDemand) }
+    }
+
+    public func receive(_ input: Input) -> Subscribers.Demand {
+        record(.value(input))
+        return demandAfterValue(input)
+    }
+
+    public func receive(completion: Subscribers.Completion<Failure>) {
+        lock.withLock { subscription = nil }
+        record(.completion(completion))
+    }
+
+    private func record(_ event: Event) {
+        let satisfied = lock.withLock {
+            lockedHistory.append(event)
+            let satisfied = waiters.filter { $0.condition(lockedHistory) }
+            if !satisfied.isEmpty { waiters.removeAll { $0.condition(lockedHistory) } }
+            return satisfied
+        }
+        onEvent(event)
+        for waiter in satisfied { waiter.continuation.resume() }
+    }
+}
+
+extension TrackingSubscriber.Event: Sendable where Input: Sendable {}
+extension TrackingSubscriber.Event: Equatable where Input: Equatable, Failure: Equatable {}
+
+extension Publisher where Output: Sendable {
+    /// Subscribes with unlimited demand and returns what came: all values, or the error.
+    public func outcome() async -> Result<[Output], Failure> {
+        let subscriber = TrackingSubscriber<Output, Failure>()
+        subscribe(subscriber)
+        switch await subscriber.completion() {
+        case .finished: return .success(subscriber.values)
+        case .failure(let error): return .failure(error)
+        }
+    }
+}
