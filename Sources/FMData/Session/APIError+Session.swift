@@ -1,0 +1,34 @@
+extension FMRest.APIError {
+    /// Whether the answer to a call other than a login says that the server does not know the token, so the call was
+    /// not carried out: FileMaker code 952, or HTTP 401 whatever its body (FileMaker Cloud answers with a web page once
+    /// a Claris ID hour is over).
+    ///
+    /// Source: Claris Data API guide, "Log in to a database session using a Claris ID account" and "Error codes".
+    var meansTokenRefused: Bool {
+        httpStatus == 401 || fileMakerCode?.meansSessionLost == true
+    }
+
+    /// Whether the session broke on the server although its token is known: FileMaker code 112, "Window is missing", on
+    /// a session that worked before. A script of the same call may have closed the window, so unlike
+    /// ``meansTokenRefused`` it does not say that nothing was carried out.
+    func meansSessionBroken(_ lease: SessionLease) -> Bool {
+        lease.hasWorked && fileMakerCode == 112
+    }
+
+    /// Whether a login failed because of its credentials: trying the same ones again could lock the account.
+    var meansCredentialsRefused: Bool {
+        if let fileMakerCode { return [210, 211, 212, 214].contains(fileMakerCode.rawValue) || httpStatus == 401 }
+        return httpStatus == 401 || code == .unauthorized
+    }
+
+    /// Whether the server has no room for more.
+    var meansHostFull: Bool {
+        fileMakerCode?.meansHostFull == true
+    }
+
+    /// Whether FileMaker itself answered, and so took the token: a gateway's 502 does not say that.
+    var provesToken: Bool {
+        if meansTokenRefused { return false }
+        return fileMakerCode != nil || httpStatus.map { (200..<300).contains($0) } == true
+    }
+}

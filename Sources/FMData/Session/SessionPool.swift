@@ -1,0 +1,498 @@
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// The sessions of one database under one identity: a locked shell around ``SessionPoolStateMachine``.
+///
+/// Every entry has the same shape: lock, change the machine, collect its orders as effects, unlock, act. Effects may
+/// come back in (a subscriber that asks for the next session from inside the answer) and find the pool unlocked. What they
+/// cause is done when they return, by the loop that runs them: a thousand requests that are answered at once, each
+/// handing its session to the next, do not pile up a thousand calls on the stack.
+///
+/// The pool keeps itself alive while a login or logout is under way, so `close()` may be its owner's last word.
+final class SessionPool: @unchecked Sendable {
+    // `lock` guards every `var` below, which makes this class Sendable.
+    private let lock = NIOLock()
+    private var machine: SessionPoolStateMachine
+    private var tokens: [TokenEpoch: SessionToken] = [:]
+    private var tickets: [LeaseID: LeaseTicket] = [:]
+    private var openings: [SessionID: any Cancellable & Sendable] = [:]
+    private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
+    private var endings: [EndingID: Ending] = [:]
+    /// Why the last login failed: what those who waited for it are told.
+    private var loginError: FMRest.APIError?
+    private var store: StoredToken?
+    /// The threads that run effects at this moment, and what their effects caused meanwhile.
+    private var acting: [ThreadID: [Effect]] = [:]
+    private var callOffAlarm: (@Sendable () -> Void)?
+    private var notices: [Notice] = []
+    private var isNotifying = false
+    private var isWatched = false
+
+    private let configuration: DataAPI.SessionConfiguration
+    private let authenticator: SessionAuthenticator
+    private let time: SessionTime
+    private let jitter: @Sendable () -> Double
+    private let observer: SessionObserver
+    private let statusSubject: CurrentValueSubject<DataAPI.SessionStatus, Never>
+
+    typealias EndingID = SessionPoolStateMachine.EndingID
+
+    /// - Parameters:
+    ///   - storeKey: under which the session is kept in the configuration's store; without it nothing is stored.
+    ///   - jitter: a number from `0...1`, drawn anew with each call.
+    init(
+        configuration: DataAPI.SessionConfiguration = .init(),
+        storeKey: DataAPI.TokenStore.Key? = nil,
+        authenticator: SessionAuthenticator,
+        time: SessionTime,
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+        observer: SessionObserver = SessionObserver()
+    ) {
+        self.configuration = configuration
+        self.authenticator = authenticator
+        self.time = time
+        self.jitter = jitter
+        self.observer = observer
+        store = StoredToken(configuration.tokenStore, storeKey, onFailure: observer.storeFailed)
+        machine = SessionPoolStateMachine(settings: .init(configuration, hasStore: store != nil))
+        statusSubject = CurrentValueSubject(machine.status)
+    }
+}
+
+/// What a pool tells its owner. Calls come one at a time and in order, outside of any lock, on the thread of whatever
+/// caused them.
+struct SessionObserver: Sendable {
+    var transition: @Sendable (SessionTransition) -> Void = { _ in }
+    /// The token store failed. The pool goes on as if it were empty.
+    var storeFailed: @Sendable (any Error) -> Void = { _ in }
+}
+
+/// Who waits for the end of a pool's sessions; called once, outside of any lock, with the error of a logout that failed.
+protocol EndingWaiter: AnyObject, Sendable {
+    func finish(_ error: FMRest.APIError?)
+}
+
+/// What has become of the credentials.
+enum SessionTransition: Sendable {
+    case loggedIn(SessionToken)
+    /// The credentials were refused, and no session is left.
+    case lost(FMRest.APIError)
+    /// `logOut()` was asked for and is done. The next request logs in again.
+    case loggedOut
+}
+
+// MARK: - Leasing
+
+extension SessionPool {
+    enum Answer {
+        case granted(SessionLease)
+        case waiting(LeaseID)
+        case refused(FMRest.APIError)
+    }
+
+    /// Asks for a session. A ticket that has to wait gets its answer later, possibly before this call returns.
+    func request(_ purpose: LeasePurpose, _ ticket: LeaseTicket) -> Answer {
+        act { now in
+            let (answer, actions) = machine.request(purpose, now: now)
+            switch answer {
+            case .granted(let grant):
+                return (.granted(lockedLease(grant)), actions)
+            case .waiting(let id):
+                tickets[id] = ticket
+                return (.waiting(id), actions)
+            case .refused(let refusal):
+                return (.refused(lockedError(refusal)), actions)
+            }
+        }
+    }
+
+    /// Leaves the queue. Without effect once the ticket was answered.
+    func withdraw(_ id: LeaseID) {
+        // The ticket leaves the table under the lock, but must not be destroyed there.
+        let ticket: LeaseTicket? = act { now in
+            (tickets.removeValue(forKey: id), machine.withdraw(id, now: now))
+        }
+        withExtendedLifetime(ticket) {}
+    }
+
+    /// Gives a lease back. The second time it has no effect.
+    func release(_ lease: SessionLease, _ outcome: SessionOutcome) {
+        let jitter = outcome == .hostFull ? jitter() : 0
+        act { now in
+            ((), machine.release(lease.id, of: lease.session, outcome, jitter: jitter, now: now))
+        }
+    }
+}
+
+// MARK: - Credentials and ends
+
+extension SessionPool {
+    /// Uses a token that was opened elsewhere. With `isOwned` (a login made by the library) its session is trimmed,
+    /// renewed and logged out like the others; without, it is used until the server refuses it, and only an explicit
+    /// `logOut()` closes it.
+    func adopt(_ token: SessionToken, isOwned: Bool) {
+        act { now in
+            let (epoch, actions) = machine.adopt(isOwned: isOwned, now: now)
+            tokens[epoch] = token
+            return ((), actions)
+        }
+    }
+
+    /// The authenticator will use other credentials from now on. Sessions of the old ones end when their requests do;
+    /// who waits gets a session of the new ones.
+    func credentialsChanged(storeKey: DataAPI.TokenStore.Key? = nil) {
+        let store = StoredToken(configuration.tokenStore, storeKey, onFailure: observer.storeFailed)
+        act { now in
+            let actions = machine.credentialsReplaced(hasStore: store != nil, now: now)
+            let effects = lockedEffects(actions)
+            self.store = store
+            return ((), effects)
+        }
+    }
+
+    /// Publishes one value when every session that is open now has been logged out, then finishes. Requests that were
+    /// there first are served first. Nothing happens before demand; cancelling stops waiting, not the logout. Fails with
+    /// the error of a logout that the server did not take; the tokens are forgotten all the same.
+    func logOut() -> AnyPublisher<Void, FMRest.APIError> {
+        SessionEndingPublisher(pool: self, kind: .logOut).eraseToAnyPublisher()
+    }
+
+    /// Publishes one value when all sessions are closed, then finishes. From the first demand on requests are refused
+    /// with code `shutdown`; those under way have until ``DataAPI/SessionConfiguration/shutdownDeadline``.
+    func shutdown() -> AnyPublisher<Void, Never> {
+        SessionEndingPublisher(pool: self, kind: .shutdown)
+            .catch { _ in Just(()) }
+            .eraseToAnyPublisher()
+    }
+
+    /// Shuts down without waiting: for a `deinit`.
+    func close() {
+        end(.shutdown, nil)
+    }
+
+    enum EndingKind {
+        case logOut, shutdown
+    }
+
+    /// Begins an end; the waiter hears when it is reached.
+    func end(_ kind: EndingKind, _ waiter: (any EndingWaiter)?) {
+        act { now in
+            let (id, actions) =
+                switch kind {
+                case .logOut: machine.logOut(now: now)
+                case .shutdown: machine.shutdown(now: now)
+                }
+            endings[id] = Ending(waiter: waiter)
+            return ((), actions)
+        }
+    }
+
+    private struct Ending {
+        var error: FMRest.APIError?
+        let waiter: (any EndingWaiter)?
+    }
+}
+
+// MARK: - Status
+
+extension SessionPool {
+    /// What the sessions are doing at this moment.
+    var status: DataAPI.SessionStatus {
+        lock.withLock { machine.status }
+    }
+
+    /// The status at the time of subscription, then every change as far as the subscriber asks; what it is too slow for
+    /// is left out, the latest is not. Finishes never. Values arrive where the change was made.
+    var statusPublisher: AnyPublisher<DataAPI.SessionStatus, Never> {
+        Deferred { [self] in
+            act { _ in
+                isWatched = true
+                return ((), [SessionPoolStateMachine.Action]())
+            }
+            return statusSubject
+        }
+        .eraseToAnyPublisher()
+    }
+}
+
+// MARK: - From orders to effects
+
+extension SessionPool {
+    private enum Effect {
+        case grant(LeaseTicket, SessionLease)
+        case refuse(LeaseTicket, FMRest.APIError)
+        case logIn(SessionExchange<SessionToken>)
+        case logOut(SessionExchange<Void>, SessionToken)
+        case cancel(any Cancellable)
+        case setAlarm(NIODeadline)
+        case callOffAlarm(@Sendable () -> Void)
+        case finish((any EndingWaiter)?, FMRest.APIError?)
+    }
+
+    private enum Notice {
+        case transition(SessionTransition)
+        case status
+    }
+
+    /// Lock, change, collect, unlock, act.
+    private func act<Result>(
+        _ change: (NIODeadline) -> (Result, [SessionPoolStateMachine.Action])
+    ) -> Result {
+        act { now in
+            let (result, actions) = change(now)
+            return (result, lockedEffects(actions))
+        }
+    }
+
+    private func act<Result>(_ change: (NIODeadline) -> (Result, [Effect])) -> Result {
+        let (result, effects, notifies) = lock.withLock {
+            let (result, effects) = change(time.now())
+            if isWatched { notices.append(.status) }
+            let notifies = !notices.isEmpty && !isNotifying
+            if notifies { isNotifying = true }
+            return (result, lockedTurn(effects), notifies)
+        }
+        if !effects.isEmpty { run(effects) }
+        if notifies { notify() }
+        return result
+    }
+
+    /// What this thread has to run itself; nothing when it is already running effects, further out on its stack.
+    private func lockedTurn(_ effects: [Effect]) -> [Effect] {
+        if effects.isEmpty { return [] }
+        let isNested = acting[.current]?.append(contentsOf: effects) != nil
+        if isNested { return [] }
+        acting[.current] = []
+        return effects
+    }
+
+    private func run(_ effects: [Effect]) {
+        var effects = effects
+        while !effects.isEmpty {
+            for effect in effects { run(effect) }
+            effects = lock.withLock {
+                guard let more = acting[.current], !more.isEmpty else {
+                    acting[.current] = nil
+                    return []
+                }
+                acting[.current] = []
+                return more
+            }
+        }
+    }
+
+    private func lockedEffects(_ actions: [SessionPoolStateMachine.Action]) -> [Effect] {
+        actions.isEmpty ? [] : actions.compactMap(lockedEffect)
+    }
+
+    private func lockedEffect(_ action: SessionPoolStateMachine.Action) -> Effect? {
+        switch action {
+        case .grant(let grant):
+            return tickets.removeValue(forKey: grant.lease).map { .grant($0, lockedLease(grant)) }
+        case .refuse(let id, let refusal):
+            return tickets.removeValue(forKey: id).map { .refuse($0, lockedError(refusal)) }
+        case .load(let id):
+            openings[id] = store?.load { [self] token in loaded(id, token) }
+            return nil
+        case .logIn(let id):
+            let exchange = SessionExchange<SessionToken> { [self] in loginEnded(id, $0) }
+            openings[id] = exchange
+            return .logIn(exchange)
+        case .cancelOpening(let id):
+            return openings.removeValue(forKey: id).map { .cancel($0) }
+        case .save(let epoch):
+            if let token = tokens[epoch] { store?.save(token) }
+            return nil
+        case .drop(let epoch):
+            if let token = tokens[epoch] { store?.drop(token) }
+            return nil
+        case .logOut(let id, let epoch):
+            return tokens.removeValue(forKey: epoch).map { .logOut(lockedLogOut(id), $0) }
+        case .leave(let id, let epoch):
+            guard let token = tokens.removeValue(forKey: epoch) else { return nil }
+            let exchange = lockedLogOut(id)
+            guard let store else { return .logOut(exchange, token) }
+            store.ifReplaced(token) { [self] isReplaced in
+                if isReplaced { run(.logOut(exchange, token)) } else { logOutEnded(id, nil) }
+            }
+            return nil
+        case .cancelLogOut(let id):
+            return logOuts.removeValue(forKey: id).map { .cancel($0) }
+        case .forget(let epoch):
+            tokens.removeValue(forKey: epoch)
+            return nil
+        case .announce(let announcement):
+            lockedTransition(announcement).map { notices.append(.transition($0)) }
+            return nil
+        case .finish(let id):
+            return endings.removeValue(forKey: id).map { .finish($0.waiter, $0.error) }
+        case .setAlarm(let instant):
+            return .setAlarm(instant)
+        case .cancelAlarm:
+            defer { callOffAlarm = nil }
+            return callOffAlarm.map { .callOffAlarm($0) }
+        }
+    }
+
+    private func run(_ effect: Effect) {
+        switch effect {
+        case .grant(let ticket, let lease): ticket.receive(lease)
+        case .refuse(let ticket, let error): ticket.refuse(error)
+        case .logIn(let exchange): exchange.start(authenticator.logIn())
+        case .logOut(let exchange, let token): exchange.start(authenticator.logOut(token))
+        case .cancel(let exchange): exchange.cancel()
+        case .setAlarm(let instant): setAlarm(instant)
+        case .callOffAlarm(let callOff): callOff()
+        case .finish(let waiter, let error): waiter?.finish(error)
+        }
+    }
+
+    private func lockedLease(_ grant: SessionPoolStateMachine.Grant) -> SessionLease {
+        guard let token = tokens[grant.token] else {
+            preconditionFailure(
+                "A token enters the table before the machine's orders are read, and leaves by its order"
+            )
+        }
+        return SessionLease(
+            id: grant.lease,
+            session: grant.session,
+            epoch: grant.token,
+            token: token,
+            hasWorked: grant.hasWorked
+        )
+    }
+
+    private func lockedLogOut(_ id: SessionID) -> SessionExchange<Void> {
+        let exchange = SessionExchange<Void> { [self] in logOutEnded(id, $0) }
+        logOuts[id] = exchange
+        return exchange
+    }
+
+    private func lockedTransition(_ announcement: SessionPoolStateMachine.Announcement) -> SessionTransition? {
+        switch announcement {
+        case .loggedIn(let epoch): tokens[epoch].map { .loggedIn($0) }
+        case .lost: .lost(loginError ?? Self.noLogin)
+        case .loggedOut: .loggedOut
+        }
+    }
+
+    /// One at a time and in order, whoever caused them: the first thread in tells what the others add meanwhile.
+    private func notify() {
+        while true {
+            let notice: (Notice, DataAPI.SessionStatus)? = lock.withLock {
+                guard let first = notices.first else {
+                    isNotifying = false
+                    return nil
+                }
+                switch first {
+                case .transition: notices.removeFirst()
+                case .status: notices.removeAll { if case .status = $0 { true } else { false } }
+                }
+                return (first, machine.status)
+            }
+            guard let notice else { return }
+            switch notice {
+            case (.transition(let transition), _):
+                observer.transition(transition)
+            case (.status, let status):
+                if statusSubject.value != status { statusSubject.send(status) }
+            }
+        }
+    }
+}
+
+/// The calling thread.
+private struct ThreadID: Hashable {
+    private let thread: pthread_t
+
+    static var current: ThreadID { ThreadID(thread: pthread_self()) }
+}
+
+// MARK: - Events from outside
+
+extension SessionPool {
+    private func loaded(_ id: SessionID, _ token: SessionToken?) {
+        act { now in
+            openings[id] = nil
+            let (epoch, actions) = machine.loaded(id, found: token != nil, now: now)
+            if let epoch { tokens[epoch] = token }
+            return ((), actions)
+        }
+    }
+
+    private func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>?) {
+        let jitter = jitter()
+        act { now in
+            openings[id] = nil
+            switch result ?? .failure(Self.noLogin) {
+            case .success(let token):
+                let (epoch, actions) = machine.loginSucceeded(id, now: now)
+                tokens[epoch] = token
+                return ((), actions)
+            case .failure(let error):
+                loginError = error
+                let failure: SessionPoolStateMachine.LoginFailure =
+                    error.meansHostFull ? .hostFull : error.meansCredentialsRefused ? .credentialsRefused : .other
+                return ((), machine.loginFailed(id, failure, jitter: jitter, now: now))
+            }
+        }
+    }
+
+    private func logOutEnded(_ id: SessionID, _ result: Result<Void, FMRest.APIError>?) {
+        act { now in
+            logOuts[id] = nil
+            // A token that the server does not know is logged out.
+            if case .failure(let error) = result, !error.meansTokenRefused {
+                for ending in endings.keys where endings[ending]?.error == nil { endings[ending]?.error = error }
+            }
+            return ((), machine.logOutFinished(id, now: now))
+        }
+    }
+
+    private func wakeUp() {
+        act { now in ((), machine.wakeUp(now: now)) }
+    }
+
+    private func setAlarm(_ instant: NIODeadline) {
+        let callOff = time.schedule(instant) { [weak self] in
+            self?.wakeUp()
+        }
+        // Two threads may come here in either order; the machine knows which alarm it counts on.
+        let superseded: (@Sendable () -> Void)? = lock.withLock {
+            guard machine.alarm == instant else { return callOff }
+            defer { callOffAlarm = callOff }
+            return callOffAlarm
+        }
+        superseded?()
+    }
+}
+
+// MARK: - Errors
+
+extension SessionPool {
+    private static let noLogin = FMRest.APIError(.unauthorized, reason: "The login ended without a token.")
+
+    private func lockedError(_ refusal: SessionPoolStateMachine.Refusal) -> FMRest.APIError {
+        switch refusal {
+        case .queueIsFull:
+            FMRest.APIError(
+                .timeout,
+                reason: "\(machine.settings.maximumWaiting) requests already wait for a session of this database.",
+                hint: "More sessions (maximumSessions), a longer queue (maximumWaiting), or fewer requests at once."
+            )
+        case .deadlinePassed:
+            FMRest.APIError(
+                .timeout,
+                reason: "No session became free in time (\(machine.status)).",
+                hint: "More sessions (maximumSessions) or a longer waitingDeadline; inside withSession, requests that "
+                    + "do not go through the pinned session wait for another one."
+            )
+        case .hostStayedFull, .loginFailed:
+            loginError ?? Self.noLogin
+        case .isShutDown:
+            FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
+        }
+    }
+}

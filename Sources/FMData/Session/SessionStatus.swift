@@ -1,0 +1,34 @@
+extension DataAPI {
+    /// What a database's sessions are doing: a snapshot.
+    public struct SessionStatus: Hashable, Sendable {
+        /// Sessions that are open on the server as far as is known: idle, leased, or being logged out.
+        public var sessions = 0
+        /// Sessions that a request or pinned work is using.
+        public var leased = 0
+        /// Logins under way.
+        public var loggingIn = 0
+        /// Requests that wait for a session.
+        public var waiting = 0
+        /// The largest number of sessions at this moment: the configured one, or fewer while the host is full.
+        public var limit = 0
+        /// Logins that succeeded, since the beginning.
+        public var logins = 0
+        /// Logins that failed, since the beginning.
+        public var failedLogins = 0
+        /// Tokens that the server refused, since the beginning.
+        public var refusals = 0
+        /// Sessions that were logged out or left to a token store, since the beginning.
+        public var logouts = 0
+
+        public init() {}
+    }
+}
+
+extension DataAPI.SessionStatus: CustomStringConvertible {
+    public var description: String {
+        """
+        \(sessions) of \(limit) sessions, \(leased) leased, \(loggingIn) logging in, \(waiting) waiting; \
+        \(logins) logins, \(failedLogins) failed, \(refusals) refusals, \(logouts) logouts
+        """
+    }
+}

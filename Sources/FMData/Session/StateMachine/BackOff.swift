@@ -1,0 +1,27 @@
+import NIOCore
+
+/// The pause between two attempts at a full server: doubling, with the upper half drawn at random so that many clients
+/// do not come back together.
+struct BackOff: Equatable {
+    let minimum: TimeAmount
+    let maximum: TimeAmount
+    private var refusals = 0
+
+    init(minimum: TimeAmount, maximum: TimeAmount) {
+        self.minimum = minimum
+        self.maximum = max(minimum, maximum)
+    }
+
+    /// The pause after one more refusal; `jitter` is drawn from `0...1`.
+    mutating func next(jitter: Double) -> TimeAmount {
+        let doublings = min(refusals, 40)
+        refusals += 1
+        let whole = min(Double(maximum.nanoseconds), Double(minimum.nanoseconds) * Double(1 << doublings))
+        let part = whole * (0.5 + 0.5 * min(max(jitter, 0), 1))
+        return .nanoseconds(Int64(min(part, Double(Int64.max / 4))))
+    }
+
+    mutating func reset() {
+        refusals = 0
+    }
+}

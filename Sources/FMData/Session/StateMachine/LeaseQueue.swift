@@ -1,0 +1,80 @@
+import NIOCore
+
+/// The wishes that wait for a session, first come, first served. Leaving from the middle costs a binary search; places
+/// that were left are skipped, and swept when they are the majority.
+struct LeaseQueue {
+    struct Entry: Equatable {
+        let id: LeaseID
+        let purpose: LeasePurpose
+        /// A replay wants a session that was good at this epoch or later.
+        let goodSince: TokenEpoch
+        let deadline: NIODeadline
+    }
+
+    private struct Place {
+        let entry: Entry
+        var isTaken = true
+    }
+
+    /// Sorted by id, since ids are given in order of arrival.
+    private var places = CircularBuffer<Place>()
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Who came first. Its deadline is the nearest, since all may wait equally long.
+    var first: Entry? { places.first?.entry }
+
+    mutating func append(_ entry: Entry) {
+        places.append(Place(entry: entry))
+        count += 1
+    }
+
+    /// Takes the wish out; `nil` when it does not wait (any more).
+    mutating func remove(_ id: LeaseID) -> Entry? {
+        guard let index = index(of: id), places[index].isTaken else { return nil }
+        let entry = places[index].entry
+        places[index].isTaken = false
+        count -= 1
+        sweep()
+        return entry
+    }
+
+    func first(where isFit: (Entry) -> Bool) -> Entry? {
+        places.first { $0.isTaken && isFit($0.entry) }?.entry
+    }
+
+    /// The wish with this many others before it.
+    func entry(at position: Int) -> Entry? {
+        if position == 0 { return first }
+        return places.lazy.filter(\.isTaken).dropFirst(position).first?.entry
+    }
+
+    mutating func removeAll() -> [Entry] {
+        defer {
+            places.removeAll()
+            count = 0
+        }
+        return places.filter(\.isTaken).map(\.entry)
+    }
+
+    private func index(of id: LeaseID) -> CircularBuffer<Place>.Index? {
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if places[offset: middle].entry.id < id { low = middle + 1 } else { high = middle }
+        }
+        let index = places.index(places.startIndex, offsetBy: low)
+        return low < places.count && places[index].entry.id == id ? index : nil
+    }
+
+    private mutating func sweep() {
+        while let first = places.first, !first.isTaken {
+            places.removeFirst()
+        }
+        if places.count > 2 * count + 16 {
+            places = CircularBuffer(places.filter(\.isTaken))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import NIOCore
+
+// What time does. There is one alarm: it is set to the nearest instant at which something is due, and may ring early
+// (what it was set for has gone), but never late.
+extension SessionPoolStateMachine {
+    /// The alarm rang.
+    mutating func wakeUp(now: NIODeadline) -> [Action] {
+        if let alarm, alarm <= now { self.alarm = nil }
+        var actions: [Action] = []
+        settle(now, &actions)
+        return actions
+    }
+
+    /// Everything that is due, but for the surplus, which is ended after it was offered to those who wait.
+    mutating func passTime(_ now: NIODeadline, _ actions: inout [Action]) {
+        if let opensNotBefore, opensNotBefore <= now { self.opensNotBefore = nil }
+        refuseLate(now, &actions)
+        giveUpOpenings(now, &actions)
+        giveUpLogOuts(now, &actions)
+        takeBackLeases(now, &actions)
+        endIdle(now, &actions)
+    }
+
+    /// Sets the alarm when something is due before it rings. It is not put off: ringing early is cheaper than setting
+    /// it anew with each request.
+    mutating func setAlarm(_ now: NIODeadline, _ actions: inout [Action]) {
+        guard let due = nextDue else {
+            if isShutDown, sessions.isEmpty, alarm != nil {
+                alarm = nil
+                actions.append(.cancelAlarm)
+            }
+            return
+        }
+        if let alarm, alarm <= due { return }
+        alarm = due
+        actions.append(.setAlarm(due))
+    }
+
+    func isExpired(_ id: SessionID, now: NIODeadline) -> Bool {
+        index(of: id).map { isExpired(sessions[$0], now: now) } ?? true
+    }
+
+    func isExpired(_ session: Session, now: NIODeadline) -> Bool {
+        session.owner != .stranger && session.lastUse + settings.idleTime <= now
+    }
+
+    func isTrimmed(_ id: SessionID, _ now: NIODeadline) -> Bool {
+        guard let index = index(of: id), sessions[index].owner != .stranger else { return false }
+        return sessions[index].lastUse + settings.trimTime <= now
+    }
+
+    private var nextDue: NIODeadline? {
+        var due: NIODeadline?
+        func note(_ instant: NIODeadline) { due = min(due ?? instant, instant) }
+        if let first = queue.first {
+            note(first.deadline)
+            if let opensNotBefore { note(opensNotBefore) }
+        }
+        let idleTime = lastingCount > 1 ? min(settings.trimTime, settings.idleTime) : settings.idleTime
+        for session in sessions {
+            switch session.phase {
+            case .opening(_, let abandoned):
+                if let abandoned { note(abandoned) }
+            case .idle:
+                if session.owner != .stranger { note(session.lastUse + idleTime) }
+            case .leased:
+                if let forced { note(forced) }
+            case .loggingOut(let until):
+                note(until)
+            }
+        }
+        return due
+    }
+
+    /// When a shutdown stops waiting for leases.
+    private var forced: NIODeadline? {
+        endings.compactMap { ending in
+            switch ending.kind {
+            case .logOut: nil
+            case .shutdown(let deadline): deadline
+            }
+        }.min()
+    }
+
+    private mutating func refuseLate(_ now: NIODeadline, _ actions: inout [Action]) {
+        guard let first = queue.first, first.deadline <= now else { return }
+        let refusal: Refusal = hostIsFull && !sessions.contains(where: \.mayServe) ? .hostStayedFull : .deadlinePassed
+        while let first = queue.first, first.deadline <= now {
+            _ = queue.remove(first.id)
+            actions.append(.refuse(first.id, refusal))
+        }
+        if queue.isEmpty { abandonOpenings(now) }
+    }
+
+    private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
+        sessions.removeAll { session in
+            guard case .opening(_, let abandoned?) = session.phase, abandoned <= now else { return false }
+            actions.append(.cancelOpening(session.id))
+            return true
+        }
+    }
+
+    private mutating func giveUpLogOuts(_ now: NIODeadline, _ actions: inout [Action]) {
+        sessions.removeAll { session in
+            guard case .loggingOut(let until) = session.phase, until <= now else { return false }
+            actions.append(.cancelLogOut(session.id))
+            return true
+        }
+    }
+
+    private mutating func takeBackLeases(_ now: NIODeadline, _ actions: inout [Action]) {
+        guard let forced, forced <= now else { return }
+        for id in sessions.map(\.id) {
+            if let index = index(of: id), case .leased = sessions[index].phase { end(index, now, &actions) }
+        }
+    }
+}

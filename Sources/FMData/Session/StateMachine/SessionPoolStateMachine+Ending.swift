@@ -1,0 +1,136 @@
+import NIOCore
+
+// Sessions that end: one, the surplus, all of them.
+extension SessionPoolStateMachine {
+    /// Log out what is open, after the requests that were there first. The pool goes on: a later request logs in anew.
+    mutating func logOut(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
+        var actions: [Action] = []
+        let id = nextEnding()
+        endings.append(Ending(id: id, kind: .logOut, after: newestLease))
+        settle(now, &actions)
+        return (id, actions)
+    }
+
+    /// Log out everything and refuse whatever comes. Requests under way have until the deadline; who waits is refused.
+    mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
+        isShutDown = true
+        var actions: [Action] = queue.removeAll().map { .refuse($0.id, .isShutDown) }
+        let id = nextEnding()
+        endings.append(Ending(id: id, kind: .shutdown(deadline: now + settings.shutdownTime), after: newestLease))
+        settle(now, &actions)
+        return (id, actions)
+    }
+
+    /// The server answered a logout, well or not. Without effect when its time was over before.
+    mutating func logOutFinished(_ id: SessionID, now: NIODeadline) -> [Action] {
+        guard let index = index(of: id), sessions[index].isLoggingOut else { return [] }
+        sessions.remove(at: index)
+        var actions: [Action] = []
+        settle(now, &actions)
+        return actions
+    }
+
+    /// Begins those that need not wait for an older wish any more.
+    mutating func beginEndings(_ now: NIODeadline, _ actions: inout [Action]) {
+        for place in endings.indices where endings[place].upTo == nil {
+            if let first = queue.first, first.id <= endings[place].after { continue }
+            switch endings[place].kind {
+            case .logOut: endAll(isAsked: true, now, &actions)
+            case .shutdown: endAll(isAsked: false, now, &actions)
+            }
+            endings[place].upTo = newestSession
+        }
+    }
+
+    mutating func finishEndings(_ actions: inout [Action]) {
+        let oldest = sessions.first?.id
+        endings.removeAll { ending in
+            guard let upTo = ending.upTo, oldest.map({ $0 > upTo }) ?? true else { return false }
+            if ending.kind == .logOut, !sessions.contains(where: \.mayServe) {
+                actions.append(.announce(.loggedOut))
+            }
+            actions.append(.finish(ending.id))
+            return true
+        }
+    }
+
+    /// Ends every session as soon as nobody uses it. `isAsked`: by somebody who wants the sessions closed, rather than
+    /// left to whoever else knows them.
+    mutating func endAll(isAsked: Bool, _ now: NIODeadline, _ actions: inout [Action]) {
+        let storeIsUntouched = !sessions.contains { $0.owner == .store && !$0.isLoggingOut }
+        for index in sessions.indices where !sessions[index].isLoggingOut {
+            sessions[index].isEnding = true
+            abandon(index, now)
+            guard isAsked else { continue }
+            if sessions[index].owner == .store, sessions[index].token.tick > 0 {
+                actions.append(.drop(sessions[index].token))
+            }
+            sessions[index].owner = .pool
+        }
+        endIdle(now, &actions)
+        if isAsked, settings.hasStore, storeIsUntouched {
+            // A session that only the store knows is closed, too.
+            let id = nextSession()
+            let patience = now + settings.logOutTime
+            sessions.append(
+                Session(
+                    id: id,
+                    owner: .pool,
+                    phase: .opening(.load, abandoned: patience),
+                    isEnding: true,
+                    lastUse: now
+                )
+            )
+            actions.append(.load(id))
+        }
+    }
+
+    /// Ends sessions beyond the limit (the host was full, or one was adopted), and those beyond the first that nobody
+    /// has needed for some time.
+    mutating func endSurplus(_ now: NIODeadline, _ actions: inout [Action]) {
+        while lastingCount > limit, let oldest = idle.first, let index = index(of: oldest) {
+            end(index, now, &actions)
+        }
+        while lastingCount > 1, let oldest = idle.first(where: { isTrimmed($0, now) }), let index = index(of: oldest) {
+            end(index, now, &actions)
+        }
+    }
+
+    /// Makes room for a session that was brought from outside.
+    mutating func dismissOne(_ now: NIODeadline) {
+        let victim =
+            idle.first.flatMap(index(of:))
+            ?? sessions.firstIndex(where: \.mayServe)
+        guard let victim else { return }
+        sessions[victim].isEnding = true
+        abandon(victim, now)
+    }
+
+    /// Ends those that nobody uses and nobody may use any more.
+    mutating func endIdle(_ now: NIODeadline, _ actions: inout [Action]) {
+        for id in idle {
+            guard let index = index(of: id) else { continue }
+            if sessions[index].isEnding || isExpired(sessions[index], now: now) { end(index, now, &actions) }
+        }
+    }
+
+    /// Ends a session that nobody uses (any more).
+    mutating func end(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
+        let session = sessions[index]
+        idle.removeAll { $0 == session.id }
+        totals.logouts += 1
+        switch session.owner {
+        case .pool: actions.append(.logOut(session.id, session.token))
+        case .store: actions.append(.leave(session.id, session.token))
+        case .stranger:
+            sessions.remove(at: index)
+            actions.append(.forget(session.token))
+            return
+        }
+        sessions[index].isEnding = true
+        sessions[index].phase = .loggingOut(until: now + settings.logOutTime)
+    }
+
+    /// Sessions that are here to stay.
+    var lastingCount: Int { sessions.count(where: \.mayServe) }
+}

@@ -1,0 +1,147 @@
+import NIOCore
+
+// Who gets which session, and what happens when it comes back.
+extension SessionPoolStateMachine {
+    /// Somebody wants a session.
+    mutating func request(_ purpose: LeasePurpose, now: NIODeadline) -> (answer: Answer, actions: [Action]) {
+        if isShutDown { return (.refused(.isShutDown), []) }
+        let entry = LeaseQueue.Entry(
+            id: nextLease(),
+            purpose: purpose,
+            goodSince: purpose == .replay ? epoch : TokenEpoch(tick: 0),
+            deadline: now + settings.waitingTime
+        )
+        if queue.isEmpty, let place = idle.lastIndex(where: { isFit($0, for: entry) && !isExpired($0, now: now) }) {
+            return (.granted(grant(idle.remove(at: place), to: entry.id)), [])
+        }
+        if queue.count >= settings.maximumWaiting { return (.refused(.queueIsFull), []) }
+        queue.append(entry)
+        var actions: [Action] = []
+        settle(now, &actions)
+        return (.waiting(entry.id), actions)
+    }
+
+    /// Somebody does not want a session any more. Without effect when the wish was answered already.
+    mutating func withdraw(_ lease: LeaseID, now: NIODeadline) -> [Action] {
+        guard queue.remove(lease) != nil else { return [] }
+        var actions: [Action] = []
+        if queue.isEmpty { abandonOpenings(now) }
+        settle(now, &actions)
+        return actions
+    }
+
+    /// A lease ended. Without effect when it ended before.
+    mutating func release(
+        _ lease: LeaseID,
+        of id: SessionID,
+        _ outcome: SessionOutcome,
+        jitter: Double,
+        now: NIODeadline
+    ) -> [Action] {
+        guard let index = index(of: id), case .leased(lease, let since) = sessions[index].phase else { return [] }
+        var actions: [Action] = []
+        switch outcome {
+        case .used:
+            noteUse(index, since: since, now: now)
+            park(index)
+            if queue.isEmpty, endings.isEmpty, !sessions[index].isEnding, sessions.count <= limit {
+                setAlarm(now, &actions)
+                return actions
+            }
+        case .unused:
+            park(index)
+        case .refused:
+            totals.refusals += 1
+            _ = tick()
+            lose(index, &actions)
+        case .broken:
+            totals.refusals += 1
+            _ = tick()
+            if sessions[index].owner == .store { actions.append(.drop(sessions[index].token)) }
+            sessions[index].owner = .pool
+            sessions[index].isEnding = true
+            park(index)
+        case .hostFull:
+            noteUse(index, since: since, now: now)
+            park(index)
+            shrink(to: activeCount - 1, jitter: jitter, now: now)
+        case .retired:
+            noteUse(index, since: since, now: now)
+            sessions[index].isEnding = true
+            park(index)
+        }
+        settle(now, &actions)
+        return actions
+    }
+
+    /// Gives idle sessions to those who wait, in order; who cannot use any of them does not hold up the others.
+    mutating func serve(_ actions: inout [Action]) {
+        var place = idle.count - 1
+        while place >= 0, !queue.isEmpty {
+            let id = idle[place]
+            if let entry = queue.first(where: { isFit(id, for: $0) }) {
+                _ = queue.remove(entry.id)
+                idle.remove(at: place)
+                actions.append(.grant(grant(id, to: entry.id)))
+            }
+            place -= 1
+        }
+    }
+
+    /// After every event but the two that find nothing to do: lets time pass, brings sessions and wishes together,
+    /// opens and ends what must be, and sets the alarm.
+    mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
+        passTime(now, &actions)
+        serve(&actions)
+        beginEndings(now, &actions)
+        endSurplus(now, &actions)
+        open(now, &actions)
+        finishEndings(&actions)
+        setAlarm(now, &actions)
+    }
+
+    /// Puts a session back among the idle ones, in the order of last use.
+    mutating func park(_ index: Int) {
+        let lastUse = sessions[index].lastUse
+        sessions[index].phase = .idle
+        var place = idle.count
+        while place > 0, let other = self.index(of: idle[place - 1]), sessions[other].lastUse > lastUse {
+            place -= 1
+        }
+        idle.insert(sessions[index].id, at: place)
+    }
+
+    /// Forgets a session whose token is dead.
+    private mutating func lose(_ index: Int, _ actions: inout [Action]) {
+        let session = sessions.remove(at: index)
+        if session.owner == .store { actions.append(.drop(session.token)) }
+        actions.append(.forget(session.token))
+    }
+
+    private mutating func noteUse(_ index: Int, since: TokenEpoch, now: NIODeadline) {
+        sessions[index].lastUse = now
+        sessions[index].goodAsOf = max(sessions[index].goodAsOf, since)
+        sessions[index].hasWorked = true
+    }
+
+    /// The caller has taken it out of `idle`.
+    private mutating func grant(_ id: SessionID, to lease: LeaseID) -> Grant {
+        guard let index = index(of: id) else { preconditionFailure("An idle session is always among the sessions") }
+        sessions[index].phase = .leased(lease, since: epoch)
+        return Grant(
+            lease: lease,
+            session: id,
+            token: sessions[index].token,
+            hasWorked: sessions[index].hasWorked
+        )
+    }
+
+    private func isFit(_ id: SessionID, for entry: LeaseQueue.Entry) -> Bool {
+        guard let index = index(of: id), !sessions[index].isEnding else { return false }
+        switch entry.purpose {
+        case .request: return true
+        case .replay: return sessions[index].goodAsOf >= entry.goodSince
+        case .pinned: return sessions[index].owner != .store
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import NIOCore
+
+// New sessions: from the store, by a login, or adopted; and what a full host does to them.
+extension SessionPoolStateMachine {
+    /// The store answered. With a token it is named by the epoch that comes back, unless nobody needs it.
+    mutating func loaded(
+        _ id: SessionID,
+        found: Bool,
+        now: NIODeadline
+    ) -> (token: TokenEpoch?, actions: [Action]) {
+        guard let index = index(of: id), case .opening(.load, let abandoned) = sessions[index].phase else {
+            return (nil, [])
+        }
+        var actions: [Action] = []
+        var token: TokenEpoch?
+        let isAskedToLogOut = sessions[index].isEnding && sessions[index].owner == .pool
+        if found, isAskedToLogOut {
+            token = receiveToken(index, now: now)
+            actions.append(.drop(sessions[index].token))
+            end(index, now, &actions)
+        } else if sessions[index].isEnding || abandoned != nil {
+            sessions.remove(at: index)
+        } else if found {
+            token = receiveToken(index, now: now)
+            park(index)
+            actions.append(.announce(.loggedIn(sessions[index].token)))
+        } else {
+            sessions[index].phase = .opening(.logIn, abandoned: nil)
+            actions.append(.logIn(id))
+        }
+        settle(now, &actions)
+        return (token, actions)
+    }
+
+    /// A login gave a token; it is named by the epoch that comes back.
+    mutating func loginSucceeded(_ id: SessionID, now: NIODeadline) -> (token: TokenEpoch, actions: [Action]) {
+        var actions: [Action] = []
+        totals.logins += 1
+        guard let index = index(of: id), case .opening(_, let abandoned) = sessions[index].phase else {
+            // Cancelled, but the token was on its way.
+            let token = logOutStray(now, &actions)
+            settle(now, &actions)
+            return (token, actions)
+        }
+        backOff.reset()
+        hostIsFull = false
+        opensNotBefore = nil
+        let token = receiveToken(index, now: now)
+        sessions[index].goodAsOf = token
+        if sessions[index].isEnding || abandoned != nil {
+            sessions[index].owner = .pool
+            end(index, now, &actions)
+        } else {
+            credentialsAreProven = true
+            if sessions[index].owner == .store { actions.append(.save(token)) }
+            park(index)
+            actions.append(.announce(.loggedIn(token)))
+        }
+        settle(now, &actions)
+        return (token, actions)
+    }
+
+    /// A login failed. Without effect when it was cancelled before.
+    mutating func loginFailed(
+        _ id: SessionID,
+        _ failure: LoginFailure,
+        jitter: Double,
+        now: NIODeadline
+    ) -> [Action] {
+        guard let index = index(of: id), case .opening = sessions[index].phase else { return [] }
+        let wasEnding = sessions[index].isEnding
+        sessions.remove(at: index)
+        totals.failedLogins += 1
+        var actions: [Action] = []
+        // With old credentials, or for nobody: it says nothing about those who wait now.
+        if !wasEnding {
+            let othersServe = sessions.contains(where: \.mayServe)
+            switch failure {
+            case .hostFull:
+                hostIsFull = true
+                shrink(to: activeCount, jitter: jitter, now: now)
+            case .credentialsRefused, .other:
+                if othersServe {
+                    opensNotBefore = now + backOff.next(jitter: jitter)
+                } else {
+                    if failure == .credentialsRefused {
+                        credentialsAreProven = false
+                        actions.append(.announce(.lost))
+                    }
+                    actions += queue.removeAll().map { .refuse($0.id, .loginFailed) }
+                }
+            }
+        }
+        settle(now, &actions)
+        return actions
+    }
+
+    /// A token that was opened elsewhere. It makes room for itself when the pool is full. With `isOwned` it is logged
+    /// out with the others; without, it is used until the server refuses it.
+    mutating func adopt(isOwned: Bool, now: NIODeadline) -> (token: TokenEpoch, actions: [Action]) {
+        var actions: [Action] = []
+        if isShutDown {
+            if isOwned { return (logOutStray(now, &actions), actions) }
+            let token = tick()
+            return (token, [.forget(token)])
+        }
+        if lastingCount >= limit { dismissOne(now) }
+        sessions.append(
+            Session(
+                id: nextSession(),
+                owner: isOwned ? .pool : .stranger,
+                phase: .opening(.logIn, abandoned: nil),
+                lastUse: now
+            )
+        )
+        let token = receiveToken(sessions.count - 1, now: now)
+        sessions[sessions.count - 1].goodAsOf = token
+        park(sessions.count - 1)
+        actions.append(.announce(.loggedIn(token)))
+        settle(now, &actions)
+        return (token, actions)
+    }
+
+    /// Other credentials are to be used from now on: the sessions of the old ones end when their requests do.
+    mutating func credentialsReplaced(hasStore: Bool, now: NIODeadline) -> [Action] {
+        var actions: [Action] = []
+        credentialsAreProven = false
+        hostIsFull = false
+        opensNotBefore = nil
+        backOff.reset()
+        endAll(isAsked: false, now, &actions)
+        settings.hasStore = hasStore
+        settle(now, &actions)
+        return actions
+    }
+
+    /// Starts as many logins as there are wishes that nothing under way will meet, as far as there is room.
+    mutating func open(_ now: NIODeadline, _ actions: inout [Action]) {
+        var missing = queue.count - sessions.count(where: \.isOpeningForSomebody)
+        while missing > 0, let index = sessions.firstIndex(where: { isTakenOver($0, by: missing) }) {
+            guard case .opening(let step, _) = sessions[index].phase else { break }
+            sessions[index].phase = .opening(step, abandoned: nil)
+            missing -= 1
+        }
+        guard missing > 0, opensNotBefore == nil else { return }
+        makeRoom(for: missing, now, &actions)
+        // The host was full; one more at a time shows whether it still is.
+        if activeCount == limit, limit < settings.maximumSessions, !sessions.contains(where: \.isOpening) { limit += 1 }
+        while missing > 0, activeCount < limit, credentialsAreProven || !sessions.contains(where: \.isOpening),
+            let entry = queue.entry(at: queue.count - missing)
+        {
+            start(for: entry.purpose, now, &actions)
+            missing -= 1
+        }
+    }
+
+    /// Nobody waits any more: logins under way are given some time, to be taken over or logged out.
+    mutating func abandonOpenings(_ now: NIODeadline) {
+        for index in sessions.indices where sessions[index].isOpeningForSomebody {
+            abandon(index, now)
+        }
+    }
+
+    mutating func abandon(_ index: Int, _ now: NIODeadline) {
+        guard case .opening(let step, nil) = sessions[index].phase else { return }
+        sessions[index].phase = .opening(step, abandoned: now + settings.abandonedTime)
+    }
+
+    /// The host is full: no more sessions than this, and a pause.
+    mutating func shrink(to count: Int, jitter: Double, now: NIODeadline) {
+        limit = min(limit, max(1, count))
+        opensNotBefore = now + backOff.next(jitter: jitter)
+    }
+
+    /// Every session that takes a place on the server, or is about to.
+    var activeCount: Int { sessions.count }
+
+    private mutating func start(for purpose: LeasePurpose, _ now: NIODeadline, _ actions: inout [Action]) {
+        let usesStore =
+            settings.hasStore && purpose != .pinned
+            && !sessions.contains { $0.owner == .store && !$0.isLoggingOut && !$0.isEnding }
+        // A replay comes from a token that died, perhaps the stored one: only a login is certain to help.
+        let step: Session.Step = usesStore && purpose == .request ? .load : .logIn
+        let id = nextSession()
+        sessions.append(
+            Session(
+                id: id,
+                owner: usesStore ? .store : .pool,
+                phase: .opening(step, abandoned: nil),
+                lastUse: now
+            )
+        )
+        switch step {
+        case .load: actions.append(.load(id))
+        case .logIn: actions.append(.logIn(id))
+        }
+    }
+
+    /// Those who still wait cannot use the sessions that lie idle: these make room, the longest unused first.
+    private mutating func makeRoom(for missing: Int, _ now: NIODeadline, _ actions: inout [Action]) {
+        let onTheirWay = sessions.count(where: \.isLoggingOut)
+        var tooFew = min(missing, limit) - max(0, limit - activeCount) - onTheirWay
+        while tooFew > 0, let oldest = idle.first, let index = index(of: oldest) {
+            end(index, now, &actions)
+            tooFew -= 1
+        }
+    }
+
+    private func isTakenOver(_ session: Session, by missing: Int) -> Bool {
+        guard case .opening(_, .some) = session.phase, !session.isEnding else { return false }
+        guard let entry = queue.entry(at: queue.count - missing) else { return false }
+        return entry.purpose != .pinned || session.owner != .store
+    }
+
+    private mutating func receiveToken(_ index: Int, now: NIODeadline) -> TokenEpoch {
+        let token = tick()
+        sessions[index].token = token
+        sessions[index].lastUse = now
+        return token
+    }
+
+    private mutating func logOutStray(_ now: NIODeadline, _ actions: inout [Action]) -> TokenEpoch {
+        sessions.append(
+            Session(id: nextSession(), owner: .pool, phase: .opening(.logIn, abandoned: nil), lastUse: now)
+        )
+        let token = receiveToken(sessions.count - 1, now: now)
+        end(sessions.count - 1, now, &actions)
+        return token
+    }
+}
+
+extension SessionPoolStateMachine.Session {
+    var isOpening: Bool {
+        if case .opening = phase { !isEnding } else { false }
+    }
+
+    var isOpeningForSomebody: Bool {
+        if case .opening(_, nil) = phase { !isEnding } else { false }
+    }
+
+    var isLoggingOut: Bool {
+        if case .loggingOut = phase { true } else { false }
+    }
+
+    /// Whether somebody who waits may hope for it.
+    var mayServe: Bool {
+        switch phase {
+        case .opening, .idle, .leased: !isEnding
+        case .loggingOut: false
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import NIOCore
+
+extension SessionPoolStateMachine.Settings {
+    /// Takes what makes sense of a configuration: at least one session and one place in the queue, no negative times.
+    init(_ configuration: DataAPI.SessionConfiguration, hasStore: Bool) {
+        maximumSessions = max(1, configuration.maximumSessions)
+        maximumWaiting = max(1, configuration.maximumWaiting)
+        waitingTime = TimeAmount(clamping: configuration.waitingDeadline)
+        let expiry = TimeAmount(clamping: configuration.idleExpiry)
+        let margin = TimeAmount(clamping: configuration.idleMargin)
+        // A margin larger than the whole, or nothing at all, would make every session expire before it is used.
+        idleTime = max(.seconds(1), margin < expiry ? expiry - margin : .nanoseconds(expiry.nanoseconds / 2))
+        trimTime = TimeAmount(clamping: configuration.idleTrim)
+        minimumBackOff = TimeAmount(clamping: configuration.minimumBackOff)
+        maximumBackOff = TimeAmount(clamping: configuration.maximumBackOff)
+        abandonedTime = TimeAmount(clamping: configuration.abandonedLogin)
+        shutdownTime = TimeAmount(clamping: configuration.shutdownDeadline)
+        logOutTime = TimeAmount(clamping: configuration.logOutDeadline)
+        self.hasStore = hasStore
+    }
+}
+
+extension TimeAmount {
+    /// From 0 to 100 years: what a deadline can hold.
+    fileprivate init(clamping duration: Duration) {
+        let longest = Int64(100 * 365 * 24 * 3600)
+        let seconds = duration.components.seconds
+        self =
+            if duration < .zero {
+                .zero
+            } else if seconds >= longest {
+                .seconds(longest)
+            } else {
+                .nanoseconds(seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
+            }
+    }
+}

@@ -1,0 +1,76 @@
+import NIOConcurrencyHelpers
+import OpenCombine
+
+@testable import FMData
+
+/// A subscriber that writes down what it hears. Values are described by a closure.
+final class Recorder<Input>: Subscriber, Cancellable, @unchecked Sendable {
+    typealias Failure = FMRest.APIError
+
+    // `lock` guards every `var` below.
+    private let lock = NIOLock()
+    private var events: [String] = []
+    private var subscription: (any Subscription)?
+    private let initialDemand: Subscribers.Demand
+    private let describe: (Input) -> String
+    private let onValue: (Recorder, Input) -> Subscribers.Demand
+    private let onCompletion: (Recorder) -> Void
+
+    init(
+        demand: Subscribers.Demand = .unlimited,
+        describe: @escaping (Input) -> String = { "\($0)" },
+        onValue: @escaping (Recorder, Input) -> Subscribers.Demand = { _, _ in .none },
+        onCompletion: @escaping (Recorder) -> Void = { _ in }
+    ) {
+        initialDemand = demand
+        self.describe = describe
+        self.onValue = onValue
+        self.onCompletion = onCompletion
+    }
+
+    var history: [String] { lock.withLock { events } }
+    var isEnded: Bool { history.contains { $0.hasPrefix("finished") || $0.hasPrefix("failed") } }
+
+    func receive(subscription: any Subscription) {
+        lock.withLock { self.subscription = subscription }
+        if initialDemand > .none { subscription.request(initialDemand) }
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        lock.withLock { events.append(describe(input)) }
+        return onValue(self, input)
+    }
+
+    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        lock.withLock {
+            switch completion {
+            case .finished: events.append("finished")
+            case .failure(let error):
+                events.append("failed \(error.code)" + (error.fileMakerCode.map { " \($0.rawValue)" } ?? ""))
+            }
+        }
+        onCompletion(self)
+    }
+
+    func request(_ demand: Subscribers.Demand) { lock.withLock { subscription }?.request(demand) }
+
+    func cancel() {
+        let subscription = lock.withLock {
+            defer { self.subscription = nil }
+            return self.subscription
+        }
+        subscription?.cancel()
+    }
+}
+
+extension Publisher where Failure == FMRest.APIError {
+    /// Subscribes a recorder.
+    func record(
+        demand: Subscribers.Demand = .unlimited,
+        describe: @escaping (Output) -> String = { "\($0)" }
+    ) -> Recorder<Output> {
+        let recorder = Recorder<Output>(demand: demand, describe: describe)
+        subscribe(recorder)
+        return recorder
+    }
+}
