@@ -1,0 +1,138 @@
+public import Foundation
+public import NIOCore
+public import OpenCombine
+
+extension FMRest {
+    /// A file for a container field: a name, a type and the bytes, which are in memory, in a file on disk or still to
+    /// come from a publisher.
+    ///
+    ///     let picture = FMRest.ContainerFile(fileName: "bow.jpg", mimeType: "image/jpeg", data: bytes)
+    ///     let report = try FMRest.ContainerFile(contentsOf: "/srv/reports/2024.pdf")
+    ///
+    /// FileMaker takes any type and checks none. The type is inferred when it is not given: from the leading bytes
+    /// where they tell, else from the name's extension, else it is `application/octet-stream`.
+    ///
+    /// Source: Claris Data API guide, "Upload container data".
+    public struct ContainerFile: Sendable {
+        /// The name the file gets in the container field. Any text but an empty one or one with a NUL; it travels as
+        /// UTF-8.
+        public var fileName: String
+        /// The media type that is sent with the bytes, such as `image/jpeg`.
+        public var mimeType: String
+
+        let source: Source
+
+        /// A file in memory.
+        ///
+        /// - Parameters:
+        ///   - fileName: The name in the container field.
+        ///   - mimeType: The media type; inferred from the name and the leading bytes when `nil`.
+        ///   - data: The bytes.
+        public init(fileName: String, mimeType: String? = nil, data: Data) {
+            self.fileName = fileName
+            self.mimeType =
+                mimeType ?? MIMEType.infer(fileName: fileName, leadingBytes: data.prefix(MIMEType.sniffLength))
+            self.source = .data(data)
+        }
+
+        /// A file on disk. Its length and leading bytes are read now, the rest while it is sent, chunk by chunk as the
+        /// connection takes them; a file of any size needs little memory. Do not change the file in between: an upload
+        /// whose length no longer fits fails.
+        ///
+        /// - Parameters:
+        ///   - path: The path of a regular file.
+        ///   - fileName: The name in the container field; the last component of the path when `nil`.
+        ///   - mimeType: The media type; inferred from the name and the leading bytes when `nil`.
+        /// - Throws: ``ContainerFileError`` with ``ContainerFileError/Code-swift.struct/unreadable`` when the path leads
+        ///   to no regular file or may not be read.
+        public init(
+            contentsOf path: String,
+            fileName: String? = nil,
+            mimeType: String? = nil
+        ) throws(ContainerFileError) {
+            let url = URL(fileURLWithPath: path)
+            let length: Int
+            let leadingBytes: Data
+            do {
+                // Follows symbolic links, as reading will.
+                let values = try url.resolvingSymlinksInPath().resourceValues(forKeys: [
+                    .isRegularFileKey, .fileSizeKey,
+                ])
+                guard values.isRegularFile == true, let size = values.fileSize else {
+                    throw ContainerFileError(.unreadable, "No regular file is at \(path).")
+                }
+                let handle = try FileHandle(forReadingFrom: url)
+                defer { try? handle.close() }
+                length = size
+                leadingBytes = try handle.read(upToCount: MIMEType.sniffLength) ?? Data()
+            } catch let error as ContainerFileError {
+                throw error
+            } catch {
+                throw ContainerFileError(
+                    .unreadable,
+                    "The file at \(path) cannot be read: \(error.localizedDescription)"
+                )
+            }
+            let fileName = fileName ?? url.lastPathComponent
+            self.fileName = fileName
+            self.mimeType = mimeType ?? MIMEType.infer(fileName: fileName, leadingBytes: leadingBytes)
+            self.source = .file(path: path, length: length)
+        }
+
+        /// A file whose bytes come from a publisher.
+        ///
+        /// `chunks` is called once per attempt to send. Its publisher is asked for one chunk at a time, and for the
+        /// next when the connection has taken the last; cancelling the upload cancels it. When it publishes more or
+        /// fewer bytes than `length`, the upload fails.
+        ///
+        /// - Parameters:
+        ///   - fileName: The name in the container field.
+        ///   - mimeType: The media type; inferred from the name alone when `nil`.
+        ///   - length: The exact number of bytes, which must be known before the first is sent.
+        ///   - isReplayable: Whether calling `chunks` again gives the same bytes again. If so, an upload that meets an
+        ///     expired session is sent again; if not, it fails and the caller decides.
+        ///   - chunks: Makes the publisher of the bytes.
+        public init(
+            fileName: String,
+            mimeType: String? = nil,
+            length: Int,
+            isReplayable: Bool,
+            chunks: @escaping @Sendable () -> AnyPublisher<ByteBuffer, any Error>
+        ) {
+            self.fileName = fileName
+            self.mimeType = mimeType ?? MIMEType.infer(fileName: fileName, leadingBytes: [])
+            self.source = .stream(length: length, isReplayable: isReplayable, make: chunks)
+        }
+
+        /// The number of bytes.
+        public var length: Int {
+            switch source {
+            case .data(let data): data.count
+            case .file(_, let length): length
+            case .stream(let length, _, _): length
+            }
+        }
+
+        /// Whether the bytes can be sent a second time: always, except for a publisher that says it cannot.
+        public var isReplayable: Bool {
+            switch source {
+            case .data, .file: true
+            case .stream(_, let isReplayable, _): isReplayable
+            }
+        }
+    }
+}
+
+extension FMRest.ContainerFile {
+    /// Where the bytes are.
+    enum Source: Sendable {
+        case data(Data)
+        case file(path: String, length: Int)
+        case stream(length: Int, isReplayable: Bool, make: @Sendable () -> AnyPublisher<ByteBuffer, any Error>)
+    }
+}
+
+extension FMRest.ContainerFile: CustomStringConvertible {
+    /// Name, type and length; never the content.
+    public var description: String { "\(fileName) (\(mimeType), \(length) bytes)" }
+}

@@ -1,0 +1,178 @@
+import Foundation
+
+/// The cookies of one download: the part of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) that the exchange for a
+/// container needs. A jar belongs to one download, so the session cookies of two downloads never mix.
+///
+/// Stricter than the RFC in one point: a cookie goes back only to the very host it came from, whatever its `Domain`
+/// says. A cookie with a foreign `Domain` is refused as the RFC wants.
+struct CookieJar: Hashable, Sendable {
+    private var cookies: [Cookie] = []
+
+    /// Bounds what a server can make us keep and send: browsers allow 50 cookies of 4 KiB per host.
+    static let maximumCookieCount = 50
+    static let maximumCookieBytes = 4096
+
+    var isEmpty: Bool { cookies.isEmpty }
+
+    /// Takes in the value of one `Set-Cookie` header of an answer from `url`. What is no cookie, or none that this host
+    /// may set, is ignored, as RFC 6265 §5.2 wants.
+    mutating func store(setCookie header: String, from url: URLReference, now: Date) {
+        guard header.utf8.count <= Self.maximumCookieBytes, let cookie = Cookie(header, from: url, now: now) else {
+            return
+        }
+        cookies.removeAll { $0.isSameCookie(as: cookie) || $0.isExpired(at: now) }
+        guard !cookie.isExpired(at: now), cookies.count < Self.maximumCookieCount else { return }
+        cookies.append(cookie)
+    }
+
+    /// The value of the `Cookie` header for a request to `url`, `nil` when there is nothing to send (RFC 6265 §5.4).
+    func header(for url: URLReference, now: Date) -> String? {
+        let matching = cookies.filter { $0.matches(url) && !$0.isExpired(at: now) }
+        // Longer paths first; of equal ones the earlier cookie. Swift's sort is stable.
+        let ordered = matching.sorted { $0.path.utf8.count > $1.path.utf8.count }
+        return ordered.isEmpty ? nil : ordered.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}
+
+private struct Cookie: Hashable, Sendable {
+    let name: String
+    let value: String
+    let host: String
+    let path: String
+    let isSecure: Bool
+    /// `nil`: as long as the jar lives.
+    let expiry: Date?
+
+    /// RFC 6265 §5.2.
+    init?(_ header: String, from url: URLReference, now: Date) {
+        // A header value has no control characters; one that has would break the header it is sent back in.
+        guard let origin = url.origin, header.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            return nil
+        }
+        let parts = header.split(separator: ";", omittingEmptySubsequences: false)
+        guard let equals = parts[0].firstIndex(of: "=") else { return nil }
+        name = parts[0][..<equals].trimmingWhitespace
+        value = parts[0][parts[0].index(after: equals)...].trimmingWhitespace
+        guard !name.isEmpty else { return nil }
+
+        var path: String?
+        var isSecure = false
+        var expires: Date?
+        var maximumAge: Date?
+        for attribute in parts.dropFirst() {
+            let halves = attribute.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let content = halves.count == 2 ? halves[1].trimmingWhitespace : ""
+            switch halves[0].trimmingWhitespace.lowercased() {
+            case "path":
+                path = content.hasPrefix("/") ? content : nil
+            case "secure":
+                isSecure = true
+            case "domain":
+                guard origin.host.isDomain(content) else { return nil }
+            case "expires":
+                expires = CookieDate.parse(content)
+            case "max-age":
+                // Text that is no number leaves the attribute out; zero and less mean "gone already".
+                if let seconds = Int(content) {
+                    maximumAge = seconds <= 0 ? .distantPast : now.addingTimeInterval(TimeInterval(seconds))
+                }
+            default:
+                // HttpOnly, SameSite and whatever comes: nothing to do for a client that runs no scripts.
+                break
+            }
+        }
+        // An insecure answer must not plant a cookie for the secure site.
+        guard !isSecure || origin.scheme == .https else { return nil }
+        self.host = origin.host
+        self.path = path ?? url.defaultCookiePath
+        self.isSecure = isSecure
+        self.expiry = maximumAge ?? expires
+    }
+
+    func isSameCookie(as other: Cookie) -> Bool {
+        name == other.name && host == other.host && path == other.path
+    }
+
+    func isExpired(at now: Date) -> Bool {
+        expiry.map { $0 <= now } ?? false
+    }
+
+    func matches(_ url: URLReference) -> Bool {
+        guard let origin = url.origin else { return false }
+        return origin.host == host && (!isSecure || origin.scheme == .https) && url.isBelow(cookiePath: path)
+    }
+}
+
+extension URLReference {
+    /// RFC 6265 §5.1.4: the path up to its last slash.
+    fileprivate var defaultCookiePath: String {
+        guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// RFC 6265 §5.1.4: equal, or below at a segment's border.
+    fileprivate func isBelow(cookiePath: String) -> Bool {
+        let path = path.isEmpty ? "/" : path
+        return path == cookiePath || path.hasPrefix(cookiePath.hasSuffix("/") ? cookiePath : cookiePath + "/")
+    }
+}
+
+extension String {
+    /// Whether a host may speak for a domain (RFC 6265 §5.1.3): itself or a domain above it that is more than a
+    /// top-level one. An empty domain says nothing.
+    fileprivate func isDomain(_ domain: String) -> Bool {
+        let domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
+        return domain.isEmpty || self == domain || (domain.contains(".") && hasSuffix("." + domain))
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingWhitespace: String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let start = self[(firstIndex { !isSpace($0) } ?? endIndex)...]
+        return String(start.lastIndex { !isSpace($0) }.map { start[...$0] } ?? "")
+    }
+}
+
+/// The date of a cookie's `Expires`, which servers write in many ways: RFC 6265 §5.1.1 takes the parts wherever they
+/// stand.
+enum CookieDate {
+    static func parse(_ text: String) -> Date? {
+        var time: (hour: Int, minute: Int, second: Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == ":") }) {
+            if time == nil, let found = self.time(token) {
+                time = found
+            } else if day == nil, token.count <= 2, let number = Int(token) {
+                day = number
+            } else if month == nil, let index = months.firstIndex(of: token.prefix(3).lowercased()) {
+                month = index + 1
+            } else if year == nil, (2...4).contains(token.count), let number = Int(token) {
+                year = number < 70 ? number + 2000 : number < 100 ? number + 1900 : number
+            }
+        }
+        guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601 else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let components = DateComponents(
+            year: year,
+            month: month,
+            day: day,
+            hour: time.hour,
+            minute: time.minute,
+            second: time.second
+        )
+        return calendar.date(from: components)
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    private static func time(_ token: Substring) -> (hour: Int, minute: Int, second: Int)? {
+        let parts = token.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
+        guard parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...59).contains(parts[2])
+        else { return nil }
+        return (parts[0], parts[1], parts[2])
+    }
+}

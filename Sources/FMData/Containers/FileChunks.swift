@@ -1,0 +1,157 @@
+import Dispatch
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOFoundationCompat
+import OpenCombine
+
+/// Publishes the bytes of a file: nothing is opened before demand, one chunk goes down per unit of demand, and one more
+/// is read ahead, so that the end is known as soon as the last byte is out. Reading happens on a queue of the
+/// subscription's own; values and completion arrive there. Cancelling closes the file.
+struct FileChunks: Publisher {
+    typealias Output = ByteBuffer
+    typealias Failure = any Error
+
+    let path: String
+    var chunkLength = 64 * 1024
+
+    func receive<Downstream: Subscriber>(
+        subscriber: Downstream
+    ) where Downstream.Input == ByteBuffer, Downstream.Failure == any Error {
+        subscriber.receive(subscription: Inner(downstream: AnySubscriber(subscriber), file: self))
+    }
+}
+
+extension FileChunks {
+    /// `@unchecked Sendable`: `state` is touched under `lock` only, `reader` on `queue` only, and `downstream` is spoken
+    /// to on `queue` only, never under the lock.
+    private final class Inner: Subscription, @unchecked Sendable {
+        private enum State {
+            /// No read is under way. → `reading` with demand, `terminal` when cancelled.
+            case idle
+            /// The queue works off the demand. → `idle` without demand, `terminal` at the end, on failure or when
+            /// cancelled.
+            case reading(demand: Subscribers.Demand)
+            /// Over. Nothing leaves this state.
+            case terminal
+        }
+
+        private let lock = NIOLock()
+        private var state = State.idle
+        private let queue = DispatchQueue(label: "FMData.FileChunks")
+        private let downstream: AnySubscriber<ByteBuffer, any Error>
+        private var reader: Reader
+
+        init(downstream: AnySubscriber<ByteBuffer, any Error>, file: FileChunks) {
+            self.downstream = downstream
+            self.reader = Reader(path: file.path, chunkLength: file.chunkLength)
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            guard demand > .none else { return }
+            let starts = lock.withLock {
+                switch state {
+                case .idle:
+                    state = .reading(demand: demand)
+                    return true
+                case .reading(let pending):
+                    state = .reading(demand: pending + demand)
+                    return false
+                case .terminal:
+                    return false
+                }
+            }
+            if starts { queue.async { self.workOffDemand() } }
+        }
+
+        func cancel() {
+            lock.withLock { state = .terminal }
+            queue.async { self.reader.close() }
+        }
+
+        private func workOffDemand() {
+            while takeOneUnit() {
+                do {
+                    guard let chunk = try reader.next() else { return complete(.finished) }
+                    let further = downstream.receive(chunk)
+                    if try reader.isAtEnd() { return complete(.finished) }
+                    add(further)
+                } catch {
+                    return complete(.failure(error))
+                }
+            }
+        }
+
+        /// Whether a chunk may go down now; ends the work otherwise.
+        private func takeOneUnit() -> Bool {
+            lock.withLock {
+                guard case .reading(let demand) = state else { return false }
+                guard demand > .none else {
+                    state = .idle
+                    return false
+                }
+                state = .reading(demand: demand - 1)
+                return true
+            }
+        }
+
+        private func add(_ further: Subscribers.Demand) {
+            lock.withLock {
+                if case .reading(let demand) = state { state = .reading(demand: demand + further) }
+            }
+        }
+
+        private func complete(_ completion: Subscribers.Completion<any Error>) {
+            let wasCancelled = lock.withLock {
+                if case .terminal = state { return true }
+                state = .terminal
+                return false
+            }
+            reader.close()
+            if !wasCancelled { downstream.receive(completion: completion) }
+        }
+    }
+}
+
+/// A file read one chunk ahead.
+private struct Reader {
+    private let path: String
+    private let chunkLength: Int
+    private var handle: FileHandle?
+    private var ahead: Data?
+
+    init(path: String, chunkLength: Int) {
+        self.path = path
+        self.chunkLength = chunkLength
+    }
+
+    /// The next chunk, `nil` at the end.
+    mutating func next() throws -> ByteBuffer? {
+        try isAtEnd() ? nil : ahead.take().map { ByteBuffer(data: $0) }
+    }
+
+    mutating func isAtEnd() throws -> Bool {
+        if ahead == nil { ahead = try open().read(upToCount: chunkLength) ?? Data() }
+        return ahead?.isEmpty ?? true
+    }
+
+    mutating func close() {
+        try? handle?.close()
+        handle = nil
+    }
+
+    private mutating func open() throws -> FileHandle {
+        if let handle { return handle }
+        let opened = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        handle = opened
+        return opened
+    }
+}
+
+extension Optional {
+    /// The value, which is gone afterwards.
+    fileprivate mutating func take() -> Wrapped? {
+        defer { self = nil }
+        return self
+    }
+}

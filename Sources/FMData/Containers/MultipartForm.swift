@@ -1,0 +1,125 @@
+import Foundation
+import NIOCore
+import OpenCombine
+
+/// The body of an upload: one part named `upload`, by [RFC 7578](https://www.rfc-editor.org/rfc/rfc7578).
+///
+/// What stands before and after the bytes, and so the total length, is known before anything is sent; the bytes pass
+/// between them untouched and unbuffered. The server ignores parts of any other name, so there is none; `modId` goes
+/// into the URL.
+struct MultipartForm: Sendable {
+    /// The value of `Content-Type`.
+    let contentType: String
+    /// All that precedes the bytes.
+    let prefix: ByteBuffer
+    /// All that follows them.
+    let suffix: ByteBuffer
+    /// The exact number of bytes of the whole body.
+    let contentLength: Int
+
+    private let file: FMRest.ContainerFile
+
+    /// - Parameters:
+    ///   - file: What to upload.
+    ///   - generator: Where the boundary around a stream comes from. The boundary around bytes in memory follows from
+    ///     these bytes, so that equal uploads are equal requests.
+    /// - Throws: When the name, the type or the length of the file cannot be sent.
+    init(
+        _ file: FMRest.ContainerFile,
+        using generator: inout some RandomNumberGenerator
+    ) throws(FMRest.ContainerFileError) {
+        let boundary =
+            switch file.source {
+            case .data(let data): Self.boundary(notIn: data)
+            case .file, .stream: Self.randomBoundary(using: &generator)
+            }
+        let prefix = """
+            --\(boundary)\r
+            Content-Disposition: form-data; name="upload"; filename="\(try Self.escaped(fileName: file.fileName))"\r
+            Content-Type: \(try Self.checked(mimeType: file.mimeType))\r
+            \r
+
+            """
+        let suffix = "\r\n--\(boundary)--\r\n"
+        self.contentType = "multipart/form-data; boundary=\(boundary)"
+        self.prefix = ByteBuffer(string: prefix)
+        self.suffix = ByteBuffer(string: suffix)
+        let (length, overflow) = file.length.addingReportingOverflow(prefix.utf8.count + suffix.utf8.count)
+        guard file.length >= 0, !overflow else {
+            throw FMRest.ContainerFileError(.invalidLength, "A file of \(file.length) bytes cannot be sent.")
+        }
+        self.contentLength = length
+        self.file = file
+    }
+
+    /// The whole body, chunk by chunk under the subscriber's demand. Each subscription reads the file anew.
+    func chunks() -> AnyPublisher<ByteBuffer, any Error> {
+        file.chunks().prepend(prefix).append(suffix).eraseToAnyPublisher()
+    }
+}
+
+// MARK: - Header values
+
+extension MultipartForm {
+    /// A file name as the quoted value of `filename`: UTF-8 as it is (RFC 7578 §5.1; the encoded form `filename*` is
+    /// forbidden by §4.2), and percent-escapes for the three characters that would end the value or the line, as
+    /// browsers write them ([HTML, multipart/form-data
+    /// encoding](https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data)).
+    static func escaped(fileName: String) throws(FMRest.ContainerFileError) -> String {
+        guard !fileName.isEmpty, !fileName.unicodeScalars.contains("\0") else {
+            throw FMRest.ContainerFileError(.invalidFileName, "A file name must not be empty and not contain NUL.")
+        }
+        var escaped = String.UnicodeScalarView()
+        for scalar in fileName.unicodeScalars {
+            switch scalar {
+            case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
+            case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
+            case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    private static func checked(mimeType: String) throws(FMRest.ContainerFileError) -> String {
+        guard MIMEType.isValid(mimeType) else {
+            // The text is not repeated: a broken one may be anything, also of the size of a file.
+            throw FMRest.ContainerFileError(.invalidMIMEType, "A media type must look like \"image/jpeg\".")
+        }
+        return mimeType
+    }
+}
+
+// MARK: - Boundaries
+
+extension MultipartForm {
+    /// A boundary made from the bytes, which it does not occur in. Its digits are a hash of the bytes and the attempt,
+    /// so that a file which contains the boundary of one attempt cannot easily contain those of all the next.
+    static func boundary(notIn data: Data) -> String {
+        var attempt: UInt64 = 0
+        while true {
+            let boundary = "FMData-" + hexadecimal(hash(of: data, seed: attempt))
+            if data.range(of: Data(boundary.utf8)) == nil { return boundary }
+            attempt += 1
+        }
+    }
+
+    /// A boundary of 128 random bits: nobody meets it by chance or foresees it.
+    static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
+        "FMData-" + hexadecimal(generator.next()) + hexadecimal(generator.next())
+    }
+
+    /// FNV-1a: small and well mixed; nothing depends on it being hard to invert.
+    private static func hash(of data: Data, seed: UInt64) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ seed
+        for byte in data {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+        }
+        return hash
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,212 @@
+/// A URI reference, absolute or relative, cut into its components and resolved by
+/// [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986): what a container field and a `Location` header hold.
+///
+/// Foundation's `URL` is not used here because it repairs what it reads. Where a token goes is decided from these
+/// components, so text that two readers may cut in different ways (a backslash, a space or a control character in the
+/// authority, user information) is refused instead.
+struct URLReference: Hashable, Sendable {
+    private(set) var scheme: String?
+    private(set) var authority: Authority?
+    private(set) var path: String
+    private(set) var query: String?
+
+    struct Authority: Hashable, Sendable {
+        var host: String
+        var port: Int?
+    }
+
+    /// Cuts a text; a fragment is dropped, since it is never sent. `nil` when the text is no URI reference even after
+    /// characters that should have been percent-encoded in path and query, such as spaces, are encoded.
+    init?(_ text: String) {
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else { return nil }
+        var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[..<colon].isScheme {
+            scheme = String(decoding: rest[..<colon], as: UTF8.self).lowercased()
+            rest = rest[rest.index(after: colon)...]
+        }
+        if rest.starts(with: "//".utf8) {
+            rest = rest.dropFirst(2)
+            let text = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            guard let authority = Authority(text) else { return nil }
+            self.authority = authority
+            rest = rest[text.endIndex...]
+        }
+        let path = rest.prefix { $0 != UInt8(ascii: "?") }
+        self.path = path.encodingStrayBytes()
+        rest = rest[path.endIndex...]
+        query = rest.isEmpty ? nil : rest.dropFirst().encodingStrayBytes()
+    }
+
+    private init(scheme: String?, authority: Authority?, path: String, query: String?) {
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.query = query
+    }
+
+    /// Where a request for the URL goes. `nil` for anything but an absolute `http` or `https` URL with a host.
+    var origin: WebOrigin? {
+        guard let scheme = scheme.flatMap(WebOrigin.Scheme.init), let authority, !authority.host.isEmpty else {
+            return nil
+        }
+        return WebOrigin(scheme: scheme, host: authority.host, port: authority.port)
+    }
+
+    /// What the request line says: path and query.
+    var target: String {
+        (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "")
+    }
+
+    /// The path with its escapes undone, for looking at it; escaped bytes that are no UTF-8 become replacement
+    /// characters.
+    var decodedPath: String {
+        var bytes: [UInt8] = []
+        var rest = path.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"),
+                let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(escaped)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The reference as seen from this URL, by the algorithm of RFC 3986 §5.2.2.
+    func resolving(_ reference: URLReference) -> URLReference {
+        if let scheme = reference.scheme {
+            return URLReference(
+                scheme: scheme,
+                authority: reference.authority,
+                path: Self.removingDotSegments(reference.path),
+                query: reference.query
+            )
+        }
+        if let authority = reference.authority {
+            return URLReference(
+                scheme: scheme,
+                authority: authority,
+                path: Self.removingDotSegments(reference.path),
+                query: reference.query
+            )
+        }
+        if reference.path.isEmpty {
+            return URLReference(scheme: scheme, authority: authority, path: path, query: reference.query ?? query)
+        }
+        return URLReference(
+            scheme: scheme,
+            authority: authority,
+            path: Self.removingDotSegments(reference.path.hasPrefix("/") ? reference.path : merged(reference.path)),
+            query: reference.query
+        )
+    }
+
+    /// RFC 3986 §5.2.3.
+    private func merged(_ relative: String) -> String {
+        if authority != nil, path.isEmpty { return "/" + relative }
+        guard let slash = path.lastIndex(of: "/") else { return relative }
+        return path[...slash] + relative
+    }
+
+    /// RFC 3986 §5.2.4, by segments: `.` vanishes, `..` takes the segment before it along.
+    private static func removingDotSegments(_ path: String) -> String {
+        let isAbsolute = path.hasPrefix("/")
+        var kept: [Substring] = []
+        let segments = (isAbsolute ? path.dropFirst() : path[...]).split(
+            separator: "/",
+            omittingEmptySubsequences: false
+        )
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch segment {
+            case ".":
+                if isLast { kept.append("") }
+            case "..":
+                _ = kept.popLast()
+                if isLast { kept.append("") }
+            default:
+                kept.append(segment)
+            }
+        }
+        return (isAbsolute ? "/" : "") + kept.joined(separator: "/")
+    }
+}
+
+extension URLReference.Authority {
+    /// `host`, `host:port`, `[IPv6]`, `[IPv6]:port`; nothing else.
+    fileprivate init?(_ text: Substring.UTF8View) {
+        var host = text
+        var port: Int?
+        // The colons of an IPv6 address are inside its brackets.
+        let portStart = text.lastIndex(of: UInt8(ascii: "]")) ?? text.startIndex
+        if let colon = text[portStart...].firstIndex(of: UInt8(ascii: ":")) {
+            let digits = text[text.index(after: colon)...]
+            guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+            // RFC 3986 allows an empty port.
+            if !digits.isEmpty {
+                guard let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0 else { return nil }
+                port = Int(number)
+            }
+            host = text[..<colon]
+        }
+        guard Self.isHost(host) else { return nil }
+        self.init(host: String(decoding: host, as: UTF8.self).lowercased(), port: port)
+    }
+
+    /// A name, an IPv4 address or a bracketed IPv6 address. Percent-escapes and letters beyond ASCII are refused: a
+    /// server names itself in ASCII.
+    private static func isHost(_ host: Substring.UTF8View) -> Bool {
+        if host.first == UInt8(ascii: "[") {
+            return host.count > 2 && host.last == UInt8(ascii: "]")
+                && host.dropFirst().dropLast().allSatisfy { $0.isHexadecimal || ":.".utf8.contains($0) }
+        }
+        return host.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
+    }
+}
+
+extension Substring.UTF8View {
+    fileprivate var isScheme: Bool {
+        guard let first, first.isLetter else { return false }
+        return allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
+    }
+
+    /// The text with every byte percent-encoded that may not stand in a path or query. A percent sign that begins no
+    /// escape is encoded as well.
+    fileprivate func encodingStrayBytes() -> String {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(count)
+        for index in indices {
+            let byte = self[index]
+            let isFine =
+                byte == UInt8(ascii: "%")
+                ? self[index...].dropFirst().prefix(2).filter(\.isHexadecimal).count == 2
+                : byte.isLetterOrDigit || "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+            if isFine {
+                encoded.append(byte)
+            } else {
+                encoded.append(contentsOf: "%".utf8)
+                encoded.append(contentsOf: (byte < 16 ? "0" : "").utf8)
+                encoded.append(contentsOf: String(byte, radix: 16, uppercase: true).utf8)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+
+    fileprivate var isLetterOrDigit: Bool {
+        isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+    }
+
+    fileprivate var isHexadecimal: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+    }
+}

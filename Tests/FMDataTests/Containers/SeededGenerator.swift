@@ -1,0 +1,28 @@
+/// Chance that a failing test can repeat: SplitMix64 from a seed.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension String {
+    /// Any Unicode scalars but NUL, those with a meaning in headers, URLs and finds above all.
+    static func random(length: ClosedRange<Int>, using generator: inout some RandomNumberGenerator) -> String {
+        let special = Array("\"\\\r\n\t%;:=/?&+#@*!<>~{}.…≤≥ '()[]aZ09\u{301}é世🚢\u{7F}\u{1}\u{2028}".unicodeScalars)
+        var scalars = UnicodeScalarView()
+        for _ in 0..<Int.random(in: length, using: &generator) {
+            if Bool.random(using: &generator), let scalar = special.randomElement(using: &generator) {
+                scalars.append(scalar)
+            } else if let scalar = Unicode.Scalar(UInt32.random(in: 1...0x10FFFF, using: &generator)) {
+                scalars.append(scalar)
+            }
+        }
+        return scalars.isEmpty ? "x" : String(scalars)
+    }
+}
