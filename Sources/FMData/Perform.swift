@@ -48,7 +48,7 @@ extension DataAPI.Server {
         token: SessionToken? = nil
     ) -> AnyPublisher<Response, FMRest.APIError> {
         transmit(request, token: token)
-            .tryMap { answer in try AnswerReader(decoder: self.config.decoder).read(Response.self, from: answer) }
+            .tryMap { answer in try AnswerReader(options: self.config.decoding).read(Response.self, from: answer) }
             .mapError { error in self.error(error, about: request) }
             .eraseToAnyPublisher()
     }

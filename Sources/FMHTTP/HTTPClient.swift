@@ -55,6 +55,9 @@ public final class HTTPClient: Sendable {
         pools.forget()
     }
 
+    /// A loop of the client's group, for those above who need an alarm clock.
+    package var eventLoop: any EventLoop { eventLoopGroup.any() }
+
     /// Publishes the parts of the response as they arrive, and finishes with the last.
     ///
     /// Cold: nothing is sent before the first demand, and each subscription sends the request anew. A demand of one is

@@ -8,6 +8,8 @@ extension FMRest.APIError {
             self = error
         case let error as HTTPClientError:
             self.init(error)
+        case let error as DecodingFailure:
+            self.init(.decoding, reason: "\(error)", underlying: error)
         case let error as DecodingError:
             self.init(.decoding, reason: "The answer has an unexpected shape: \(error.location).", underlying: error)
         case let error as EncodingError:

@@ -5,19 +5,16 @@ import NIOCore
 /// Reads an HTTP answer as a Data API answer: its messages decide before its status does, and before the response is looked
 /// at, since an error carries an empty one.
 struct AnswerReader {
-    /// A user's own decoder; `nil` is the library's.
-    var decoder: JSONDecoder?
+    var options = DecodingOptions()
 
     func read<Response: Decodable>(_ type: Response.Type, from answer: HTTPResponse) throws -> Response {
-        let envelope = try envelope(of: answer)
-        guard let first = envelope.messages.first else {
+        let (messages, response) = try envelope(type, answer)
+        guard let first = messages.first else {
             throw failure(.decoding, "The answer has no message, so it says neither success nor error.", answer)
         }
-        guard first.code == "0" else {
-            throw fileMakerError(first, all: envelope.messages, answer)
-        }
+        guard first.isSuccess else { throw fileMakerError(first, all: messages, answer) }
         do {
-            return try envelope.decodeResponse(type)
+            return try response()
         } catch {
             var failure = FMRest.APIError(wrapping: error)
             failure.httpStatus = Int(answer.status.code)
@@ -26,9 +23,12 @@ struct AnswerReader {
         }
     }
 
-    private func envelope(of answer: HTTPResponse) throws -> Envelope {
+    private func envelope<Response: Decodable>(
+        _ type: Response.Type,
+        _ answer: HTTPResponse
+    ) throws -> (messages: [DataAPI.Message], response: () throws -> Response) {
         do {
-            return try Envelope(parsing: answer.body, decoder: decoder)
+            return try EnvelopeReader(options: options).decode(type, from: answer.body)
         } catch {
             throw notDataAPI(answer, underlying: error)
         }

@@ -144,11 +144,13 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Decodable {
         notEmpty = try container.decodeFlagIfPresent(forKey: .notEmpty)
         numeric = try container.decodeFlagIfPresent(forKey: .numeric)
         timeOfDay = try container.decodeFlagIfPresent(forKey: .timeOfDay)
-        repetitionStart = try container.decodeWireIntegerIfPresent(forKey: .repetitionStart)
-        repetitionEnd = try container.decodeWireIntegerIfPresent(forKey: .repetitionEnd)
         // Servers send start and end, their own OpenAPI description a count: either says how many are shown.
+        let start = try container.decodeWireIntegerIfPresent(forKey: .repetitionStart)
+        let end = try container.decodeWireIntegerIfPresent(forKey: .repetitionEnd)
         let shown = try container.decodeWireIntegerIfPresent(forKey: .repetitions)
-        repetitions = shown ?? repetitionEnd.map { $0 - (repetitionStart ?? 1) + 1 }
+        repetitionStart = start
+        repetitionEnd = end
+        repetitions = shown ?? end.map { $0 - (start ?? 1) + 1 }
         maxRepeat = try container.decodeWireIntegerIfPresent(forKey: .maxRepeat) ?? shown ?? 1
     }
 }

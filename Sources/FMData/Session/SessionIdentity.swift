@@ -1,29 +1,74 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Who a database logs in as: replaced by the next `login`, and read anew for each login.
+/// Who a database logs in as: replaced by the next `login`, and asked anew for each login.
 final class SessionIdentity: Sendable {
-    struct Login: Sendable {
-        var credentials: DataAPI.Credentials
+    private struct State {
+        /// What was given, to be shown while nobody is logged in. A provider's credentials are not known before it is asked.
+        var given: DataAPI.Credentials
         var dataSources: DataAPI.FMDataSourceAuth?
     }
 
-    private let box: NIOLockedValueBox<Login>
+    private let state: NIOLockedValueBox<State>
+    private let gate: CredentialsGate
 
-    init(credentials: DataAPI.Credentials, dataSources: DataAPI.FMDataSourceAuth?) {
-        box = NIOLockedValueBox(Login(credentials: credentials, dataSources: dataSources))
+    init(_ login: DataAPI.Login, lockOutCoolDown: Duration) {
+        state = NIOLockedValueBox(State(given: login.given, dataSources: login.dataSources))
+        gate = CredentialsGate(provider: login.provider, lockOutCoolDown: lockOutCoolDown)
     }
 
-    var login: Login {
-        get { box.withLockedValue { $0 } }
-        set { box.withLockedValue { $0 = newValue } }
+    /// Another identity from now on. What was refused may be tried again: somebody decided so.
+    func replace(with login: DataAPI.Login) {
+        state.withLockedValue { $0 = State(given: login.given, dataSources: login.dataSources) }
+        gate.replace(with: login.provider)
+    }
+
+    var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
+
+    /// Under which the sessions of this identity are kept in a token store.
+    func storeKey(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
+        guard case .success(let origin) = server.origin else { return nil }
+        return DataAPI.TokenStore.Key(
+            host: "\(origin)",
+            database: database,
+            credentials: gate.provider,
+            dataSources: state.withLockedValue { $0.dataSources }
+        )
+    }
+
+    /// One login, held back when the server has refused these very credentials before.
+    func logIn(to database: String, on server: DataAPI.Server) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        gate.logIn { credentials in
+            server.logIn(to: database, as: credentials, dataSources: self.state.withLockedValue { $0.dataSources })
+        }
+    }
+}
+
+extension DataAPI {
+    /// What a database logs in with.
+    struct Login: Sendable {
+        var provider: CredentialsProvider
+        var given: Credentials = .invalid
+        var dataSources: FMDataSourceAuth?
+
+        init(_ credentials: Credentials, dataSources: FMDataSourceAuth? = nil) {
+            provider = .fixed(credentials)
+            given = credentials
+            self.dataSources = dataSources
+        }
+
+        init(_ provider: CredentialsProvider, dataSources: FMDataSourceAuth? = nil) {
+            self.provider = provider
+            self.dataSources = dataSources
+        }
     }
 }
 
 extension SessionAuthenticator {
     /// Opens and ends sessions of a database by the Data API's own calls.
     init(identity: SessionIdentity, database: String, server: DataAPI.Server) {
-        logIn = { server.logIn(to: database, as: identity.login) }
+        logIn = { identity.logIn(to: database, on: server) }
         logOut = { token in
             server.perform { .logOut(of: database, token: token) }.map { _ in () }.eraseToAnyPublisher()
         }
@@ -32,9 +77,13 @@ extension SessionAuthenticator {
 
 extension DataAPI.Server {
     /// One login: publishes the token of a new session.
-    func logIn(to database: String, as login: SessionIdentity.Login) -> AnyPublisher<SessionToken, FMRest.APIError> {
+    func logIn(
+        to database: String,
+        as credentials: DataAPI.Credentials,
+        dataSources: DataAPI.FMDataSourceAuth?
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         deferred({
-            try DataAPIRequest.logIn(to: database, as: login.credentials, dataSources: login.dataSources)
+            try DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
         }) { request in
             self.transmit(request)
                 .tryMap { answer in
@@ -65,9 +114,9 @@ struct CredentialsState: @unchecked Sendable {
     func show(_ transition: SessionTransition) {
         willChange.send()
         switch transition {
-        case .loggedIn(let token): shown.wrappedValue = DataAPI.Credentials(token: token.value)
-        case .lost: shown.wrappedValue = .invalid
-        case .loggedOut: shown.wrappedValue = identity.login.credentials
+        case .loggedIn(let token): shown.set(DataAPI.Credentials(token: token.value))
+        case .lost: shown.set(.invalid)
+        case .loggedOut: shown.set(identity.given)
         }
     }
 }

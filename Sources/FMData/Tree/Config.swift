@@ -30,6 +30,8 @@ extension DataAPI {
         public var maximumResponseBytes = 1 << 30
         /// Where values arrive. The default is ``Delivery/background``.
         public var delivery: Delivery = .background
+        /// How FileMaker's values become Swift values: each rule can be turned off.
+        public var decoding = DecodingOptions()
         /// A decoder to use for records instead of the library's own. FileMaker's rules for empty and textual numbers,
         /// dates and repetitions are then up to it. The default is `nil`.
         public var decoder: JSONDecoder?

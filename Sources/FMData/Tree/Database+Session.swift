@@ -19,7 +19,7 @@ extension DataAPI.Database {
         credentials: DataAPI.Credentials,
         dataSourceCredentials: DataAPI.FMDataSourceAuth? = nil
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
-        let login = SessionIdentity.Login(credentials: credentials, dataSources: dataSourceCredentials)
+        let login = DataAPI.Login(credentials, dataSources: dataSourceCredentials)
         if case .token = credentials.secret {
             return Deferred { () -> Just<DataAPI.Credentials> in
                 self.use(login)
@@ -28,7 +28,7 @@ extension DataAPI.Database {
             .setFailureType(to: FMRest.APIError.self)
             .eraseToAnyPublisher()
         }
-        return server.logIn(to: name, as: login)
+        return server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials)
             .handleEvents(
                 receiveOutput: { token in
                     self.use(login)
@@ -98,7 +98,7 @@ extension DataAPI.Database {
         _ credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth? = nil
     ) -> DataAPI.Database {
-        DataAPI.Database(name: name, server: server, credentials: credentials, dataSources: dataSources)
+        DataAPI.Database(name: name, server: server, login: DataAPI.Login(credentials, dataSources: dataSources))
     }
 
     /// What the sessions are doing at this moment.
@@ -108,10 +108,10 @@ extension DataAPI.Database {
     /// too slow for is left out, the latest is not. Never finishes. Values arrive where the change was made.
     public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher }
 
-    func use(_ login: SessionIdentity.Login) {
-        identity.login = login
+    func use(_ login: DataAPI.Login) {
+        identity.replace(with: login)
         pool.credentialsChanged(storeKey: identity.storeKey(of: name, on: server))
-        if case .token(let token) = login.credentials.secret { pool.adopt(SessionToken(token), isOwned: false) }
-        show(login.credentials)
+        if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
+        show(login.given)
     }
 }

@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 public import OpenCombine
 
@@ -24,10 +25,10 @@ extension DataAPI {
         /// every change, on the thread that made it.
         ///
         /// The credentials given are kept apart for the next login; only their state shows here.
-        @PublishedState public private(set) var credentials: Credentials = .invalid
+        @PublishedState public var credentials: Credentials = .invalid
 
         /// The scripts that ``getScriptNames()`` last brought. `$scriptList` publishes them.
-        @PublishedState public private(set) var scriptList: [ScriptItem] = []
+        @PublishedState public var scriptList: [ScriptItem] = []
 
         /// Layouts hold their database, so the database keeps their names only.
         private let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
@@ -43,10 +44,10 @@ extension DataAPI {
             case pinned(SessionLease, of: SessionPool)
         }
 
-        init(name: String, server: Server, credentials: Credentials?, dataSources: FMDataSourceAuth?) {
+        init(name: String, server: Server, login: Login) {
             self.name = name
             self.server = server
-            identity = SessionIdentity(credentials: credentials ?? .invalid, dataSources: dataSources)
+            identity = SessionIdentity(login, lockOutCoolDown: server.config.sessions.lockOutCoolDown)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: objectWillChange)
             let pool = SessionPool(
                 configuration: server.config.sessions,
@@ -56,8 +57,8 @@ extension DataAPI {
                 observer: SessionObserver(transition: { state.show($0) })
             )
             sessions = .pool(pool)
-            self.credentials = credentials ?? .invalid
-            if case .token(let token) = credentials?.secret { pool.adopt(SessionToken(token), isOwned: false) }
+            _credentials.set(login.given)
+            if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
         }
 
         /// A view of a database that is bound to one session.
@@ -66,7 +67,7 @@ extension DataAPI {
             server = database.server
             identity = database.identity
             sessions = .pinned(lease, of: database.pool)
-            credentials = Credentials(token: lease.token.value)
+            _credentials.set(Credentials(token: lease.token.value))
         }
 
         deinit {
@@ -101,12 +102,12 @@ extension DataAPI {
 
         func keep(scripts: [ScriptItem]) {
             objectWillChange.send()
-            scriptList = scripts
+            _scriptList.set(scripts)
         }
 
         func show(_ credentials: Credentials) {
             objectWillChange.send()
-            self.credentials = credentials
+            _credentials.set(credentials)
         }
     }
 }

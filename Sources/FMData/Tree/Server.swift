@@ -1,4 +1,5 @@
 import FMHTTP
+import Logging
 import NIOConcurrencyHelpers
 public import OpenCombine
 
@@ -42,10 +43,6 @@ extension DataAPI {
             }
         }
 
-        deinit {
-            client.close()
-        }
-
         /// The databases that are in use, by name.
         public var databases: [Database] {
             children.withLockedValue { $0.values.compactMap(\.database) }.sorted { $0.name < $1.name }
@@ -63,17 +60,31 @@ extension DataAPI {
             credentials: Credentials? = nil,
             dataSources: FMDataSourceAuth? = nil
         ) -> Database {
+            addDatabase(name, login: credentials.map { Login($0, dataSources: dataSources) })
+        }
+
+        /// The database of that name, whose credentials come from a provider: fresh ones for each login, as OAuth and
+        /// Claris ID need them.
+        public func addDatabase(
+            _ name: String,
+            credentialsProvider: CredentialsProvider,
+            dataSources: FMDataSourceAuth? = nil
+        ) -> Database {
+            addDatabase(name, login: Login(credentialsProvider, dataSources: dataSources))
+        }
+
+        private func addDatabase(_ name: String, login: Login?) -> Database {
             let (database, isNew) = children.withLockedValue { children in
                 if let database = children[name]?.database { return (database, false) }
-                let database = Database(name: name, server: self, credentials: credentials, dataSources: dataSources)
+                let database = Database(name: name, server: self, login: login ?? Login(.invalid))
                 children = children.filter { $0.value.database != nil }
                 children[name] = WeakDatabase(database: database)
                 return (database, true)
             }
             if isNew {
                 objectWillChange.send()
-            } else if let credentials {
-                database.use(.init(credentials: credentials, dataSources: dataSources))
+            } else if let login {
+                database.use(login)
             }
             return database
         }

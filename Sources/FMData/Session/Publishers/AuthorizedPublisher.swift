@@ -16,7 +16,7 @@ extension SessionPool {
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
     func authorized<Value>(
         isRepeatable: Bool = false,
-        _ attempt: @escaping @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+        _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
         AuthorizedPublisher(pool: self, policy: .request(isRepeatable: isRepeatable), attempt: attempt)
     }
@@ -29,7 +29,7 @@ extension SessionPool {
     /// Requests inside `work` use the lease that it is given, and report refusals by
     /// ``SessionLease/lostSession(_:)``.
     func pinned<Value>(
-        _ work: @escaping @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+        _ work: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
         AuthorizedPublisher(pool: self, policy: .pinned, attempt: work)
     }
@@ -66,7 +66,7 @@ struct AuthorizedPublisher<Value>: Publisher {
 
     let pool: SessionPool
     let policy: Policy
-    let attempt: @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+    let attempt: (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
 
     func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(
@@ -104,7 +104,7 @@ extension AuthorizedPublisher {
         private let lock = NIOLock()
         private let pool: SessionPool
         private let policy: Policy
-        private let attempt: @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+        private let attempt: (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
         private var downstream: Downstream?
         private var state = State.ready
         /// What was asked for before the attempt's publisher could be asked, and what a replay asks for again.
@@ -113,7 +113,7 @@ extension AuthorizedPublisher {
         init(
             pool: SessionPool,
             policy: Policy,
-            attempt: @escaping @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>,
+            attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>,
             downstream: Downstream
         ) {
             self.pool = pool
