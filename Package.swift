@@ -111,6 +111,7 @@ let package = Package(
                 "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, logging,
                 nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
+            resources: [.copy("Captures")],
             swiftSettings: settings
         ),
         .testTarget(

@@ -60,6 +60,22 @@ extension DataAPI.ScriptResponse: Decodable {
         )
     }
 
+    /// Takes in one member of a response, if it is one of a script.
+    mutating func take(_ text: String, named name: String) {
+        switch CodingKeys(rawValue: name) {
+        case .scriptResult: scriptResult = text
+        case .scriptError: scriptError = text
+        case .scriptResultPreRequest: scriptResultPreRequest = text
+        case .scriptErrorPreRequest: scriptErrorPreRequest = text
+        case .scriptResultPreSort: scriptResultPreSort = text
+        case .scriptErrorPreSort: scriptErrorPreSort = text
+        case nil: break
+        }
+    }
+
+    /// Whether a member of a response belongs to a script.
+    static func owns(_ name: String) -> Bool { CodingKeys(rawValue: name) != nil }
+
     /// The script results beside other keys of a response; `nil` when there are none.
     static func ifPresent(in decoder: any Decoder) throws -> DataAPI.ScriptResponse? {
         let response = try DataAPI.ScriptResponse(from: decoder)

@@ -9,7 +9,7 @@ extension KeyedDecodingContainer {
                 throw DecodingError.dataCorruptedError(
                     forKey: key,
                     in: self,
-                    debugDescription: "\"\(text)\" is not an integer."
+                    debugDescription: "The text is not an integer."
                 )
             }
             return number

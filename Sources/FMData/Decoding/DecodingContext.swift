@@ -1,0 +1,239 @@
+import Foundation
+
+/// What all decoders and containers of one document share. Values are named by their index on the tape.
+///
+/// Some values are not on the tape: the member that a `superDecoder(forKey:)` asks for and that is not there, the
+/// repetitions of a field, the rows of an absent portal. They are kept beside it, under indices with the high bit set.
+final class DecodingContext {
+    /// What a value is part of, and so which rules hold.
+    enum Mode: UInt8 {
+        /// Plain JSON.
+        case plain
+        /// The fields of a record or of a portal row.
+        case fields
+        /// The portals of a record, by name.
+        case portals
+
+        /// The mode of what is inside.
+        var inside: Mode { self == .portals ? .fields : self }
+    }
+
+    /// A value that is not on the tape.
+    enum Detached {
+        /// As if `null` stood there.
+        case absent(parent: UInt32, key: DecodingKey)
+        case list(parent: UInt32, key: DecodingKey, elements: [UInt32])
+    }
+
+    private static let detachedBit: UInt32 = 0x8000_0000
+
+    let document: JSONDocument
+    let options: DecodingOptions
+    let rules: Rules
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    /// The record on the tape, counted from 0; `nil` when it holds a whole text.
+    var recordIndex: Int?
+    var wallClock: WallClock
+    /// The type that is just being made from a value; tells a container what its elements will be.
+    var expectedType: Any.Type = Void.self
+    var lookups = KeyLookups()
+    private var detached: [Detached] = []
+
+    init(
+        document: JSONDocument,
+        options: DecodingOptions,
+        userInfo: [CodingUserInfoKey: any Sendable]
+    ) {
+        self.document = document
+        self.options = options
+        self.userInfo = userInfo
+        rules = Rules(options)
+        wallClock = WallClock(timeZone: options.values.timeZone)
+    }
+
+    /// A context for the bytes that this one has not read, for when somebody keeps hold of this one.
+    func continuation() -> DecodingContext {
+        DecodingContext(document: document.continuation(), options: options, userInfo: userInfo)
+    }
+
+    /// Forgets what belongs to the value on the tape.
+    func reset() {
+        if !detached.isEmpty { detached.removeAll() }
+        lookups.reset()
+    }
+
+    // MARK: Values
+
+    /// The value at an index. A list stands for its first element.
+    @inline(__always)
+    func entry(_ node: UInt32) -> JSONTape.Entry {
+        node & DecodingContext.detachedBit == 0 ? document[node] : detachedEntry(node)
+    }
+
+    private func detachedEntry(_ node: UInt32) -> JSONTape.Entry {
+        if case .list(_, _, let elements) = detached(node), let first = elements.first { return entry(first) }
+        return JSONTape.Entry(offset: 0, length: 0, link: 0, kind: .null, flags: [])
+    }
+
+    private func detached(_ node: UInt32) -> Detached {
+        detached[Int(node & ~DecodingContext.detachedBit)]
+    }
+
+    func add(_ value: Detached) -> UInt32 {
+        detached.append(value)
+        return UInt32(detached.count - 1) | DecodingContext.detachedBit
+    }
+
+    /// The elements of a list beside the tape.
+    func list(_ node: UInt32) -> [UInt32]? {
+        guard node & DecodingContext.detachedBit != 0, case .list(_, _, let elements) = detached(node) else {
+            return nil
+        }
+        return elements
+    }
+
+    @inline(__always)
+    func content(_ node: UInt32) -> UnsafeBufferPointer<UInt8> { document.content(entry(node)) }
+
+    /// Whether the value is an empty field.
+    @inline(__always)
+    func isEmptyField(_ entry: JSONTape.Entry, _ mode: Mode) -> Bool {
+        entry.kind == .string && entry.length == 0 && mode == .fields
+    }
+
+    // MARK: Paths
+
+    /// The path to the value on the tape.
+    var prefix: [DecodingKey] {
+        recordIndex.map { [DecodingKey("response"), DecodingKey("data"), DecodingKey(index: $0)] } ?? []
+    }
+
+    /// The way to a value, found by walking down to it: nobody pays for paths while nothing goes wrong.
+    func codingPath(_ node: UInt32) -> [any CodingKey] {
+        prefix + path(node)
+    }
+
+    private func path(_ node: UInt32) -> [DecodingKey] {
+        if node & DecodingContext.detachedBit != 0 {
+            switch detached(node) {
+            case .absent(let parent, let key), .list(let parent, let key, _): return path(parent) + [key]
+            }
+        }
+        var result: [DecodingKey] = []
+        var container: UInt32 = 0
+        while container != node {
+            guard let step = step(from: container, to: node) else { return result }
+            result.append(step.key)
+            container = step.value
+        }
+        return result
+    }
+
+    private func step(from container: UInt32, to node: UInt32) -> (key: DecodingKey, value: UInt32)? {
+        let head = document[container]
+        guard head.kind == .object || head.kind == .array else { return nil }
+        var index = container + 1
+        var position = 0
+        while index < head.link {
+            let value = head.kind == .object ? index + 1 : index
+            let end = document.tape.end(of: value)
+            if node < end {
+                let key =
+                    head.kind == .object ? DecodingKey(document.text(document[index])) : DecodingKey(index: position)
+                return (key, value)
+            }
+            index = end
+            position += 1
+        }
+        return nil
+    }
+
+    /// The value that a path leads to, as far as it leads somewhere.
+    func node(at path: some Sequence<any CodingKey>) -> UInt32? {
+        var node: UInt32 = 0
+        for key in path {
+            guard let next = child(of: node, key) else { return nil }
+            node = next
+        }
+        return node
+    }
+
+    private func child(of container: UInt32, _ key: any CodingKey) -> UInt32? {
+        let head = document[container]
+        var index = container + 1
+        var position = 0
+        switch head.kind {
+        case .object:
+            while index < head.link {
+                if document.text(document[index]) == key.stringValue { return index + 1 }
+                index = document.tape.end(of: index + 1)
+            }
+        case .array:
+            while index < head.link {
+                if position == key.intValue { return index }
+                index = document.tape.end(of: index)
+                position += 1
+            }
+        case .key, .string, .number, .true, .false, .null:
+            break
+        }
+        return nil
+    }
+}
+
+extension DecodingContext {
+    /// The switches of ``DecodingOptions``, in one word.
+    struct Rules: OptionSet {
+        let rawValue: UInt16
+        static let numbersFromText = Rules(rawValue: 1)
+        static let textFromNumbers = Rules(rawValue: 2)
+        static let booleansFromNumbers = Rules(rawValue: 4)
+        static let emptyIsNil = Rules(rawValue: 8)
+        static let emptyIsZero = Rules(rawValue: 16)
+        static let datesFromText = Rules(rawValue: 32)
+        static let repetitions = Rules(rawValue: 64)
+        static let absentPortalsAreEmpty = Rules(rawValue: 128)
+        static let keysWithoutTable = Rules(rawValue: 256)
+        static let customKeys = Rules(rawValue: 512)
+
+        init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        init(_ options: DecodingOptions) {
+            self = []
+            if options.numbersFromText { insert(.numbersFromText) }
+            if options.textFromNumbers { insert(.textFromNumbers) }
+            if options.booleansFromNumbers { insert(.booleansFromNumbers) }
+            if options.emptyIsNil { insert(.emptyIsNil) }
+            if options.emptyIsZero { insert(.emptyIsZero) }
+            if options.datesFromText { insert(.datesFromText) }
+            if options.repetitions { insert(.repetitions) }
+            if options.absentPortalsAreEmpty { insert(.absentPortalsAreEmpty) }
+            switch options.keys {
+            case .exact: break
+            case .withoutTable: insert(.keysWithoutTable)
+            case .custom: insert(.customKeys)
+            }
+        }
+    }
+}
+
+/// A key of a coding path: a name on the wire or a position in an array.
+struct DecodingKey: CodingKey, Hashable, Sendable {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { self.init(index: intValue) }
+}

@@ -1,0 +1,95 @@
+/// How answers are turned into values. Each rule about FileMaker's values can be turned off; they hold in `fieldData` and
+/// in portal rows, while everything else in an answer is plain JSON.
+///
+///     var options = DecodingOptions()
+///     options.values.timeZone = TimeZone(identifier: "Europe/Zurich")!
+///     options.keys = .withoutTable
+public struct DecodingOptions: Sendable {
+    /// The format of dates, the time zone and the decimal separator.
+    public var values: ValueOptions
+    /// A number may come as text: FileMaker's number fields hold text, and its number is what
+    /// ``FMNumber/init(_:decimalSeparator:)`` reads out of it. On by default; off, a text is no number.
+    public var numbersFromText = true
+    /// A `String` may be declared for a number field and gets exactly its digits. On by default.
+    public var textFromNumbers = true
+    /// A `Bool` is what FileMaker holds for true: a number other than zero, also as text; an empty field is `false`, and
+    /// `nil` for an optional. On by default; off, only the JSON words `true` and `false` are booleans.
+    public var booleansFromNumbers = true
+    /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does.
+    /// On by default.
+    public var emptyIsNil = true
+    /// An empty field (`""`) is 0 for a number that is not optional. Off by default: it is an error then.
+    public var emptyIsZero = false
+    /// `Date` reads the text of a timestamp or date field in ``ValueOptions/format`` and ``ValueOptions/timeZone``. On by
+    /// default; off, it decodes as with Foundation's decoder: seconds since 2001.
+    public var datesFromText = true
+    /// An array reads the repetitions `name(1)`, `name(2)` … of a field by the key `name`, and a single value the first
+    /// of them. Empty repetitions at the end are left out unless the elements are texts or optional. On by default.
+    public var repetitions = true
+    /// A portal that `portalData` lacks is an empty array, since a layout that loses a portal has no rows to show. On by
+    /// default; off, its key is missing.
+    public var absentPortalsAreEmpty = true
+    /// How the name of a field finds its coding key.
+    public var keys = KeyStrategy.exact
+    /// What happens when an object has the same key twice, as `portalData` does with two portals of one name.
+    public var duplicateKeys = DuplicateKeys.keepFirst
+    /// What happens with strings that are not valid JSON or UTF-8: some proxies send raw line breaks or half characters.
+    public var malformedText = MalformedText.refuse
+    /// Objects and arrays within each other, at most. The default is 128; real answers have 6.
+    public var maximumDepth = 128
+    /// Bytes of one record, at most. The default is 64 MiB.
+    public var maximumRecordBytes = 64 << 20
+
+    public init(values: ValueOptions = ValueOptions()) {
+        self.values = values
+    }
+
+    /// Plain JSON, as Foundation's `JSONDecoder` takes it: every FileMaker rule off.
+    public static var plain: DecodingOptions {
+        var options = DecodingOptions()
+        options.numbersFromText = false
+        options.textFromNumbers = false
+        options.booleansFromNumbers = false
+        options.emptyIsNil = false
+        options.datesFromText = false
+        options.repetitions = false
+        options.absentPortalsAreEmpty = false
+        return options
+    }
+
+    /// How the names in `fieldData` and in portal rows (`Name`, `Table::Name`) find their coding keys.
+    public enum KeyStrategy: Sendable {
+        /// The coding key is the name on the wire, with its table if it has one: `case article = "Lines::Article"`.
+        case exact
+        /// As ``exact``; a key that is not there also stands for the first name that is equal to it after its `::`, so
+        /// that the rows of a portal on `Lines` need only `case article = "Article"`.
+        case withoutTable
+        /// The coding key is what the function makes of the name on the wire.
+        case custom(@Sendable (String) -> String)
+    }
+
+    /// Which of two members of one name counts.
+    public enum DuplicateKeys: Hashable, Sendable {
+        /// The first one, as with Foundation's decoder.
+        case keepFirst
+        /// Neither: an error.
+        case refuse
+    }
+
+    /// What to make of a string that breaks the rules of JSON.
+    public enum MalformedText: Hashable, Sendable {
+        /// An error.
+        case refuse
+        /// Control characters stay, what is no Unicode becomes U+FFFD, a backslash that escapes nothing stays.
+        case repair
+    }
+
+    var limits: JSONLimits {
+        JSONLimits(
+            maximumDepth: maximumDepth,
+            maximumValueBytes: maximumRecordBytes,
+            repairsText: malformedText == .repair,
+            refusesDuplicateKeys: duplicateKeys == .refuse
+        )
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+
+// From the value on the tape to a Swift value: plain JSON, and FileMaker's rules where they hold.
+extension DecodingContext {
+    // MARK: Text
+
+    @inline(__always)
+    func string(_ node: UInt32, _ mode: Mode) throws -> String {
+        let entry = entry(node)
+        if entry.kind == .string { return document.text(entry) }
+        return try stringFromOther(node, entry, mode)
+    }
+
+    private func stringFromOther(_ node: UInt32, _ entry: JSONTape.Entry, _ mode: Mode) throws -> String {
+        guard mode == .fields, rules.contains(.textFromNumbers) else { throw mismatch(String.self, node) }
+        switch entry.kind {
+        case .number: return String(decoding: document.content(entry), as: UTF8.self)
+        case .true: return "1"
+        case .false: return "0"
+        case .object, .array, .key, .string, .null: throw mismatch(String.self, node)
+        }
+    }
+
+    // MARK: Numbers
+
+    /// What stands where a number is wanted.
+    private enum NumberSource {
+        /// A JSON literal.
+        case literal(UnsafeBufferPointer<UInt8>)
+        /// A JSON literal that was made out of a text.
+        case made(String)
+        /// An empty field, or a text without a number in it.
+        case empty
+    }
+
+    private func number(_ type: Any.Type, _ node: UInt32, _ mode: Mode) throws -> NumberSource {
+        let entry = entry(node)
+        if entry.kind == .number { return .literal(document.content(entry)) }
+        guard mode == .fields else { throw mismatch(type, node) }
+        switch entry.kind {
+        case .string where entry.length == 0:
+            guard rules.contains(.emptyIsNil) || rules.contains(.emptyIsZero) else { throw mismatch(type, node) }
+            return .empty
+        case .string where rules.contains(.numbersFromText):
+            let text = document.content(entry)
+            if NumberText.isLiteral(text) { return .literal(text) }
+            return numberText(document.text(entry)).map(NumberSource.made) ?? .empty
+        case .true where rules.contains(.numbersFromText): return .made("1")
+        case .false where rules.contains(.numbersFromText): return .made("0")
+        case .object, .array, .key, .string, .number, .true, .false, .null: throw mismatch(type, node)
+        }
+    }
+
+    private func numberText(_ text: String) -> String? {
+        FMNumber(text, decimalSeparator: options.values.decimalSeparator)?.literal
+    }
+
+    /// Reads a number; `nil` for an empty field.
+    private func number<Number>(
+        _ type: Number.Type,
+        _ node: UInt32,
+        _ mode: Mode,
+        _ read: (UnsafeBufferPointer<UInt8>) -> Number?
+    ) throws -> Number? {
+        switch try number(type, node, mode) {
+        case .literal(let text):
+            guard let number = read(text) else { throw unrepresentable(type, node) }
+            return number
+        case .made(var text):
+            guard let number = text.withUTF8(read) else { throw unrepresentable(type, node) }
+            return number
+        case .empty:
+            return nil
+        }
+    }
+
+    /// Reads a number where there has to be one.
+    private func number<Number: Numeric>(
+        _ type: Number.Type,
+        _ node: UInt32,
+        _ mode: Mode,
+        orZero read: (UnsafeBufferPointer<UInt8>) -> Number?
+    ) throws -> Number {
+        if let number = try number(type, node, mode, read) { return number }
+        guard rules.contains(.emptyIsZero) else { throw noNumber(type, node) }
+        return 0
+    }
+
+    @inline(__always)
+    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ node: UInt32, _ mode: Mode) throws -> Integer {
+        let entry = entry(node)
+        if entry.kind == .number, let number = NumberText.integer(document.content(entry), as: type) { return number }
+        return try number(type, node, mode, orZero: { NumberText.integer($0, as: type) })
+    }
+
+    @inline(__always)
+    func integerIfAny<Integer: FixedWidthInteger>(
+        _ type: Integer.Type,
+        _ node: UInt32,
+        _ mode: Mode
+    ) throws -> Integer? {
+        let entry = entry(node)
+        if entry.kind == .number, let number = NumberText.integer(document.content(entry), as: type) { return number }
+        return try ifAny(type, node) { try number(type, node, mode) { NumberText.integer($0, as: type) } }
+    }
+
+    @inline(__always)
+    func double(_ node: UInt32, _ mode: Mode) throws -> Double {
+        let entry = entry(node)
+        if entry.kind == .number, let number = NumberText.double(document.content(entry)) { return number }
+        return try number(Double.self, node, mode, orZero: NumberText.double)
+    }
+
+    func doubleIfAny(_ node: UInt32, _ mode: Mode) throws -> Double? {
+        try ifAny(Double.self, node) { try number(Double.self, node, mode, NumberText.double) }
+    }
+
+    func float(_ node: UInt32, _ mode: Mode) throws -> Float {
+        try number(Float.self, node, mode, orZero: NumberText.float)
+    }
+
+    func floatIfAny(_ node: UInt32, _ mode: Mode) throws -> Float? {
+        try ifAny(Float.self, node) { try number(Float.self, node, mode, NumberText.float) }
+    }
+
+    private func decimal(_ node: UInt32, _ mode: Mode) throws -> Decimal {
+        try number(Decimal.self, node, mode, orZero: NumberText.decimal)
+    }
+
+    /// For an optional: a field without a number is `nil`, unless that rule is off.
+    @inline(__always)
+    private func ifAny<Number: Numeric>(
+        _ type: Number.Type,
+        _ node: UInt32,
+        _ read: () throws -> Number?
+    ) throws -> Number? {
+        if let number = try read() { return number }
+        if rules.contains(.emptyIsNil) { return nil }
+        guard rules.contains(.emptyIsZero) else { throw noNumber(type, node) }
+        return 0
+    }
+
+    private func noNumber(_ type: Any.Type, _ node: UInt32) -> DecodingError {
+        entry(node).length == 0
+            ? emptyField(type, node)
+            : corrupted(type, node, "The text holds no number.")
+    }
+
+    // MARK: Truth
+
+    func bool(_ node: UInt32, _ mode: Mode) throws -> Bool {
+        let entry = entry(node)
+        switch entry.kind {
+        case .true: return true
+        case .false: return false
+        case .number where mode == .fields && rules.contains(.booleansFromNumbers):
+            return NumberText.isNonZero(document.content(entry))
+        case .string where mode == .fields && rules.contains(.booleansFromNumbers):
+            guard var literal = numberText(document.text(entry)) else { return false }
+            return literal.withUTF8(NumberText.isNonZero)
+        case .object, .array, .key, .string, .number, .null:
+            throw mismatch(Bool.self, node)
+        }
+    }
+
+    func boolIfAny(_ node: UInt32, _ mode: Mode) throws -> Bool? {
+        try bool(node, mode)
+    }
+
+    // MARK: Any type
+
+    func decode<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T {
+        if type == String.self { return cast(try string(node, mode)) }
+        if type == FieldValue.self { return cast(try fieldValue(node)) }
+        if type == Date.self, mode == .fields, rules.contains(.datesFromText) { return cast(try date(node)) }
+        if type == FMDate.self { return cast(try civil(FMDate.self, node, FMDate.init(utf8:format:))) }
+        if type == FMTimestamp.self { return cast(try civil(FMTimestamp.self, node, FMTimestamp.init(utf8:format:))) }
+        if type == FMTime.self { return cast(try civil(FMTime.self, node, FMTime.init(utf8:format:))) }
+        if type == Decimal.self { return cast(try decimal(node, mode)) }
+        if type == FMNumber.self { return cast(try fmNumber(node, mode)) }
+        if type == URL.self { return cast(try url(node, mode)) }
+        if type == Data.self { return cast(try data(node)) }
+        expectedType = type
+        return try T(from: ValueDecoder(context: self, node: node, mode: mode))
+    }
+
+    /// A value that is there and not `null`, for an optional.
+    func decodeIfAny<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T? {
+        guard mode == .fields else { return try decode(type, node, mode) }
+        if type == Decimal.self {
+            let decimal = try ifAny(Decimal.self, node) { try number(Decimal.self, node, mode, NumberText.decimal) }
+            return decimal.map(cast)
+        }
+        guard rules.contains(.emptyIsNil) else { return try decode(type, node, mode) }
+        if type == FMNumber.self { return try fmNumberIfAny(node, mode).map(cast) }
+        guard isEmptyField(entry(node), mode), !(type is any TextValue.Type), list(node) == nil else {
+            return try decode(type, node, mode)
+        }
+        // A type that takes an empty text for a value gets it, for all others the field is empty.
+        return try? decode(type, node, mode)
+    }
+
+    /// A value whose type is known to be the one asked for.
+    @inline(__always)
+    private func cast<Known, T>(_ value: Known) -> T {
+        unsafeBitCast(value, to: T.self)
+    }
+
+    private func fieldValue(_ node: UInt32) throws -> FieldValue {
+        let entry = entry(node)
+        switch entry.kind {
+        case .string: return .text(document.text(entry))
+        case .number: return .number(FMNumber(validLiteral: String(decoding: document.content(entry), as: UTF8.self)))
+        case .true: return .number(1)
+        case .false: return .number(0)
+        case .null: return .empty
+        case .object, .array, .key: throw mismatch(FieldValue.self, node)
+        }
+    }
+
+    private func fmNumber(_ node: UInt32, _ mode: Mode) throws -> FMNumber {
+        if let number = try fmNumberIfAny(node, mode) { return number }
+        guard rules.contains(.emptyIsZero) else { throw noNumber(FMNumber.self, node) }
+        return 0
+    }
+
+    private func fmNumberIfAny(_ node: UInt32, _ mode: Mode) throws -> FMNumber? {
+        try number(FMNumber.self, node, mode) { FMNumber(validLiteral: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private func civil<Value>(
+        _ type: Value.Type,
+        _ node: UInt32,
+        _ read: (UnsafeBufferPointer<UInt8>, ValueFormat) -> Value?
+    ) throws -> Value {
+        let entry = entry(node)
+        guard entry.kind == .string else { throw mismatch(type, node) }
+        if entry.length == 0 { throw emptyField(type, node) }
+        let value: Value?
+        if entry.flags.contains(.escaped) {
+            // US dates come with escaped slashes from some servers.
+            var text = document.text(entry)
+            value = text.withUTF8 { read($0, options.values.format) }
+        } else {
+            value = read(document.content(entry), options.values.format)
+        }
+        guard let value else { throw corrupted(type, node, "The text is no \(type) in the expected format.") }
+        return value
+    }
+
+    /// A timestamp, or a date: its first instant.
+    private func date(_ node: UInt32) throws -> Date {
+        let timestamp = try civil(Date.self, node) { text, format in
+            let timestamp =
+                FMTimestamp(utf8: text, format: format)
+                ?? FMDate(utf8: text, format: format).map(FMTimestamp.init(midnightOf:))
+            return timestamp.map { $0.instant(offset: wallClock.offset(at: $0.secondsSinceEpoch)) }
+        }
+        return timestamp
+    }
+
+    private func url(_ node: UInt32, _ mode: Mode) throws -> URL {
+        let text = try string(node, mode)
+        guard !text.isEmpty, let url = URL(string: text) else {
+            throw corrupted(URL.self, node, "The text is no URL.")
+        }
+        return url
+    }
+
+    /// Base64, as with Foundation's decoder.
+    private func data(_ node: UInt32) throws -> Data {
+        guard entry(node).kind == .string else { throw mismatch(Data.self, node) }
+        guard let data = Data(base64Encoded: document.text(entry(node))) else {
+            throw corrupted(Data.self, node, "The text is no Base64.")
+        }
+        return data
+    }
+}

@@ -1,0 +1,67 @@
+/// The structure of a JSON value as a flat array, in the order of the text: each container is followed by what is in it,
+/// each key by its value. Strings and numbers stay where they are in the text and are read when somebody asks.
+///
+/// The memory is kept from one record to the next, so that it stays in the cache.
+struct JSONTape {
+    struct Entry {
+        enum Kind: UInt8 {
+            case object, array, key, string, number, `true`, `false`, null
+        }
+
+        struct Flags: OptionSet {
+            let rawValue: UInt8
+            /// A string or key with escapes.
+            static let escaped = Flags(rawValue: 1)
+            /// A string or key with bytes beyond ASCII.
+            static let nonASCII = Flags(rawValue: 2)
+            /// A number with a fraction or an exponent.
+            static let fractional = Flags(rawValue: 4)
+            /// An object with the same key twice, or with an escaped key that may be: only a walk from its first key
+            /// tells which value counts.
+            static let irregular = Flags(rawValue: 8)
+        }
+
+        /// First byte of the content (of a string: after its quote), from the start of the value.
+        var offset: UInt32
+        /// Bytes of the content; of a container the number of its members.
+        var length: UInt32
+        /// Of a container the index after its last entry, while it is open the index of its parent; of a key its hash.
+        var link: UInt32
+        var kind: Kind
+        var flags: Flags
+    }
+
+    /// Instead of an index: none.
+    static let none = UInt32.max
+
+    private(set) var entries: UnsafeMutablePointer<Entry>
+    private(set) var capacity: Int
+    var count = 0
+
+    init() {
+        capacity = 512
+        entries = .allocate(capacity: capacity)
+    }
+
+    func deallocate() {
+        entries.deallocate()
+    }
+
+    mutating func grow() {
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: entries, count: count)
+        entries.deallocate()
+        entries = larger
+        capacity *= 2
+    }
+
+    /// The index after the value at `index`.
+    @inline(__always)
+    func end(of index: UInt32) -> UInt32 {
+        let entry = entries[Int(index)]
+        switch entry.kind {
+        case .object, .array: return entry.link
+        case .key, .string, .number, .true, .false, .null: return index + 1
+        }
+    }
+}

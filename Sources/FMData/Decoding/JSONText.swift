@@ -1,0 +1,149 @@
+/// The inside of JSON strings: checking and unescaping.
+enum JSONText {
+    private static let backslash = UInt8(ascii: "\\")
+
+    enum Problem {
+        case invalidEscape, loneSurrogate, invalidUTF8
+    }
+
+    // MARK: Checking
+
+    /// The first fault in the content of a string, with its position.
+    static func problem(in text: UnsafeBufferPointer<UInt8>) -> (Problem, at: Int)? {
+        var position = 0
+        while position < text.count {
+            let byte = text[position]
+            if byte == backslash {
+                guard let length = escapeLength(text, at: position) else { return (.invalidEscape, position) }
+                if text[position + 1] == UInt8(ascii: "u") {
+                    switch unit(text, at: position) {
+                    case 0xD800..<0xDC00:
+                        let next = position + length
+                        guard
+                            next + 6 <= text.count, escapeLength(text, at: next) == 6,
+                            (0xDC00..<0xE000).contains(unit(text, at: next))
+                        else { return (.loneSurrogate, position) }
+                        position += 6
+                    case 0xDC00..<0xE000:
+                        return (.loneSurrogate, position)
+                    default:
+                        break
+                    }
+                }
+                position += length
+            } else if byte < 0x80 {
+                position += 1
+            } else {
+                let length = scalarLength(text, at: position)
+                if length == 0 { return (.invalidUTF8, position) }
+                position += length
+            }
+        }
+        return nil
+    }
+
+    /// The bytes of the well-formed UTF-8 sequence that begins here, 0 when there is none (Unicode, table 3-7).
+    private static func scalarLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
+        func continues(_ index: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
+            position + index < text.count && range.contains(text[position + index])
+        }
+        switch text[position] {
+        case 0xC2...0xDF: return continues(1) ? 2 : 0
+        case 0xE0: return continues(1, 0xA0...0xBF) && continues(2) ? 3 : 0
+        case 0xED: return continues(1, 0x80...0x9F) && continues(2) ? 3 : 0
+        case 0xE1...0xEF: return continues(1) && continues(2) ? 3 : 0
+        case 0xF0: return continues(1, 0x90...0xBF) && continues(2) && continues(3) ? 4 : 0
+        case 0xF1...0xF3: return continues(1) && continues(2) && continues(3) ? 4 : 0
+        case 0xF4: return continues(1, 0x80...0x8F) && continues(2) && continues(3) ? 4 : 0
+        default: return 0
+        }
+    }
+
+    private static func escapeLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
+        guard position + 1 < text.count else { return nil }
+        switch text[position + 1] {
+        case UInt8(ascii: "u"):
+            guard position + 6 <= text.count, (2..<6).allSatisfy({ hex(text[position + $0]) != nil }) else {
+                return nil
+            }
+            return 6
+        case UInt8(ascii: "\""), backslash, UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return 2
+        default:
+            return nil
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> UInt16? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+
+    /// The UTF-16 unit of a `\u` escape whose length has been checked.
+    private static func unit(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt16 {
+        (2..<6).reduce(0) { $0 << 4 | (hex(text[position + $1]) ?? 0) }
+    }
+
+    // MARK: Unescaping
+
+    /// The text without its escapes. Whatever a check would refuse becomes U+FFFD, or stays as it is after a backslash
+    /// that escapes nothing.
+    static func unescape(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        // Unescaping never makes a text longer.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { scratch in
+            var length = 0
+            var position = 0
+            while position < text.count {
+                let byte = text[position]
+                guard byte == backslash, let escape = escapeLength(text, at: position) else {
+                    scratch[length] = byte
+                    length += 1
+                    position += 1
+                    continue
+                }
+                if escape == 2 {
+                    scratch[length] = plain(text[position + 1])
+                    length += 1
+                    position += 2
+                } else {
+                    let scalar = scalar(text, &position)
+                    for unit in UTF8.encode(scalar)! {
+                        scratch[length] = unit
+                        length += 1
+                    }
+                }
+            }
+            return String(decoding: UnsafeBufferPointer(rebasing: scratch[..<length]), as: UTF8.self)
+        }
+    }
+
+    private static func plain(_ letter: UInt8) -> UInt8 {
+        switch letter {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: letter
+        }
+    }
+
+    private static func scalar(_ text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Unicode.Scalar {
+        let first = unit(text, at: position)
+        position += 6
+        if (0xD800..<0xDC00).contains(first), escapeLength(text, at: position) == 6 {
+            let second = unit(text, at: position)
+            if (0xDC00..<0xE000).contains(second) {
+                position += 6
+                let value = 0x10000 + UInt32(first - 0xD800) << 10 + UInt32(second - 0xDC00)
+                return Unicode.Scalar(value) ?? "\u{FFFD}"
+            }
+        }
+        return Unicode.Scalar(first) ?? "\u{FFFD}"
+    }
+}

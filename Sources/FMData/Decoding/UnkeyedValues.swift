@@ -1,0 +1,111 @@
+/// The elements of an array, one after the other.
+struct UnkeyedValues: UnkeyedDecodingContainer {
+    private let decoder: ValueDecoder
+    /// The next element; in a list beside the tape its position.
+    private var next: UInt32
+    private(set) var currentIndex = 0
+
+    init(_ decoder: ValueDecoder) throws {
+        let context = decoder.context
+        if context.list(decoder.node) != nil {
+            self.decoder = decoder
+            next = 0
+        } else if context.document[decoder.node].kind == .array {
+            self.decoder = decoder
+            next = decoder.node + 1
+        } else {
+            guard let list = context.singleRepetition(decoder.node, decoder.mode) else {
+                throw context.mismatch([Any].self, decoder.node)
+            }
+            self.decoder = ValueDecoder(context: context, node: list, mode: decoder.mode)
+            next = 0
+        }
+    }
+
+    private var context: DecodingContext { decoder.context }
+    private var mode: DecodingContext.Mode { decoder.mode }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    var count: Int? {
+        context.list(decoder.node)?.count ?? Int(context.document[decoder.node].length)
+    }
+
+    var isAtEnd: Bool {
+        if let list = context.list(decoder.node) { return Int(next) >= list.count }
+        return next >= context.document[decoder.node].link
+    }
+
+    // MARK: Elements
+
+    /// The next element, without moving on.
+    private func peek(_ type: Any.Type) throws -> UInt32 {
+        guard !isAtEnd else {
+            let path = codingPath + [DecodingKey(index: currentIndex)]
+            throw DecodingError.valueNotFound(
+                type,
+                DecodingError.Context(codingPath: path, debugDescription: "The array has no more elements.")
+            )
+        }
+        return context.list(decoder.node)?[Int(next)] ?? next
+    }
+
+    private mutating func advance() {
+        next = context.list(decoder.node) == nil ? context.document.tape.end(of: next) : next + 1
+        currentIndex += 1
+    }
+
+    /// A value that cannot be made leaves the container where it is.
+    @inline(__always)
+    private mutating func take<T>(_ type: T.Type, _ make: (ValueDecoder) throws -> T) throws -> T {
+        let value = try make(ValueDecoder(context: context, node: try peek(type), mode: mode))
+        advance()
+        return value
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        guard context.entry(try peek(Any?.self)).kind == .null else { return false }
+        advance()
+        return true
+    }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try take(type) { try $0.decode(type) } }
+    mutating func decode(_ type: String.Type) throws -> String { try take(type) { try $0.decode(type) } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try take(type) { try $0.decode(type) } }
+    mutating func decode(_ type: Float.Type) throws -> Float { try take(type) { try $0.decode(type) } }
+    mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try take(type) { try $0.decode(type) } }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
+        try take(type) { try $0.context.integer(type, $0.node, $0.mode) }
+    }
+
+    // MARK: Containers
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try take(KeyedDecodingContainer<NestedKey>.self) { try $0.container(keyedBy: type) }
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try take((any UnkeyedDecodingContainer).self) { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        try take((any Decoder).self) { $0 }
+    }
+}

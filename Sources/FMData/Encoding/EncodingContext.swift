@@ -1,0 +1,109 @@
+import Foundation
+
+/// What all encoders and containers of one value share: the rules, and how values become JSON by them.
+final class EncodingContext {
+    let options: EncodingOptions
+    let userInfo: [CodingUserInfoKey: any Sendable]
+
+    init(options: EncodingOptions, userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.options = options
+        self.userInfo = userInfo.merging([.fileMakerFormat: options.values.format]) { given, _ in given }
+    }
+
+    /// The name of a member by its coding key.
+    func name(_ key: String, _ mode: EncodingMode) -> String {
+        let isIdentity = DataAPIName.isIdentity(key)
+        switch (options.keys, mode) {
+        case (.withTable, .row(let portal)) where !isIdentity && !key.contains("::"): return portal + "::" + key
+        case (.custom(let convert), .row) where !isIdentity: return convert(key)
+        case (.custom(let convert), .fields): return convert(key)
+        case (.exact, _), (.withTable, _), (.custom, _): return key
+        }
+    }
+
+    // MARK: Values
+
+    func encode(_ value: Bool, into node: EncodedNode, _ mode: EncodingMode) {
+        node.content = .literal(mode.holdsFields ? (value ? "1" : "0") : (value ? "true" : "false"))
+    }
+
+    func encode(_ value: String, into node: EncodedNode, _ mode: EncodingMode) {
+        guard mode.holdsFields, options.lineBreaks == .carriageReturns, value.utf8.contains(0x0A) else {
+            node.content = .text(value)
+            return
+        }
+        node.content = .text(
+            value.replacingOccurrences(of: "\r\n", with: "\r").replacingOccurrences(of: "\n", with: "\r")
+        )
+    }
+
+    func encode(_ value: some BinaryInteger, into node: EncodedNode) {
+        node.content = .literal(String(value))
+    }
+
+    func encode(
+        _ value: some BinaryFloatingPoint & LosslessStringConvertible,
+        into node: EncodedNode,
+        _ path: [any CodingKey]
+    ) throws(EncodingFailure) {
+        guard value.isFinite else { throw failure("a number that is not finite", path) }
+        // The shortest digits that read back as the same number.
+        let text = value.description
+        node.content = .literal(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    func encodeNil(into node: EncodedNode, _ mode: EncodingMode) {
+        node.content = mode.holdsFields ? .text("") : .literal("null")
+    }
+
+    func encode<T: Encodable>(
+        _ value: T,
+        into node: EncodedNode,
+        _ mode: EncodingMode,
+        _ path: [any CodingKey]
+    ) throws {
+        let format = options.values.format
+        switch value {
+        case let text as String: encode(text, into: node, mode)
+        case let number as FMNumber: node.content = .literal(number.literal)
+        case let number as Decimal:
+            guard number.isFinite else { throw failure("a number that is not finite", path) }
+            node.content = .literal(number.description)
+        case let date as Date where mode.holdsFields:
+            guard let timestamp = FMTimestamp(date, in: options.values.timeZone) else {
+                throw failure("a date outside the years 1 to 9999", path)
+            }
+            node.content = .text(timestamp.text(format))
+        case let date as FMDate: node.content = .text(date.text(format))
+        case let time as FMTime: node.content = .text(time.text(format))
+        case let timestamp as FMTimestamp: node.content = .text(timestamp.text(format))
+        case let url as URL: node.content = .text(url.absoluteString)
+        case let data as Data: node.content = .text(data.base64EncodedString())
+        default: try value.encode(to: ValueEncoder(context: self, node: node, mode: mode, codingPath: path))
+        }
+    }
+
+    func failure(_ reason: String, _ path: [any CodingKey]) -> EncodingFailure {
+        EncodingFailure(path: path.map(\.stringValue), reason: reason, underlying: nil)
+    }
+}
+
+extension AsFields: Encodable where Value: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        try encoder.encode(value, as: .fields)
+    }
+}
+
+extension AsPortals: Encodable where Value: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        try encoder.encode(value, as: .portals)
+    }
+}
+
+extension Encoder {
+    fileprivate func encode(_ value: some Encodable, as mode: EncodingMode) throws {
+        guard let own = self as? ValueEncoder else { return try value.encode(to: self) }
+        own.node.mode = mode
+        try own.context.encode(value, into: own.node, mode, own.codingPath)
+    }
+}

@@ -1,0 +1,65 @@
+/// Writes any `Encodable` value as JSON, by FileMaker's rules where it is a record: booleans are 1 and 0, dates are texts in
+/// the request's format, numbers keep all their digits, `nil` clears a field, and an array fills the repetitions `name(1)`,
+/// `name(2)` … of its field.
+///
+///     let body = try FMEncoder().encodeFields(person)
+public struct FMEncoder: Sendable {
+    public var options: EncodingOptions
+    /// What `Encoder.userInfo` holds.
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+
+    public init(options: EncodingOptions = EncodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+        self.options = options
+        self.userInfo = userInfo
+    }
+
+    /// Plain JSON.
+    ///
+    /// - Throws: ``EncodingFailure``.
+    public func encode(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
+        try encode(value, .plain)
+    }
+
+    /// A record, as it goes into `fieldData`.
+    ///
+    /// - Throws: ``EncodingFailure``, among others for a value that no field can hold, such as an object.
+    public func encodeFields(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
+        try encode(value, .fields)
+    }
+
+    /// Portals by name, each an array of rows, as they go into `portalData`. A row's `recordId` and `modId` are written as
+    /// texts, which is how the server wants them.
+    ///
+    /// - Throws: ``EncodingFailure``.
+    public func encodePortals(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
+        try encode(value, .portals)
+    }
+
+    private func encode(_ value: some Encodable, _ mode: EncodingMode) throws(EncodingFailure) -> [UInt8] {
+        let context = EncodingContext(options: options, userInfo: userInfo)
+        let node = EncodedNode()
+        do {
+            try context.encode(value, into: node, mode, [])
+        } catch {
+            throw EncodingFailure(error)
+        }
+        return try JSONWriter.write(node, mode)
+    }
+}
+
+extension EncodingFailure {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let failure as EncodingFailure:
+            self = failure
+        case EncodingError.invalidValue(let value, let context):
+            self.init(
+                path: context.codingPath.map(\.stringValue),
+                reason: "this \(type(of: value)) cannot be written",
+                underlying: error
+            )
+        default:
+            self.init(path: [], reason: "\(type(of: error)) thrown by the type itself", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+extension CodingUserInfoKey {
+    /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders that are not FMData's own, such as a
+    /// `JSONDecoder` of yours. ``ValueFormat/us`` when nothing is set.
+    // A raw value that is not nil never fails.
+    public static let fileMakerFormat = CodingUserInfoKey(rawValue: "FMData.ValueFormat")!
+}
+
+extension Encoder {
+    var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
+
+    func encodeCivil(_ text: String) throws {
+        var container = singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+extension Decoder {
+    private var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
+
+    /// What FMData's own decoder does without this detour.
+    func decodeCivil<Value>(_ read: (UnsafeBufferPointer<UInt8>, ValueFormat) -> Value?) throws -> Value {
+        let container = try singleValueContainer()
+        var text = try container.decode(String.self)
+        let format = fileMakerFormat
+        guard let value = text.withUTF8({ read($0, format) }) else {
+            // The text itself stays out of the error: it is a field's value.
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "The text is no \(Value.self) in the expected format."
+            )
+        }
+        return value
+    }
+}

@@ -1,0 +1,116 @@
+/// A date or time pattern, taken apart once.
+struct CivilPattern: Hashable, Sendable {
+    enum Piece: Hashable, Sendable {
+        /// The number is the least count of digits written.
+        case year(Int), month(Int), day(Int), hour(Int), hourOfTwelve(Int), minute(Int), second(Int)
+        case dayPeriod
+        case literal(String)
+    }
+
+    enum Subject {
+        case date, time, timestamp
+    }
+
+    let pieces: [Piece]
+
+    init(pieces: [Piece]) {
+        self.pieces = pieces
+    }
+
+    init(_ pattern: String, needing subject: Subject) throws(ValueFormat.PatternError) {
+        var pieces: [Piece] = []
+        var literal = ""
+        var rest = pattern[...]
+        while let character = rest.first {
+            if character == "'" {
+                literal += try CivilPattern.quoted(&rest, of: pattern)
+                continue
+            }
+            guard character.isASCII, character.isLetter else {
+                literal.append(character)
+                rest.removeFirst()
+                continue
+            }
+            if !literal.isEmpty { pieces.append(.literal(literal)) }
+            literal = ""
+            let count = rest.prefix { $0 == character }.count
+            rest.removeFirst(count)
+            pieces.append(try CivilPattern.piece(character, count, of: pattern))
+        }
+        if !literal.isEmpty { pieces.append(.literal(literal)) }
+        try CivilPattern.check(pieces, subject, of: pattern)
+        self.pieces = pieces
+    }
+
+    private static func quoted(
+        _ rest: inout Substring,
+        of pattern: String
+    ) throws(ValueFormat.PatternError) -> String {
+        rest.removeFirst()
+        guard let end = rest.firstIndex(of: "'") else {
+            throw ValueFormat.PatternError(pattern: pattern, reason: "an apostrophe is not closed")
+        }
+        let text = rest[..<end]
+        rest = rest[rest.index(after: end)...]
+        // Two apostrophes stand for one.
+        return text.isEmpty ? "'" : String(text)
+    }
+
+    private static func piece(
+        _ letter: Character,
+        _ count: Int,
+        of pattern: String
+    ) throws(ValueFormat.PatternError) -> Piece {
+        switch (letter, count) {
+        case ("y", 1), ("y", 4): return .year(4)
+        case ("M", 1...2): return .month(count)
+        case ("d", 1...2): return .day(count)
+        case ("H", 1...2): return .hour(count)
+        case ("h", 1...2): return .hourOfTwelve(count)
+        case ("m", 1...2): return .minute(count)
+        case ("s", 1...2): return .second(count)
+        case ("a", 1): return .dayPeriod
+        case ("y", _):
+            throw ValueFormat.PatternError(pattern: pattern, reason: "a year needs four digits")
+        default:
+            let letters = String(repeating: letter, count: count)
+            throw ValueFormat.PatternError(pattern: pattern, reason: "\"\(letters)\" is not known")
+        }
+    }
+
+    private static func check(
+        _ pieces: [Piece],
+        _ subject: Subject,
+        of pattern: String
+    ) throws(ValueFormat.PatternError) {
+        var counts: [String: Int] = [:]
+        for piece in pieces {
+            switch piece {
+            case .year: counts["year", default: 0] += 1
+            case .month: counts["month", default: 0] += 1
+            case .day: counts["day", default: 0] += 1
+            case .hour, .hourOfTwelve: counts["hour", default: 0] += 1
+            case .minute: counts["minute", default: 0] += 1
+            case .second: counts["second", default: 0] += 1
+            case .dayPeriod: counts["AM/PM", default: 0] += 1
+            case .literal: break
+            }
+        }
+        let date = ["year", "month", "day"]
+        let time = ["hour", "minute", "second"]
+        let twelve = pieces.contains { if case .hourOfTwelve = $0 { true } else { false } }
+        let wanted: [String] =
+            switch subject {
+            case .date: date
+            case .time: time + (twelve ? ["AM/PM"] : [])
+            case .timestamp: date + time + (twelve ? ["AM/PM"] : [])
+            }
+        for name in date + time + ["AM/PM"] {
+            let count = counts[name, default: 0]
+            if wanted.contains(name) ? count != 1 : count != 0 {
+                let reason = wanted.contains(name) ? "it needs one \(name)" : "\(name) does not belong there"
+                throw ValueFormat.PatternError(pattern: pattern, reason: reason)
+            }
+        }
+    }
+}

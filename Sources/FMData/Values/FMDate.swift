@@ -1,0 +1,118 @@
+public import Foundation
+
+/// A day of the calendar, as a FileMaker date field holds it: no time, no time zone.
+///
+/// A value always names a day that exists, between 0001-01-01 and 9999-12-31 (FileMaker itself ends at 4000-12-31).
+///
+/// In records it decodes and encodes in the format of the request (``ValueOptions/format``); ISO 8601 is accepted on
+/// reading whatever the format, since it cannot be mistaken for another. With other coders the format comes from
+/// `userInfo[.fileMakerFormat]`, US if nothing is set.
+public struct FMDate: Hashable, Sendable {
+    private let storedYear: Int16
+    private let storedMonth: Int8
+    private let storedDay: Int8
+
+    /// 1 to 9999.
+    public var year: Int { Int(storedYear) }
+    /// 1 to 12.
+    public var month: Int { Int(storedMonth) }
+    /// 1 to 31.
+    public var day: Int { Int(storedDay) }
+
+    /// `nil` when there is no such day.
+    public init?(year: Int, month: Int, day: Int) {
+        guard
+            (1...9999).contains(year), (1...12).contains(month),
+            day >= 1, day <= CivilCalendar.days(inMonth: month, of: year)
+        else { return nil }
+        storedYear = Int16(year)
+        storedMonth = Int8(month)
+        storedDay = Int8(day)
+    }
+
+    /// `nil` when the day lies outside 0001-01-01 … 9999-12-31.
+    init?(dayNumber: Int) {
+        guard (-719_162...2_932_896).contains(dayNumber) else { return nil }
+        let day = CivilCalendar.day(dayNumber)
+        self.init(year: day.year, month: day.month, day: day.day)
+    }
+
+    /// Days since 1970-01-01.
+    var dayNumber: Int { CivilCalendar.dayNumber(year: year, month: month, day: day) }
+
+    /// 1 for Sunday to 7 for Saturday, as FileMaker's `DayOfWeek` counts.
+    public var weekday: Int {
+        let days = dayNumber + 4
+        return days - CivilCalendar.floorDivide(days, 7) * 7 + 1
+    }
+
+    /// The day so many days later, or earlier for a negative number; `nil` past either end of the calendar.
+    public func adding(days: Int) -> FMDate? {
+        let (sum, overflow) = dayNumber.addingReportingOverflow(days)
+        return overflow ? nil : FMDate(dayNumber: sum)
+    }
+
+    /// Days from this day to the other.
+    public func days(to other: FMDate) -> Int { other.dayNumber - dayNumber }
+}
+
+extension FMDate: Comparable {
+    public static func < (left: FMDate, right: FMDate) -> Bool {
+        (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
+    }
+}
+
+extension FMDate {
+    /// Reads a date in a format; `nil` when the text is not one. Leading zeros may be missing.
+    public init?(_ text: some StringProtocol, format: ValueFormat) {
+        var text = String(text)
+        guard let date = text.withUTF8({ FMDate(utf8: $0, format: format) }) else { return nil }
+        self = date
+    }
+
+    init?(utf8 text: UnsafeBufferPointer<UInt8>, format: ValueFormat) {
+        guard
+            let fields = CivilFields(reading: text, as: format.date)
+                ?? (format.isISO ? nil : CivilFields(reading: text, as: ValueFormat.iso.date))
+        else { return nil }
+        self.init(year: fields.year, month: fields.month, day: fields.day)
+    }
+
+    /// The date as text, zero-padded as the format's pattern says.
+    public func text(_ format: ValueFormat) -> String {
+        var fields = CivilFields()
+        fields.date = self
+        return fields.text(format.date)
+    }
+}
+
+extension FMDate: LosslessStringConvertible {
+    /// ISO 8601: `2024-01-05`.
+    public var description: String { text(.iso) }
+
+    /// Reads ISO 8601: `2024-01-05`.
+    public init?(_ description: String) { self.init(description, format: .iso) }
+}
+
+extension FMDate {
+    /// The day it is at an instant in a time zone; `nil` for instants before year 1 or after 9999.
+    public init?(_ instant: Date, in timeZone: TimeZone) {
+        guard let timestamp = FMTimestamp(instant, in: timeZone) else { return nil }
+        self = timestamp.date
+    }
+
+    /// The first instant of the day in a time zone.
+    public func instant(in timeZone: TimeZone) -> Date {
+        FMTimestamp(midnightOf: self).instant(in: timeZone)
+    }
+}
+
+extension FMDate: Codable {
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.decodeCivil { FMDate(utf8: $0, format: $1) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try encoder.encodeCivil(text(encoder.fileMakerFormat))
+    }
+}

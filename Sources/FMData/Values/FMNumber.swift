@@ -1,0 +1,112 @@
+public import Foundation
+
+/// A number with exactly the digits that were sent: FileMaker keeps up to 400 of them, more than any binary type.
+///
+/// Two numbers are equal when their values are, whatever their spelling: `1.50` is `1.5`.
+///
+/// It decodes from a JSON number or a text. Other decoders than FMData's own hand over a number only through `Decimal`,
+/// with 38 digits at most.
+public struct FMNumber: Sendable {
+    /// The number as a JSON literal, digit for digit as it was sent.
+    public let literal: String
+
+    /// Reads a number out of a text by FileMaker's rule: the digits, a minus before the first of them and one decimal
+    /// separator count, everything else is dropped; `"7-14/..71.5"` is 714.715 and `"-"` is 0. A text that is a number
+    /// as it stands, with an exponent too, is that number. `nil` when there is nothing of a number in it.
+    public init?(_ text: some StringProtocol, decimalSeparator: ValueOptions.DecimalSeparator = .point) {
+        var text = String(text)
+        guard let literal = text.withUTF8({ NumberText.literal(in: $0, separator: decimalSeparator.byte) }) else {
+            return nil
+        }
+        self.literal = literal
+    }
+
+    public init(_ number: some BinaryInteger) {
+        literal = String(number)
+    }
+
+    /// `nil` for infinity and not-a-number.
+    public init?(_ number: Double) {
+        guard number.isFinite else { return nil }
+        // The shortest digits that read back as the same number.
+        let text = number.description
+        literal = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// `nil` for not-a-number.
+    public init?(_ number: Decimal) {
+        guard number.isFinite else { return nil }
+        literal = number.description
+    }
+
+    /// A literal that is known to be valid JSON.
+    init(validLiteral literal: String) {
+        self.literal = literal
+    }
+
+    /// The number as an integer; `nil` when it has a fraction or does not fit.
+    public var int: Int? { withLiteral { NumberText.integer($0, as: Int.self) } }
+    /// The nearest `Double`; infinite beyond its range.
+    public var double: Double { Double(literal) ?? .nan }
+    /// The same number as a `Decimal`; `nil` when it needs more than a `Decimal` holds.
+    public var decimal: Decimal? { withLiteral { NumberText.decimal($0) } }
+    /// FileMaker's truth: every number but zero.
+    public var isTrue: Bool { withLiteral { NumberText.isNonZero($0) } }
+
+    private func withLiteral<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var literal = literal
+        return literal.withUTF8(body)
+    }
+}
+
+extension FMNumber: Hashable {
+    public static func == (left: FMNumber, right: FMNumber) -> Bool {
+        left.literal == right.literal || left.canonical == right.canonical
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(canonical)
+    }
+
+    private var canonical: NumberText.Canonical { withLiteral { NumberText.canonical($0) } }
+}
+
+extension FMNumber: Comparable {
+    public static func < (left: FMNumber, right: FMNumber) -> Bool { left.canonical < right.canonical }
+}
+
+extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, CustomStringConvertible {
+    public init(integerLiteral value: Int) { self.init(value) }
+    // A literal in source code is finite.
+    public init(floatLiteral value: Double) { self = FMNumber(value) ?? 0 }
+
+    public var description: String { literal }
+}
+
+extension FMNumber: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let integer = try? container.decode(Int.self) {
+            self.init(integer)
+        } else if let decimal = try? container.decode(Decimal.self), let number = FMNumber(decimal) {
+            self = number
+        } else if let number = FMNumber(try container.decode(String.self)) {
+            self = number
+        } else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text holds no number.")
+        }
+    }
+
+    /// FMData's own encoder writes ``literal`` as it is; others get an integer or a `Decimal`, or the text when it fits
+    /// neither.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let int {
+            try container.encode(int)
+        } else if let decimal {
+            try container.encode(decimal)
+        } else {
+            try container.encode(literal)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// A FileMaker time: a duration rather than a time of day, since it may exceed 24 hours and be negative.
+///
+/// The resolution is a nanosecond; digits beyond are cut off. The range is ±2,562,047 hours.
+///
+/// In records it decodes and encodes as `HH:mm:ss` or as the request's format says, with a fraction where there is one.
+/// With other coders the format comes from `userInfo[.fileMakerFormat]`, US if nothing is set.
+public struct FMTime: Hashable, Sendable {
+    private static let unit = 1_000_000_000
+
+    /// The whole duration in nanoseconds; negative for a negative time.
+    public let totalNanoseconds: Int
+
+    public init(totalNanoseconds: Int) {
+        self.totalNanoseconds = totalNanoseconds
+    }
+
+    /// The sum of the parts, each of any size and sign. A sum out of range becomes the nearest end of the range.
+    public init(hours: Int = 0, minutes: Int = 0, seconds: Int = 0, nanoseconds: Int = 0) {
+        let parts = [
+            (hours, 3_600 * FMTime.unit), (minutes, 60 * FMTime.unit), (seconds, FMTime.unit), (nanoseconds, 1),
+        ]
+        totalNanoseconds = parts.reduce(0) { sum, part in
+            let (product, overflow) = part.0.multipliedReportingOverflow(by: part.1)
+            return FMTime.saturatingAdd(sum, overflow ? (part.0 < 0 ? .min : .max) : product)
+        }
+    }
+
+    /// A duration, cut to whole nanoseconds. One out of range becomes the nearest end of the range.
+    public init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: FMTime.unit)
+        let whole = overflow ? (seconds < 0 ? Int.min : .max) : product
+        totalNanoseconds = FMTime.saturatingAdd(whole, Int(attoseconds / 1_000_000_000))
+    }
+
+    private static func saturatingAdd(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? (right < 0 ? .min : .max) : sum
+    }
+
+    /// The same length of time as a `Duration`.
+    public var duration: Duration { .nanoseconds(totalNanoseconds) }
+
+    public var isNegative: Bool { totalNanoseconds < 0 }
+    /// Whole hours of the time without its sign; may exceed 23.
+    public var hours: Int { Int(magnitude / 3_600) }
+    /// 0 to 59.
+    public var minutes: Int { Int(magnitude / 60 % 60) }
+    /// 0 to 59.
+    public var seconds: Int { Int(magnitude % 60) }
+    /// The fraction of the second: 0 to 999,999,999.
+    public var nanoseconds: Int { Int(totalNanoseconds.magnitude % UInt(FMTime.unit)) }
+
+    /// Whole seconds without the sign.
+    private var magnitude: UInt { totalNanoseconds.magnitude / UInt(FMTime.unit) }
+}
+
+extension FMTime: Comparable {
+    public static func < (left: FMTime, right: FMTime) -> Bool { left.totalNanoseconds < right.totalNanoseconds }
+}
+
+extension FMTime {
+    /// Reads a time in a format; `nil` when the text is not one. Leading zeros and the seconds may be missing.
+    public init?(_ text: some StringProtocol, format: ValueFormat) {
+        var text = String(text)
+        guard let time = text.withUTF8({ FMTime(utf8: $0, format: format) }) else { return nil }
+        self = time
+    }
+
+    init?(utf8 text: UnsafeBufferPointer<UInt8>, format: ValueFormat) {
+        guard
+            let fields = CivilFields(reading: text, as: format.time)
+                ?? (format.hasISOTime ? nil : CivilFields(reading: text, as: ValueFormat.iso.time))
+        else { return nil }
+        self = fields.time
+    }
+
+    /// The time as text, with a fraction when there is one.
+    public func text(_ format: ValueFormat) -> String {
+        var fields = CivilFields()
+        fields.time = self
+        return fields.text(format.time)
+    }
+}
+
+extension FMTime: LosslessStringConvertible {
+    /// `25:00:00`, `-01:30:00`, `00:00:00.25`.
+    public var description: String { text(.iso) }
+
+    /// Reads what ``description`` writes.
+    public init?(_ description: String) { self.init(description, format: .iso) }
+}
+
+extension FMTime: Codable {
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.decodeCivil { FMTime(utf8: $0, format: $1) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try encoder.encodeCivil(text(encoder.fileMakerFormat))
+    }
+}

@@ -1,0 +1,90 @@
+/// The fields of a record without a type of their own: names and values, in the order the server sent them.
+///
+///     layout.findRecords(query: query).returnAs(FieldData.self)
+///
+///     var person: FieldData = ["Name": "Ada", "Age": 36]
+///     person["Phone(2)"] = "555-0100"
+///
+/// Two are equal when they hold the same values, in whatever order. A name given twice keeps the last value.
+public struct FieldData: Sendable {
+    /// The names, in order.
+    public private(set) var names: [String]
+    private var values: [String: FieldValue]
+
+    public init() {
+        names = []
+        values = [:]
+    }
+
+    public init(_ fields: some Sequence<(String, FieldValue)>) {
+        self.init()
+        for (name, value) in fields { self[name] = value }
+    }
+
+    /// The value of a field by its name on the wire: `name`, `table::name`, `name(2)`; `nil` when there is no such field.
+    /// Setting `nil` removes the field, which then is not written at all; to clear a field set ``FieldValue/empty``.
+    public subscript(name: String) -> FieldValue? {
+        get { values[name] }
+        set {
+            if let newValue {
+                if values.updateValue(newValue, forKey: name) == nil { names.append(name) }
+            } else if values.removeValue(forKey: name) != nil {
+                names.removeAll { $0 == name }
+            }
+        }
+    }
+
+    mutating func reserveCapacity(_ count: Int) {
+        names.reserveCapacity(count)
+        values.reserveCapacity(count)
+    }
+}
+
+extension FieldData: Sequence {
+    public var count: Int { names.count }
+    public var isEmpty: Bool { names.isEmpty }
+    public var underestimatedCount: Int { names.count }
+
+    /// Name and value of each field, in order.
+    public func makeIterator() -> AnyIterator<(name: String, value: FieldValue)> {
+        var names = names.makeIterator()
+        return AnyIterator {
+            // Every name has its value: the two change together.
+            names.next().map { ($0, values[$0]!) }
+        }
+    }
+}
+
+extension FieldData: Hashable {
+    public static func == (left: FieldData, right: FieldData) -> Bool { left.values == right.values }
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+extension FieldData: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, FieldValue)...) { self.init(elements) }
+}
+
+extension FieldData: Codable {
+    /// The name of a field as it comes.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        let container = try decoder.container(keyedBy: Name.self)
+        let keys = container.allKeys
+        reserveCapacity(keys.count)
+        for key in keys where values[key.stringValue] == nil {
+            self[key.stringValue] = try container.decode(FieldValue.self, forKey: key)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, value) in self { try container.encode(value, forKey: Name(stringValue: name)) }
+    }
+}

@@ -1,0 +1,67 @@
+/// How dates, times and timestamps are written: the request's `dateformats`.
+///
+/// ``us`` is what a server sends when nothing else is asked for (`dateformats` 0), ``iso`` is ISO 8601 (`dateformats`
+/// 2). For the locale of the hosted file (`dateformats` 1) give the file's patterns:
+///
+///     let german = try ValueFormat(date: "dd.MM.yyyy")
+///
+/// Source: Claris Data API guide, "Get a single record", request parameter `dateformats`.
+public struct ValueFormat: Hashable, Sendable {
+    /// `MM/dd/yyyy`, `HH:mm:ss`, `MM/dd/yyyy HH:mm:ss`.
+    public static let us = ValueFormat(
+        date: [.month(2), .literal("/"), .day(2), .literal("/"), .year(4)],
+        time: clock,
+        separator: " "
+    )
+
+    /// `yyyy-MM-dd`, `HH:mm:ss`, `yyyy-MM-ddTHH:mm:ss`. On reading, a space instead of the `T` is accepted.
+    public static let iso = ValueFormat(
+        date: [.year(4), .literal("-"), .month(2), .literal("-"), .day(2)],
+        time: clock,
+        separator: "T"
+    )
+
+    private static let clock: [CivilPattern.Piece] = [.hour(2), .literal(":"), .minute(2), .literal(":"), .second(2)]
+
+    let date: CivilPattern
+    let time: CivilPattern
+    let timestamp: CivilPattern
+    let isISO: Bool
+    let hasISOTime: Bool
+
+    private init(date: [CivilPattern.Piece], time: [CivilPattern.Piece], separator: String) {
+        self.date = CivilPattern(pieces: date)
+        self.time = CivilPattern(pieces: time)
+        timestamp = CivilPattern(pieces: date + [.literal(separator)] + time)
+        isISO = separator == "T"
+        hasISOTime = true
+    }
+
+    /// A format of given patterns, as `productInfo` reports them.
+    ///
+    /// Letters: `yyyy` year, `M` or `MM` month, `d` or `dd` day, `H` or `HH` hour, `h` or `hh` hour of twelve with `a`
+    /// for AM or PM, `m` or `mm` minute, `s` or `ss` second; text between apostrophes and everything that is no letter
+    /// stands for itself. Doubled letters pad with a zero on writing; reading takes both. A fraction of a second needs no
+    /// letter: it is read and written where there is one.
+    ///
+    /// - Parameter timestamp: The default is date and time with a space between.
+    /// - Throws: ``PatternError`` when a pattern lacks a part, names one twice or has an unknown letter, or a year of
+    ///   two digits, which cannot be read back.
+    public init(date: String, time: String = "HH:mm:ss", timestamp: String? = nil) throws(PatternError) {
+        self.date = try CivilPattern(date, needing: .date)
+        self.time = try CivilPattern(time, needing: .time)
+        self.timestamp = try CivilPattern(timestamp ?? date + " " + time, needing: .timestamp)
+        isISO = false
+        hasISOTime = self.time == ValueFormat.iso.time
+    }
+
+    /// A pattern that cannot be used.
+    public struct PatternError: Error, Hashable, CustomStringConvertible {
+        /// The pattern as it was given.
+        public let pattern: String
+        /// What is wrong with it.
+        public let reason: String
+
+        public var description: String { "The pattern \"\(pattern)\" cannot be used: \(reason)." }
+    }
+}

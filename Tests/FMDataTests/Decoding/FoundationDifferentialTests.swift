@@ -1,0 +1,311 @@
+import Foundation
+import Testing
+
+@testable import FMData
+
+/// On plain JSON, FMData's decoder gives the same values as Foundation's, and fails where it fails, for many types and
+/// random documents.
+@Suite struct FoundationDifferentialTests {
+    // MARK: Types
+
+    struct Flat: Decodable, Equatable {
+        var a: String
+        var b: Int
+        var c: Double?
+        var d: Bool?
+        var e: [Int]
+    }
+
+    struct Nested: Decodable, Equatable {
+        var a: Flat?
+        var b: [String: Flat]
+        var c: [[String?]]?
+        var d: Kind?
+        var e: Choice?
+    }
+
+    enum Kind: String, Decodable { case a, b, c }
+
+    enum Choice: Decodable, Equatable {
+        case a(Int)
+        case b(c: String, d: Bool?)
+        case e
+    }
+
+    indirect enum Tree: Decodable, Equatable {
+        case leaf(Int)
+        case branch([Tree])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let leaf = try? container.decode(Int.self) {
+                self = .leaf(leaf)
+            } else {
+                self = .branch(try container.decode([Tree].self))
+            }
+        }
+    }
+
+    class Base: Decodable {
+        var a: Int?
+        enum CodingKeys: CodingKey { case a }
+        required init(from decoder: any Decoder) throws {
+            a = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(Int.self, forKey: .a)
+        }
+    }
+
+    final class Derived: Base {
+        var b: String?
+        enum Keys: CodingKey { case b }
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            b = try container.decodeIfPresent(String.self, forKey: .b)
+            try super.init(from: try container.superDecoder())
+        }
+    }
+
+    /// Goes through every kind of container by hand.
+    struct ByHand: Decodable, Equatable {
+        var keys: [String] = []
+        var isNil: Bool?
+        var inner: [String] = []
+        var numbers: [Int] = []
+        var rest: Int?
+
+        enum Keys: CodingKey { case a, b, c, d, e }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Keys.self)
+            keys = container.allKeys.map(\.stringValue).sorted()
+            if container.contains(.a) { isNil = try container.decodeNil(forKey: .a) }
+            if container.contains(.b) {
+                inner = try container.nestedContainer(keyedBy: Keys.self, forKey: .b).allKeys.map(\.stringValue)
+                    .sorted()
+            }
+            if container.contains(.e) {
+                var list = try container.nestedUnkeyedContainer(forKey: .e)
+                while !list.isAtEnd {
+                    if try list.decodeNil() { continue }
+                    if let number = try? list.decode(Int.self) {
+                        numbers.append(number)
+                    } else if var deeper = try? list.nestedUnkeyedContainer() {
+                        numbers.append(deeper.count ?? -1)
+                        if !deeper.isAtEnd { rest = try? deeper.decode(Int.self) }
+                    } else if let object = try? list.nestedContainer(keyedBy: Keys.self) {
+                        numbers.append(object.allKeys.count)
+                    } else {
+                        _ = try list.superDecoder()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Anything at all.
+    enum Value: Decodable, CustomStringConvertible {
+        case null, bool(Bool), integer(Int), number(Double), text(String), list([Value]), object([String: Value])
+
+        /// The same for equal values: a dictionary's own description has a new order each time.
+        var description: String {
+            switch self {
+            case .null: "null"
+            case .bool(let bool): "\(bool)"
+            case .integer(let integer): "\(integer)"
+            case .number(let number): "\(number)"
+            case .text(let text): "\"\(text)\""
+            case .list(let list): "\(list)"
+            case .object(let object): "\(object.sorted { $0.key < $1.key })"
+            }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .null
+            } else if let bool = try? container.decode(Bool.self) {
+                self = .bool(bool)
+            } else if let integer = try? container.decode(Int.self) {
+                self = .integer(integer)
+            } else if let number = try? container.decode(Double.self) {
+                self = .number(number)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let list = try? container.decode([Value].self) {
+                self = .list(list)
+            } else {
+                self = .object(try container.decode([String: Value].self))
+            }
+        }
+    }
+
+    // MARK: Comparison
+
+    private func compare<T: Decodable>(
+        _ type: T.Type,
+        _ json: String,
+        _ describe: (T) -> String = { String(describing: $0) },
+        isOrdered: Bool = true,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let bytes = Data(json.utf8)
+        let expected = Result { describe(try JSONDecoder().decode(type, from: bytes)) }
+        let found = Result { describe(try FMDecoder().decode(type, from: bytes)) }
+        switch (expected, found) {
+        case (.success(let expected), .success(let found)):
+            #expect(expected == found, "\(json)", sourceLocation: sourceLocation)
+        case (.failure(let expected), .failure(let found)):
+            // The members of a dictionary are decoded in the order of a hash table: which one fails first is chance.
+            guard isOrdered else { return }
+            #expect(summary(expected) == summary(found), "\(json)", sourceLocation: sourceLocation)
+        case (.success, .failure(let error)):
+            Issue.record("only Foundation takes \(json) as \(type): \(error)", sourceLocation: sourceLocation)
+        case (.failure(let error), .success):
+            Issue.record("only FMData takes \(json) as \(type): \(error)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Which error and where; not in what words. Foundation calls a `null` in an array a mismatch and a `null` in an
+    /// object a missing value, and it gives no path for a number that does not fit: those differences are wanted.
+    private func summary(_ error: any Error) -> String {
+        switch (error as? DecodingFailure)?.underlying ?? error {
+        case DecodingError.typeMismatch(_, let context): "no such value \(path(context))"
+        case DecodingError.valueNotFound(_, let context): "no such value \(path(context))"
+        case DecodingError.keyNotFound(let key, let context): "no key \(key.stringValue) \(path(context))"
+        case DecodingError.dataCorrupted: "corrupted"
+        default: "\(error)"
+        }
+    }
+
+    private func path(_ context: DecodingError.Context) -> [String] { context.codingPath.map(\.stringValue) }
+
+    private func compareAllTypes(_ json: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        compare(Value.self, json, isOrdered: false, sourceLocation: sourceLocation)
+        compare(Flat.self, json, sourceLocation: sourceLocation)
+        compare(Nested.self, json, sortedDescription, isOrdered: false, sourceLocation: sourceLocation)
+        compare(Tree.self, json, sourceLocation: sourceLocation)
+        compare(Derived.self, json, { "\($0.a as Any) \($0.b as Any)" }, sourceLocation: sourceLocation)
+        compare(ByHand.self, json, sourceLocation: sourceLocation)
+        compare(
+            [String: Int?].self,
+            json,
+            { "\($0.sorted { $0.key < $1.key })" },
+            isOrdered: false,
+            sourceLocation: sourceLocation
+        )
+        compare(
+            [Int: String].self,
+            json,
+            { "\($0.sorted { $0.key < $1.key })" },
+            isOrdered: false,
+            sourceLocation: sourceLocation
+        )
+        compare([Double?].self, json, sourceLocation: sourceLocation)
+        compare([UInt8].self, json, sourceLocation: sourceLocation)
+        compare([Bool].self, json, sourceLocation: sourceLocation)
+        compare(Set<String>.self, json, { "\($0.sorted())" }, sourceLocation: sourceLocation)
+        compare(String?.self, json, sourceLocation: sourceLocation)
+        compare(Kind.self, json, sourceLocation: sourceLocation)
+        compare(Choice.self, json, sourceLocation: sourceLocation)
+        compare(Decimal.self, json, sourceLocation: sourceLocation)
+        compare(Date.self, json, { "\($0.timeIntervalSinceReferenceDate)" }, sourceLocation: sourceLocation)
+        compare(Range<Int>.self, json, sourceLocation: sourceLocation)
+    }
+
+    private func sortedDescription(_ nested: Nested) -> String {
+        "\(nested.a as Any) \(nested.b.sorted { $0.key < $1.key }) \(nested.c as Any) \(nested.d as Any) \(nested.e as Any)"
+    }
+
+    // MARK: Documents
+
+    @Test(arguments: [
+        "null", "true", "0", "-0", "1.5", "1e2", "3.0", "1e400", "\"\"", "\"a\"", "[]", "{}", "[null]", "[1,2,3]",
+        #"["a","b","a"]"#, "[[1,[2,[]]],3]", "[0,255]", "[256]", "[-1]", "[1.0]", "[true,1]", "[1,5]", "[5,1]",
+        #"{"a":"x","b":1,"c":null,"e":[]}"#, #"{"a":"x","b":1,"c":2,"d":true,"e":[1,2]}"#, #"{"a":"x","b":"1","e":[]}"#,
+        #"{"a":"x","b":1.5,"e":[]}"#, #"{"a":"x","e":[]}"#, #"{"a":null,"b":1,"e":[]}"#,
+        #"{"a":1,"super":{"a":2},"b":"x"}"#,
+        #"{"b":"x","super":null}"#, #"{"b":{"x":{"a":"y","b":2,"e":[3]}},"d":"c","e":{"a":{"_0":4}}}"#,
+        #"{"b":{},"e":{"b":{"c":"t"}}}"#, #"{"b":{},"e":{"e":{}}}"#, #"{"a":{"_0":1},"b":{"c":"t"}}"#,
+        #"{"b":{},"d":"z"}"#,
+        #"{"a":null,"b":{"a":1,"d":2},"e":[1,null,[2,3],{"a":1},"x"]}"#, #"{"1":"one","2":"two"}"#,
+        #"{"1":"one","x":"two"}"#,
+        #"{"a":1,"b":null}"#, #"{"a":1,"a":2}"#, #"{"a":"x","b":1,"b":2,"e":[],"a":"y"}"#, #"{"a":"x","b":1,"e":[]}"#,
+        #"{"é":1}"#, #"{"a":"\ud83d\ude00","b":9223372036854775807,"e":[-9223372036854775808]}"#,
+        "9223372036854775808", "18446744073709551616", "123456789012345678901234567890", "0.1", "1e-7", "5e-324",
+        "1.7976931348623157e308", "12345678901234567890123456789012345678", "0.00000000000000000001", "-1.50",
+        " [ 1 ] ",
+    ])
+    func handWritten(_ json: String) {
+        compareAllTypes(json)
+    }
+
+    @Test(arguments: 0..<20)
+    func random(_ seed: Int) {
+        var random = SplitMix(seed: UInt64(seed))
+        for _ in 0..<100 { compareAllTypes(RandomJSON.document(using: &random)) }
+    }
+}
+
+/// A generator of numbers that gives the same ones for the same seed on every machine.
+struct SplitMix: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+/// Valid JSON with the keys and values that the types of these tests expect, often enough in the right places.
+enum RandomJSON {
+    static func document(using random: inout SplitMix, depth: Int = 0) -> String {
+        switch Int.random(in: 0..<(depth > 4 ? 6 : 10), using: &random) {
+        case 0: return ["null", "true", "false"].randomElement(using: &random)!
+        case 1: return String(Int.random(in: -300...300, using: &random))
+        case 2: return String(Double.random(in: -1e6...1e6, using: &random))
+        case 3: return ["\"a\"", "\"b\"", "\"\"", "\"1\"", "\"super\""].randomElement(using: &random)!
+        case 4, 5: return text(using: &random)
+        case 6, 7: return array(using: &random, depth)
+        default: return object(using: &random, depth)
+        }
+    }
+
+    private static func space(using random: inout SplitMix) -> String {
+        ["", "", "", " ", "\n\t", "\r\n"].randomElement(using: &random)!
+    }
+
+    private static func array(using random: inout SplitMix, _ depth: Int) -> String {
+        let isUniform = Bool.random(using: &random)
+        let count = Int.random(in: 0...4, using: &random)
+        let elements = (0..<count).map { _ in
+            space(using: &random)
+                + (isUniform
+                    ? String(Int.random(in: 0...255, using: &random)) : document(using: &random, depth: depth + 1))
+        }
+        return "[" + elements.joined(separator: ",") + space(using: &random) + "]"
+    }
+
+    private static func object(using random: inout SplitMix, _ depth: Int) -> String {
+        let keys = ["a", "b", "c", "d", "e", "super", "_0", "1", "\\u0061"].shuffled(using: &random)
+        let members = keys.prefix(Int.random(in: 0...6, using: &random)).map { key in
+            "\"\(key)\"" + space(using: &random) + ":" + space(using: &random)
+                + document(using: &random, depth: depth + 1)
+        }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    private static func text(using random: inout SplitMix) -> String {
+        let pieces = [
+            "x", "long enough for the heap, this one", "é", "\\n", "\\\"", "\\u00e9", "日本", "\\ud83d\\ude00", "🎉",
+            "\\/",
+        ]
+        let count = Int.random(in: 0...5, using: &random)
+        return "\"" + (0..<count).map { _ in pieces.randomElement(using: &random)! }.joined() + "\""
+    }
+}

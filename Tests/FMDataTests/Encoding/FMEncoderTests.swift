@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+@testable import FMData
+
+@Suite struct FMEncoderTests {
+    struct Person: Codable, Equatable {
+        var name: String
+        var age: Int?
+        var isMember: Bool
+        var rate: Decimal
+        var born: FMDate
+        var seen: Date
+        var phones: [String]
+        var homepage: URL?
+
+        enum CodingKeys: String, CodingKey {
+            case name = "Name", age = "Age", isMember = "Member", rate = "Rate", born = "Born", seen = "Seen"
+            case phones = "Phone", homepage = "Home"
+        }
+    }
+
+    private let person = Person(
+        name: "Ada \"the\" first\r\\",
+        age: nil,
+        isMember: true,
+        rate: Decimal(string: "12345678901234567890.123456789")!,
+        born: FMDate(year: 1815, month: 12, day: 10)!,
+        seen: Date(timeIntervalSince1970: 1_700_000_000),
+        phones: ["555", ""],
+        homepage: URL(string: "https://example.com/a")
+    )
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func recordByFileMakersRules() throws {
+        #expect(
+            text(try FMEncoder().encodeFields(person)) == #"{"Name":"Ada \"the\" first\r\\","Age":"","Member":1,"#
+                + #""Rate":12345678901234567890.123456789,"Born":"12/10/1815","Seen":"11/14/2023 22:13:20","#
+                + #""Phone(1)":"555","Phone(2)":"","Home":"https://example.com/a"}"#
+        )
+    }
+
+    @Test func formatAndTimeZoneOfTheRequest() throws {
+        var options = EncodingOptions(
+            values: ValueOptions(format: .iso, timeZone: try #require(TimeZone(identifier: "America/Edmonton")))
+        )
+        options.nilValues = .omit
+        let json = text(try FMEncoder(options: options).encodeFields(person))
+        #expect(json.contains(#""Born":"1815-12-10","Seen":"2023-11-14T15:13:20""#))
+        #expect(!json.contains("Age"))
+    }
+
+    @Test func decodesWhatItEncodes() throws {
+        let json = try FMEncoder().encodeFields(person)
+        #expect(try FMDecoder().decodeFields(Person.self, from: json) == person)
+    }
+
+    @Test func rowsOfPortals() throws {
+        struct Row: Encodable {
+            var recordId: Int?
+            var modId: Int?
+            var article: String
+            var count: Int?
+
+            enum CodingKeys: String, CodingKey {
+                case recordId, modId, article = "Article", count = "Other::Count"
+            }
+        }
+        let portals = ["Lines": [Row(recordId: 7, modId: 3, article: "Tea"), Row(article: "Milk", count: 2)]]
+        var options = EncodingOptions()
+        options.keys = .withTable
+        #expect(
+            text(try FMEncoder(options: options).encodePortals(portals))
+                == #"{"Lines":[{"recordId":"7","modId":"3","Lines::Article":"Tea","Other::Count":""},"#
+                + #"{"Lines::Article":"Milk","Other::Count":2}]}"#
+        )
+    }
+
+    @Test func rulesHoldInsideABodyOfPlainJSON() throws {
+        struct Body: Encodable {
+            var fieldData: AsFields<[String: Bool]>
+            var portalData: AsPortals<[String: [[String: Bool]]]>
+            var isDraft: Bool
+            var modId: Int?
+        }
+        let body = Body(
+            fieldData: AsFields(value: ["a": true]),
+            portalData: AsPortals(value: ["p": [["b": false]]]),
+            isDraft: true
+        )
+        #expect(
+            text(try FMEncoder().encode(body)) == #"{"fieldData":{"a":1},"portalData":{"p":[{"b":0}]},"isDraft":true}"#
+        )
+        let foreign = JSONEncoder()
+        foreign.outputFormatting = .sortedKeys
+        #expect(
+            String(decoding: try foreign.encode(body), as: UTF8.self)
+                == #"{"fieldData":{"a":true},"isDraft":true,"portalData":{"p":[{"b":false}]}}"#
+        )
+    }
+
+    @Test func lineBreaks() throws {
+        var options = EncodingOptions()
+        options.lineBreaks = .carriageReturns
+        #expect(text(try FMEncoder(options: options).encodeFields(["a": "1\n2\r\n3\r4"])) == #"{"a":"1\r2\r3\r4"}"#)
+        #expect(text(try FMEncoder().encodeFields(["a": "1\n2\r\n3"])) == #"{"a":"1\n2\r\n3"}"#)
+    }
+
+    @Test func controlCharactersAreEscaped() throws {
+        #expect(text(try FMEncoder().encode("\u{1}\t\u{1F}é/")) == "\"\\u0001\\t\\u001fé/\"")
+    }
+
+    @Test func dynamicFieldsInOrder() throws {
+        let fields: FieldData = [
+            "Name": "Ada", "Age": 36, "Rate": 12.5, "Member": true, "Digits": .number(1), "x": .empty,
+        ]
+        #expect(
+            text(try FMEncoder().encodeFields(fields))
+                == #"{"Name":"Ada","Age":36,"Rate":12.5,"Member":1,"Digits":1,"x":""}"#
+        )
+        #expect(text(try FMEncoder().encodeFields(FieldData())) == "{}")
+    }
+
+    @Test func everyDigitOfANumber() throws {
+        let digits = String(repeating: "1234567890", count: 6) + ".5"
+        let fields: FieldData = ["n": .number(try #require(FMNumber(digits)))]
+        #expect(text(try FMEncoder().encodeFields(fields)) == "{\"n\":\(digits)}")
+    }
+
+    @Test func refusesWhatAFieldCannotHold() throws {
+        #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(["a": ["b": 1]]) }
+        #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(["a": [[1]]]) }
+        #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(["a": Double.infinity]) }
+        do {
+            _ = try FMEncoder().encode(["secret": Double.nan])
+            Issue.record("not-a-number was written")
+        } catch {
+            #expect(error.path == ["secret"])
+        }
+    }
+
+    @Test func plainJSONIsThatOfFoundation() throws {
+        struct Everything: Codable, Equatable {
+            var text: String
+            var number: Double
+            var flag: Bool
+            var none: Int?
+            var list: [[Int]]
+            var nested: [String: Bool]
+            var date: Date
+        }
+        let value = Everything(
+            text: "a\"/é\n",
+            number: 1e-7,
+            flag: false,
+            list: [[1], []],
+            nested: ["x": true],
+            date: Date(timeIntervalSinceReferenceDate: 12.5)
+        )
+        let json = try FMEncoder().encode(value)
+        #expect(try JSONDecoder().decode(Everything.self, from: Data(json)) == value)
+    }
+}
