@@ -9,13 +9,13 @@ import OpenCombine
 //     DataAPIRequest<Response>           what to ask
 //       → Database.perform               leases a session and starts over once when its token is refused
 //       → Server.exchange                one attempt: an HTTP request with that token
-//       → HTTPClient                     pool, connection, socket, and back
-//       → AnswerReader                   messages first, then the response
+//       → HTTPClient                     pool, connection, socket, and back, part by part
+//       → AnswerCollector                messages decide, then the response
 //       → Response
 
 extension DataAPI.Database {
     /// Sends a request in one of the database's sessions. The request is made anew for each subscription.
-    func perform<Response: Decodable>(
+    func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in
@@ -36,31 +36,25 @@ extension DataAPI.Database {
 
 extension DataAPI.Server {
     /// Sends a request that needs no session of a database.
-    func perform<Response: Decodable>(
+    func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in self.exchange(request) }
     }
 
-    /// One attempt, read as what the request's type promises.
-    func exchange<Response: Decodable>(
+    /// One attempt: what comes back is read while it arrives.
+    func exchange<Response: DataAPIResponse>(
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        transmit(request, token: token)
-            .tryMap { answer in try AnswerReader(options: self.config.decoding).read(Response.self, from: answer) }
-            .mapError { error in self.error(error, about: request) }
-            .eraseToAnyPublisher()
-    }
-
-    /// One attempt, unread: the HTTP answer, whatever it says.
-    func transmit<Response>(
-        _ request: DataAPIRequest<Response>,
-        token: SessionToken? = nil
-    ) -> AnyPublisher<HTTPResponse, FMRest.APIError> {
         do {
-            let httpRequest = try httpRequest(for: request, token: token)
-            return client.response(httpRequest, upTo: config.maximumResponseBytes)
+            return client.parts(try httpRequest(for: request, token: token))
+                .mapError { $0 as any Error }
+                .tryReduce(Response.Collector(config: config)) { collector, part in
+                    try collector.take(part)
+                    return collector
+                }
+                .tryMap { try $0.response() }
                 .mapError { error in self.error(error, about: request) }
                 .eraseToAnyPublisher()
         } catch {

@@ -121,9 +121,11 @@ extension DataAPIRequest {
 }
 
 extension DataAPIRequest.Body {
-    /// A user's record, by the encoder of the configuration.
+    /// A user's record, by FileMaker's rules or by the encoder of the configuration.
     fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
-        let encoder = layout.database.server.config.encoder ?? JSONEncoder.wire
-        return .json(ByteBuffer(data: try encoder.encode(WriteBody(record: record))))
+        let config = layout.database.server.config
+        let body = WriteBody(record: record)
+        if let encoder = config.encoder { return .json(ByteBuffer(data: try encoder.encode(body))) }
+        return .json(ByteBuffer(bytes: try FMEncoder(options: config.encoding).encode(body)))
     }
 }

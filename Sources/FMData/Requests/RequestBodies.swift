@@ -27,9 +27,10 @@ struct WriteBody<R: Encodable, P: Encodable>: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: WireKey.self)
-        try container.encode(FieldDataBody(record: record.record, deleteRelated: record.deleteRelated), forKey: "fieldData")
-        try container.encodeIfPresent(record.portalData, forKey: "portalData")
-        try container.encodeIfPresent(record.modId.map(String.init), forKey: "modId")
+        let fields = FieldDataBody(record: record.record, deleteRelated: record.deleteRelated)
+        try container.encode(AsFields(value: fields), forKey: "fieldData")
+        try container.encodeIfPresent(record.portalData.map { AsPortals(value: $0) }, forKey: "portalData")
+        try container.encodeIfPresent(record.modId.map { String($0) }, forKey: "modId")
         try container.encodeIfPresent(record.options, forKey: "options")
         try container.encode(scripts: record.script)
     }

@@ -8,30 +8,40 @@ struct AnswerReader {
     var options = DecodingOptions()
 
     func read<Response: Decodable>(_ type: Response.Type, from answer: HTTPResponse) throws -> Response {
-        let (messages, response) = try envelope(type, answer)
-        guard let first = messages.first else {
-            throw failure(.decoding, "The answer has no message, so it says neither success nor error.", answer)
+        let messages: [DataAPI.Message]
+        let response: () throws(DecodingFailure) -> Response
+        do {
+            (messages, response) = try EnvelopeReader(options: options).decode(type, from: answer.body)
+        } catch {
+            throw unreadable(answer, error)
         }
-        guard first.isSuccess else { throw fileMakerError(first, all: messages, answer) }
+        try check(messages, of: answer)
         do {
             return try response()
         } catch {
-            var failure = FMRest.APIError(wrapping: error)
-            failure.httpStatus = Int(answer.status.code)
-            failure.contentType = answer.contentType
-            throw failure
+            throw misshapen(answer, error)
         }
     }
 
-    private func envelope<Response: Decodable>(
-        _ type: Response.Type,
-        _ answer: HTTPResponse
-    ) throws -> (messages: [DataAPI.Message], response: () throws -> Response) {
-        do {
-            return try EnvelopeReader(options: options).decode(type, from: answer.body)
-        } catch {
-            throw notDataAPI(answer, underlying: error)
+    /// Throws what FileMaker reports.
+    func check(_ messages: [DataAPI.Message], of answer: HTTPResponse) throws(FMRest.APIError) {
+        guard let first = messages.first else {
+            throw failure(.decoding, "The answer has no message, so it says neither success nor error.", answer)
         }
+        if !first.isSuccess { throw fileMakerError(first, all: messages, answer) }
+    }
+
+    /// What to say of a body that could not be read to its end: that of a Data API with an unexpected shape, or of
+    /// something else altogether.
+    func unreadable(_ answer: HTTPResponse, _ error: DecodingFailure) -> FMRest.APIError {
+        answer.looksLikeDataAPI ? misshapen(answer, error) : notDataAPI(answer, underlying: error)
+    }
+
+    private func misshapen(_ answer: HTTPResponse, _ error: DecodingFailure) -> FMRest.APIError {
+        var error = FMRest.APIError(wrapping: error)
+        error.httpStatus = Int(answer.status.code)
+        error.contentType = answer.contentType
+        return error
     }
 
     private func fileMakerError(
@@ -54,12 +64,6 @@ struct AnswerReader {
     /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
     /// in front of one that is down.
     private func notDataAPI(_ answer: HTTPResponse, underlying: any Error) -> FMRest.APIError {
-        let looksLikeJSON = answer.body.readableBytesView.first { !$0.isJSONSpace } == UInt8(ascii: "{")
-        if looksLikeJSON, (200..<300).contains(answer.status.code) {
-            var error = failure(.decoding, "The answer is not a Data API answer in JSON.", answer)
-            error.underlying = underlying
-            return error
-        }
         let reason: String
         if answer.body.readableBytes == 0 {
             reason = "The answer has no body."
@@ -85,6 +89,11 @@ struct AnswerReader {
 }
 
 extension HTTPResponse {
+    /// A success whose body is an object. An error answer with a body that cannot be read may come from anything on the way.
+    fileprivate var looksLikeDataAPI: Bool {
+        (200..<300).contains(status.code) && body.readableBytesView.first { !$0.isJSONSpace } == UInt8(ascii: "{")
+    }
+
     fileprivate var contentType: String? { headers.first(name: "Content-Type") }
 
     /// The `<title>` of an HTML body, from its first kilobyte.

@@ -1,7 +1,31 @@
-/// The body of a login's answer. The guide's OAuth and data-source examples show it empty: the token is then in the header
-/// `X-FM-Data-Access-Token` alone, so that is read first.
-struct LoginResponse: Decodable {
-    static let tokenHeader = "X-FM-Data-Access-Token"
+import FMHTTP
 
+/// What a login brings: the token of the new session.
+struct LoginResponse: Decodable {
     var token: String?
+}
+
+extension LoginResponse: DataAPIResponse {
+    /// The guide's OAuth and data-source examples show an empty body: the token is then in a header alone, so that is read
+    /// first.
+    final class Collector: AnswerCollector {
+        private static let tokenHeader = "X-FM-Data-Access-Token"
+
+        private let body: WholeAnswer<LoginResponse>
+        private var token: String?
+
+        init(config: DataAPI.Config) {
+            body = WholeAnswer(config: config)
+        }
+
+        func take(_ part: HTTPResponsePart) {
+            if case .head(let head) = part { token = head.headers.first(name: Self.tokenHeader) }
+            body.take(part)
+        }
+
+        func response() throws -> LoginResponse {
+            let response = try body.response()
+            return LoginResponse(token: token ?? response.token)
+        }
+    }
 }

@@ -85,15 +85,10 @@ extension DataAPI.Server {
         deferred({
             try DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
         }) { request in
-            self.transmit(request)
-                .tryMap { answer in
-                    let body = try AnswerReader().read(LoginResponse.self, from: answer)
-                    guard let token = answer.headers.first(name: LoginResponse.tokenHeader) ?? body.token else {
-                        throw FMRest.APIError(
-                            .decoding,
-                            reason: "The login succeeded but brought no token.",
-                            httpStatus: Int(answer.status.code)
-                        )
+            self.exchange(request)
+                .tryMap { response in
+                    guard let token = response.token else {
+                        throw FMRest.APIError(.decoding, reason: "The login succeeded but brought no token.")
                     }
                     return SessionToken(token)
                 }

@@ -32,6 +32,8 @@ extension DataAPI {
         public var delivery: Delivery = .background
         /// How FileMaker's values become Swift values: each rule can be turned off.
         public var decoding = DecodingOptions()
+        /// How Swift values become FileMaker's: each rule can be turned off.
+        public var encoding = EncodingOptions()
         /// A decoder to use for records instead of the library's own. FileMaker's rules for empty and textual numbers,
         /// dates and repetitions are then up to it. The default is `nil`.
         public var decoder: JSONDecoder?

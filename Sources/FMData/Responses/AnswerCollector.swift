@@ -1,0 +1,114 @@
+import FMHTTP
+import NIOCore
+
+/// A response type that knows how to read itself from an HTTP answer while it arrives.
+protocol DataAPIResponse: Decodable {
+    associatedtype Collector: AnswerCollector = WholeAnswer<Self> where Collector.Response == Self
+}
+
+/// Takes in the parts of one HTTP answer and makes a response of them.
+protocol AnswerCollector: AnyObject {
+    associatedtype Response
+
+    init(config: DataAPI.Config)
+    func take(_ part: HTTPResponsePart) throws
+    /// After the last part: the response, or the error that the answer tells of.
+    func response() throws -> Response
+}
+
+/// Keeps the whole body and reads it at the end: right for everything that is small.
+final class WholeAnswer<Response: Decodable>: AnswerCollector {
+    private let reader: AnswerReader
+    private var answer = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
+
+    init(config: DataAPI.Config) {
+        reader = AnswerReader(options: config.decoding)
+    }
+
+    func take(_ part: HTTPResponsePart) {
+        switch part {
+        case .head(let head):
+            answer.status = head.status
+            answer.headers = head.headers
+        case .body(var bytes):
+            answer.body.writeBuffer(&bytes)
+        }
+    }
+
+    func response() throws -> Response {
+        try reader.read(Response.self, from: answer)
+    }
+}
+
+/// Decodes records one by one while the body arrives, so that the body itself is never kept: only its beginning, to tell
+/// what it is when it is no answer of a Data API.
+final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
+    private static var keptBytes: Int { 1024 }
+
+    private let judge: AnswerReader
+    private var reader: RecordResponseReader<R, P>
+    private var answer = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
+    private var records: [DataAPI.Record<R, P>] = []
+    private var failure: DecodingFailure?
+
+    init(config: DataAPI.Config) {
+        judge = AnswerReader(options: config.decoding)
+        reader =
+            if let decoder = config.decoder {
+                RecordResponseReader(decoder: decoder, options: config.decoding)
+            } else {
+                RecordResponseReader(options: config.decoding)
+            }
+    }
+
+    func take(_ part: HTTPResponsePart) {
+        switch part {
+        case .head(let head):
+            answer.status = head.status
+            answer.headers = head.headers
+        case .body(let bytes):
+            if answer.body.readableBytes < Self.keptBytes {
+                answer.body.writeBytes(bytes.readableBytesView.prefix(Self.keptBytes - answer.body.readableBytes))
+            }
+            guard failure == nil else { return }
+            reader.feed(bytes)
+            do {
+                while let record = try reader.nextRecord() { records.append(record) }
+            } catch {
+                // The rest of the body still has to go by; an error that FileMaker reports in it would count for more.
+                failure = error
+            }
+        }
+    }
+
+    func response() throws -> DataAPI.RecordResponse<R, P> {
+        if let failure { throw judge.unreadable(answer, failure) }
+        let envelope: RecordResponseEnvelope
+        do {
+            envelope = try reader.finish()
+        } catch {
+            throw judge.unreadable(answer, error)
+        }
+        try judge.check(envelope.messages, of: answer)
+        return DataAPI.RecordResponse(
+            data: records,
+            dataInfo: envelope.dataInfo,
+            scriptResponse: envelope.scriptResponse,
+            messages: envelope.messages
+        )
+    }
+}
+
+extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodable {
+    typealias Collector = RecordAnswer<R, P>
+}
+
+extension DataAPI.ScriptResponse: DataAPIResponse {}
+extension DataAPI.CreateResponse: DataAPIResponse {}
+extension DataAPI.EditRecordResponse: DataAPIResponse {}
+extension DataAPI.Database.DatabaseListResponse: DataAPIResponse {}
+extension DataAPI.Layout.LayoutMetaData: DataAPIResponse {}
+extension DataAPI.Server.ProductInfoContainer: DataAPIResponse {}
+extension FMRest.EmptyResponse: DataAPIResponse {}
+extension LayoutListBody: DataAPIResponse {}
+extension ScriptListBody: DataAPIResponse {}
