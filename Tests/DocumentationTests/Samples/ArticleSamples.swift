@@ -76,8 +76,7 @@ private enum GettingStarted {
 
 private func errors(orders: DataAPI.Layout) async throws {
     do {
-        let response = try await orders.getRecordById(recordId: 17).returnAs(Order.self).firstValue()
-        print(response.data)
+        _ = try await orders.deleteRecord(recordId: 17).firstValue()
     } catch FileMakerErrorCode.recordMissing {
         print("no such order")
     } catch let error where error.isRetryable {

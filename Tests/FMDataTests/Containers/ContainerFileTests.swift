@@ -56,7 +56,7 @@ import Testing
     func aFileOnDiskArrivesChunkByChunkUnderDemand(length: Int) async throws {
         let content = Data((0..<length).map { UInt8($0 % 251) })
         try await Self.withFile("a", content) { path in
-            let history = await Self.history { FileChunks(path: path, chunkLength: 8).subscribe(Recorder($0)) }
+            let history = await Self.history { FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0)) }
             #expect(history.bytes == Array(content))
             #expect(history.sizes.allSatisfy { $0 <= 8 && $0 > 0 })
             #expect(history.events.last == .finished)
@@ -67,7 +67,7 @@ import Testing
     @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
         try await Self.withFile("a", Data(count: 100)) { path in
             let history = await Self.history {
-                FileChunks(path: path, chunkLength: 8).subscribe(Recorder($0, cancelsAfter: 2))
+                FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
             #expect(
                 history.events == [.chunk([UInt8](repeating: 0, count: 8)), .chunk([UInt8](repeating: 0, count: 8))]
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func aFileThatVanishedFailsTheChunks() async throws {
-        let history = await Self.history { FileChunks(path: "/nonexistent/file").subscribe(Recorder($0)) }
+        let history = await Self.history { FileChunks(path: "/nonexistent/file").subscribe(ChunkRecorder($0)) }
         #expect(history.events == [.failed])
     }
 
@@ -85,7 +85,7 @@ import Testing
         try await Self.withFile("a.bin", content) { path in
             var generator = SeededGenerator(state: 3)
             let form = try MultipartForm(try FMRest.ContainerFile(contentsOf: path), using: &generator)
-            let history = await Self.history { form.chunks().subscribe(Recorder($0)) }
+            let history = await Self.history { form.chunks().subscribe(ChunkRecorder($0)) }
             #expect(history.bytes.count == form.contentLength)
             #expect(history.bytes.starts(with: form.prefix.readableBytesView))
             #expect(Array(history.bytes.suffix(form.suffix.readableBytes)) == Array(form.suffix.readableBytesView))
@@ -99,8 +99,8 @@ import Testing
     }
 
     /// Everything a subscriber saw until it was released: no waiting, and a leak never ends.
-    private static func history(_ subscribe: (AsyncStream<Recorder.Event>.Continuation) -> Void) async -> History {
-        let (stream, continuation) = AsyncStream<Recorder.Event>.makeStream()
+    private static func history(_ subscribe: (AsyncStream<ChunkRecorder.Event>.Continuation) -> Void) async -> History {
+        let (stream, continuation) = AsyncStream<ChunkRecorder.Event>.makeStream()
         subscribe(continuation)
         var history = History()
         for await event in stream { history.events.append(event) }
@@ -109,7 +109,7 @@ import Testing
 }
 
 private struct History {
-    var events: [Recorder.Event] = []
+    var events: [ChunkRecorder.Event] = []
 
     var sizes: [Int] {
         events.compactMap { if case .chunk(let bytes) = $0 { bytes.count } else { nil } }
@@ -123,7 +123,7 @@ private struct History {
 /// Asks for one chunk at a time, in turn from within `receive` and by `request`.
 ///
 /// `@unchecked Sendable`: a publisher calls its subscriber serially, and the test only reads the stream.
-private final class Recorder: Subscriber, @unchecked Sendable {
+private final class ChunkRecorder: Subscriber, @unchecked Sendable {
     enum Event: Hashable, Sendable {
         case chunk([UInt8]), finished, failed, exceededDemand
     }
