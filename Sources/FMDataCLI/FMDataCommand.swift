@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// `fmdata`: the Claris FileMaker Data API from the command line.
+@main
+struct FMDataCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fmdata",
+        abstract: "The Claris FileMaker Data API from the command line.",
+        subcommands: [SandboxCommand.self]
+    )
+}

@@ -1,0 +1,115 @@
+public import Foundation
+import NIOConcurrencyHelpers
+
+/// The sandbox's sense of time: session expiry, latency, waiting scripts, auto-entered dates and `//` in finds follow it.
+public protocol SandboxClock: Sendable {
+    /// What a clock on the wall of the host shows.
+    var now: Date { get }
+
+    /// Returns after the duration, or throws when the task is cancelled first.
+    func sleep(for duration: Duration) async throws
+}
+
+/// The clock of the machine.
+public struct SystemClock: SandboxClock {
+    /// The clock of the machine.
+    public init() {}
+
+    /// The machine's date and time.
+    public var now: Date { Date() }
+
+    /// Sleeps in real time.
+    public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}
+
+/// A clock that stands still until it is told to go on: tests let fifteen minutes pass in no time.
+///
+///     let clock = ManualClock()
+///     let sandbox = try Sandbox.start(configuration: .init(clock: clock))
+///     clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
+public final class ManualClock: SandboxClock {
+    private struct Sleeper {
+        var deadline: Date
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now: Date
+        var sleepers: [Int: Sleeper] = [:]
+        var nextSleeper = 0
+        /// Sleepers cancelled before they were registered.
+        var cancelled: Set<Int> = []
+    }
+
+    private let state: NIOLockedValueBox<State>
+
+    /// A clock that shows `now`: 15 January 2025, 12:00 UTC unless told otherwise.
+    public init(now: Date = Date(timeIntervalSince1970: 1_736_942_400)) {
+        state = NIOLockedValueBox(State(now: now))
+    }
+
+    /// The time the clock was last set or advanced to.
+    public var now: Date { state.withLockedValue { $0.now } }
+
+    /// How many tasks wait for the clock to go on.
+    public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+
+    /// Moves the clock on and wakes everybody whose time has come, in the order of their deadlines.
+    public func advance(by duration: Duration) {
+        let due = state.withLockedValue { state -> [Sleeper] in
+            state.now += duration.seconds
+            let now = state.now
+            let due = state.sleepers.filter { $0.value.deadline <= now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value)
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    /// Returns once the clock has been advanced past the duration.
+    public func sleep(for duration: Duration) async throws {
+        let id = state.withLockedValue { state in
+            state.nextSleeper += 1
+            return state.nextSleeper
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome = state.withLockedValue { state -> Result<Void, any Error>? in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    if duration <= .zero { return .success(()) }
+                    state.sleepers[id] = Sleeper(deadline: state.now + duration.seconds, continuation: continuation)
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let sleeper = state.withLockedValue { state -> Sleeper? in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}
+
+extension Duration {
+    var seconds: TimeInterval {
+        TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
+    }
+}
+
+extension CivilTimestamp {
+    /// What a clock on the wall shows in a time zone.
+    init(_ date: Date, in zone: TimeZone) {
+        let local = date.timeIntervalSince1970 + TimeInterval(zone.secondsFromGMT(for: date))
+        let seconds = Int(max(-6e10, min(local.rounded(.down), 6e10)))
+        let day = Int((Double(seconds) / 86_400).rounded(.down))
+        // 719,163 is the number of 1 January 1970; the clamp keeps an absurd clock inside FileMaker's calendar.
+        let number = min(max(719_163 + day, CivilDate.numbers.lowerBound), CivilDate.numbers.upperBound)
+        guard let civil = CivilDate(number: number) else {
+            preconditionFailure("\(number) was clamped to the calendar")
+        }
+        self.init(date: civil, time: CivilTime(microseconds: (seconds - day * 86_400) * CivilTime.second))
+    }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+public import Logging
+
+extension Sandbox {
+    /// The release of FileMaker Server whose answers the sandbox imitates.
+    ///
+    /// Source: the Claris FileMaker Data API Guides of the releases, and responses recorded from them.
+    public enum ServerVersion: Int, Sendable, Comparable, CaseIterable {
+        /// 2018: no `dataInfo`, no `productInfo`, no lists, no run-script and no duplicate.
+        case v17 = 17
+        /// 2019: everything but `validateSession` and `dateformats`; JSON bodies with a charset are refused.
+        case v18 = 18
+        /// 2020 to 2022 (19.6): `validateSession`, `v2`, `table` in the layout list, `dateformats` on reads.
+        case v19 = 19
+        /// 2025: `dateformats` and `options` on writes, `isSessionInUse`, no version in `productInfo`.
+        case v22 = 22
+
+        /// Older releases come first.
+        public static func < (left: ServerVersion, right: ServerVersion) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// How containers are streamed: the server preference `AuthenticatedStream`.
+    public enum ContainerStreaming: Int, Sendable {
+        /// A download needs the session's bearer token (preference 1, the default of a server since 19.3.2).
+        case authenticated = 1
+        /// A download needs no token, only the URL and the cookie that comes with it (preference 2).
+        case open = 2
+    }
+
+    /// A logger for ``Configuration/logger`` that writes every request to standard error.
+    public static var standardErrorLogger: Logger {
+        Logger(label: "FMSandbox", factory: { StreamLogHandler.standardError(label: $0) })
+    }
+
+    /// How a sandbox behaves.
+    public struct Configuration: Sendable {
+        /// Whether it speaks TLS, with a certificate for `localhost`, `127.0.0.1` and `::1` that
+        /// ``Sandbox/certificateAuthorityFile`` vouches for. The default is false.
+        public var tls: Bool
+        /// The port to listen on. The default, 0, lets the system choose.
+        public var port: Int
+        /// How many sessions may be open at once. The default is 500, as on a server.
+        public var maximumSessions: Int
+        /// The error for one session too many: 956 (the default) or 812, both of which have been seen.
+        public var sessionLimitCode: Int
+        /// How long a session lives after its last request. The default is 15 minutes.
+        public var sessionLifetime: Duration
+        /// How long the answer to every request is held back. None by default.
+        public var latency: Duration?
+        /// How long a connection without a request is kept open, in real time. The default is 5 s, as on a server.
+        public var keepAlive: Duration
+        /// How many requests a connection serves before it is closed. No limit by default.
+        public var requestsPerConnection: Int?
+        /// The greatest body of a request, in bytes; more is refused with HTTP status 413. The default is 64 MB.
+        public var maximumBodyBytes: Int
+        /// Whether bodies over 1 KB are compressed for clients that accept gzip. The default is true.
+        public var compression: Bool
+        /// How containers are streamed. The default is ``ContainerStreaming/authenticated``.
+        public var containerStreaming: ContainerStreaming
+        /// Whether the list of databases shows only what the given account may open, as servers do by default.
+        public var filtersDatabases: Bool
+        /// The release to imitate. The default is ``ServerVersion/v22``.
+        public var serverVersion: ServerVersion
+        /// The clock. The default is the machine's.
+        public var clock: any SandboxClock
+        /// The time zone of the host's wall clock. The default is UTC.
+        public var timeZone: TimeZone
+        /// Where requests are logged: method, path and status, never a body, a query, a token or a password.
+        public var logger: Logger
+
+        /// The behaviour of a server in its default state, on a free port.
+        public init(
+            tls: Bool = false,
+            port: Int = 0,
+            maximumSessions: Int = 500,
+            sessionLimitCode: Int = 956,
+            sessionLifetime: Duration = .seconds(15 * 60),
+            latency: Duration? = nil,
+            keepAlive: Duration = .seconds(5),
+            requestsPerConnection: Int? = nil,
+            maximumBodyBytes: Int = 64 << 20,
+            compression: Bool = true,
+            containerStreaming: ContainerStreaming = .authenticated,
+            filtersDatabases: Bool = true,
+            serverVersion: ServerVersion = .v22,
+            clock: any SandboxClock = SystemClock(),
+            timeZone: TimeZone = .gmt,
+            logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
+        ) {
+            self.tls = tls
+            self.port = port
+            self.maximumSessions = maximumSessions
+            self.sessionLimitCode = sessionLimitCode
+            self.sessionLifetime = sessionLifetime
+            self.latency = latency
+            self.keepAlive = keepAlive
+            self.requestsPerConnection = requestsPerConnection
+            self.maximumBodyBytes = maximumBodyBytes
+            self.compression = compression
+            self.containerStreaming = containerStreaming
+            self.filtersDatabases = filtersDatabases
+            self.serverVersion = serverVersion
+            self.clock = clock
+            self.timeZone = timeZone
+            self.logger = logger
+        }
+    }
+}

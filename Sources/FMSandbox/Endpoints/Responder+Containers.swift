@@ -1,0 +1,115 @@
+import Foundation
+
+/// Source: Claris FileMaker Data API Guide, "Upload container data"; the download dance as clients in use meet it.
+extension Responder {
+    private static let cookieName = "X-FMS-Session-Key"
+
+    /// `POST layouts/{layout}/records/{recordId}/containers/{field}/{repetition}`
+    func uploadContainer(_ context: Context) throws -> Answer {
+        let call = context.call
+        try call.refuseUnknownParameters(query: ["modId"])
+        let contentType = call.request.header("content-type") ?? ""
+        guard contentType.lowercased().hasPrefix("multipart/form-data") else { throw FileMakerError(1705, status: 415) }
+        let layout = try context.layout()
+        let recordId = try context.recordId()
+        guard let parts = Multipart.parts(of: call.request.body, contentType: contentType),
+            let part = parts.first(where: { $0.name == "upload" })
+        else {
+            throw FileMakerError(960, message: "Upload payload must contain a part named 'upload'.")
+        }
+        guard let filename = part.filename else { throw FileMakerError(960) }
+        let name = FieldName(call.route.field)
+        let repetition = call.route.repetition.isEmpty ? name.repetition ?? 1 : Int(call.route.repetition) ?? 0
+        // A container of a related table is out of reach, even if the layout shows it.
+        guard let field = layout.field(named: context.ownName(name, on: layout)), field.reference.path.isEmpty else {
+            throw FileMakerError(102)
+        }
+        let model = context.model.tables[layout.table].fields[field.reference.field]
+        guard model.type == .container else { throw FileMakerError(408) }
+        let content = ContainerContent(filename: filename, contentType: part.contentType, bytes: part.bytes)
+        let modId = try context.write { writer in
+            guard let record = writer.world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
+            if let wanted = call.query["modId"], wanted != String(record.modId) { throw FileMakerError(306) }
+            // The empty text checks the rights and the repetition; the content then takes its place.
+            var change = try writer.change(.string(""), to: model, repetition: repetition, in: layout.table)
+            change.value = .container(content)
+            try writer.change(recordId, in: layout.table, [change])
+            return writer.world.tables[layout.table].record(recordId)?.modId ?? record.modId
+        }
+        host.withState { $0.counters.executedWrites += 1 }
+        return Answer(["modId": .string(String(modId))])
+    }
+
+    /// `GET /Streaming_SSL/MainDB/{key}`: the first request is sent on with a cookie, the second one with it is served.
+    func downloadContainer(_ call: Call) throws -> Answer {
+        guard let ticket = host.withState({ $0.tickets[call.route.containerKey] }), host.session(ticket.token) != nil
+        else {
+            return Self.refusal
+        }
+        if host.configuration.containerStreaming == .authenticated, call.request.bearerToken != ticket.token {
+            return Self.refusal
+        }
+        let expected = Scrambler.hex(40, seed: call.route.containerKey, number: 0, uppercase: true)
+        guard let cookie = Self.cookie(in: call.request) else {
+            return Answer(
+                SandboxResponse(
+                    status: 302,
+                    headers: [
+                        ("Set-Cookie", "\(Self.cookieName)=\(expected); Path=/Streaming_SSL; HttpOnly"),
+                        // Relative, as FileMaker Server 20 sends it.
+                        ("Location", call.request.target),
+                    ],
+                    body: []
+                )
+            )
+        }
+        guard cookie == expected else { return Self.refusal }
+        let content = ticket.content
+        return Answer(
+            SandboxResponse(
+                status: 200,
+                headers: [
+                    ("Content-Type", content.contentType),
+                    ("Content-Disposition", "attachment; filename=\"\(Self.headerText(content.filename))\""),
+                    ("Cache-Control", "private"),
+                ],
+                body: content.bytes
+            )
+        )
+    }
+
+    private static var refusal: Answer { Answer(SandboxResponse(status: 401, headers: [], body: [])) }
+
+    private static func cookie(in request: SandboxRequest) -> String? {
+        let pairs = request.headers.filter { $0.name.lowercased() == "cookie" }.flatMap {
+            $0.value.split(separator: ";")
+        }
+        for pair in pairs.map({ String($0).trimmed }) where pair.hasPrefix("\(cookieName)=") {
+            return String(pair.dropFirst(cookieName.count + 1))
+        }
+        return nil
+    }
+
+    /// A file name may hold anything; a header may not.
+    private static func headerText(_ text: String) -> String {
+        String(
+            text.unicodeScalars.map {
+                (0x20..<0x7F).contains($0.value) && $0 != "\"" && $0 != "\\" ? Character($0) : "_"
+            }
+        )
+    }
+}
+
+extension ContainerContent {
+    private static let knownExtensions: Set<String> = [
+        "jpg", "jpeg", "png", "gif", "tif", "tiff", "bmp", "pdf", "mp3", "mp4", "m4a", "m4v", "mov", "wav", "aiff",
+        "svg",
+    ]
+
+    /// The extension a container URL gets: that of a file the streamer can show, none for others.
+    static func streamedExtension(of filename: String) -> String? {
+        guard let dot = filename.lastIndex(of: ".") else { return nil }
+        let suffix = filename[filename.index(after: dot)...].lowercased()
+        return knownExtensions.contains(suffix) ? suffix : nil
+    }
+}

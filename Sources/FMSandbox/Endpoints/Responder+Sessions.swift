@@ -1,0 +1,161 @@
+/// Source: Claris FileMaker Data API Guide, "Connect to or disconnect from a database".
+extension Responder {
+    /// `POST databases/{database}/sessions`
+    func login(_ call: Call) throws -> Answer {
+        do {
+            let session = try openSession(call)
+            var answer = Answer(["token": .string(session.token)])
+            answer.headers = [("X-FM-Data-Access-Token", session.token)]
+            return answer
+        } catch {
+            host.withState { $0.counters.failedLogins += 1 }
+            throw error
+        }
+    }
+
+    private func openSession(_ call: Call) throws -> Session {
+        try call.refuseUnknownParameters(body: ["fmDataSource"])
+        guard Self.hasCredentials(call.request) else {
+            throw FileMakerError(10, message: "HTTP Authorization header or OAuth headers are missing.", status: 401)
+        }
+        guard let database = host.model.database(named: call.route.database) else { throw FileMakerError(802) }
+        let dataSources = try Self.dataSources(call.body["fmDataSource"])
+        let account = try account(of: call.request, in: database)
+        guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
+            throw FileMakerError(212)
+        }
+        return try host.open { token, now in
+            Session(
+                token: token,
+                database: database.index,
+                spelling: call.route.database,
+                account: account,
+                privileges: privileges,
+                dataSources: dataSources,
+                now: now
+            )
+        }
+    }
+
+    private static func hasCredentials(_ request: SandboxRequest) -> Bool {
+        request.header("authorization") != nil || request.header("x-fm-data-oauth-request-id") != nil
+    }
+
+    /// The account that a Basic, an FMID or an OAuth login proves.
+    private func account(of request: SandboxRequest, in database: DatabaseModel) throws -> Solution.Account {
+        let account: Solution.Account?
+        if let (user, password) = request.basicCredentials {
+            account = database.accounts.first { account in
+                account.kind == .fileMaker && account.name.lowercased() == user.lowercased()
+                    && account.password == password
+            }
+        } else if let token = request.credentials(scheme: "fmid") {
+            // Played: the ID token of an account is its password in the solution.
+            account = database.accounts.first { $0.kind == .clarisID && !$0.password.isEmpty && $0.password == token }
+        } else if let requestId = request.header("x-fm-data-oauth-request-id"),
+            let identifier = request.header("x-fm-data-oauth-identifier"),
+            let name = host.withState({ $0.oauth.redeem(requestId: requestId, identifier: identifier) })
+        {
+            account = database.accounts.first { $0.kind == .oauth && $0.name.lowercased() == name.lowercased() }
+        } else {
+            account = nil
+        }
+        guard let account else { throw FileMakerError(212) }
+        guard account.isActive else { throw FileMakerError(210) }
+        return account
+    }
+
+    private static func dataSources(_ value: JSONValue?) throws -> [Session.DataSourceLogin] {
+        guard let value else { return [] }
+        guard let elements = value.array else { throw FileMakerError(1708) }
+        return try elements.map { element in
+            guard let object = element.object, let database = object["database"]?.string else {
+                throw FileMakerError(1708)
+            }
+            // If an entry has both kinds of credentials, OAuth wins.
+            return Session.DataSourceLogin(
+                database: database,
+                user: object["username"]?.string ?? "",
+                password: object["password"]?.string ?? "",
+                oauthIdentifier: object["oAuthIdentifier"]?.string
+            )
+        }
+    }
+
+    /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
+    func logout(_ call: Call) throws -> Answer {
+        try call.refuseUnknownParameters()
+        guard host.close(call.route.token) else { throw FileMakerError(952) }
+        return Answer()
+    }
+
+    /// `GET validateSession`. It does not wait for a request of the session that is running: it tells whether there is one.
+    func validateSession(_ call: Call) throws -> Answer {
+        try call.refuseUnknownParameters()
+        guard call.request.header("authorization") != nil else {
+            throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
+        }
+        guard let token = call.request.bearerToken, let session = host.session(token) else { throw FileMakerError(952) }
+        return host.version >= .v22 ? Answer(["isSessionInUse": .bool(session.gate.isBusy)]) : Answer()
+    }
+
+    /// The played OAuth provider: `GET /fmws/oauthproviderinfo` and `GET /oauth/getoauthurl`.
+    func oauth(_ call: Call) throws -> Answer {
+        if call.route.field == "oauthproviderinfo" {
+            let info: JSONValue = [
+                "data": ["Provider": [["Name": .string(OAuthProvider.providerName)]]], "result": "0",
+            ]
+            return Answer(
+                SandboxResponse(
+                    status: 200,
+                    headers: [("Content-Type", "application/json; charset=utf-8")],
+                    body: JSONWriter.write(info)
+                )
+            )
+        }
+        guard call.query["provider"] == OAuthProvider.providerName, let tracking = call.query["trackingID"] else {
+            throw FileMakerError(1708)
+        }
+        let requestId = host.withState { $0.oauth.begin() }
+        let page = "\(call.request.origin)/oauth/signin?trackingID=\(tracking)&requestId=\(requestId)"
+        return Answer(
+            SandboxResponse(
+                status: 200,
+                headers: [("Content-Type", "text/plain"), ("X-FMS-Request-ID", requestId)],
+                body: Array(page.utf8)
+            )
+        )
+    }
+
+    // MARK: Host
+
+    /// `GET productInfo`
+    func productInfo(_ call: Call) throws -> Answer {
+        try call.refuseUnknownParameters()
+        var info: JSONObject = ["name": "FileMaker Data API Engine"]
+        switch host.version {
+        case .v17, .v22: break
+        case .v18:
+            info.append("buildDate", "09/06/2019")
+            info.append("version", "18.0.3.317")
+        case .v19:
+            info.append("buildDate", "11/24/2022")
+            info.append("version", "19.6.1.45")
+        }
+        info.append("dateFormat", "MM/dd/yyyy")
+        info.append("timeFormat", "HH:mm:ss")
+        info.append("timeStampFormat", "MM/dd/yyyy HH:mm:ss")
+        return Answer(["productInfo": .object(info)])
+    }
+
+    /// `GET databases`
+    func databases(_ call: Call) throws -> Answer {
+        try call.refuseUnknownParameters()
+        let shown = host.model.databases.filter { database in
+            guard host.configuration.filtersDatabases else { return true }
+            let account = try? account(of: call.request, in: database)
+            return account.flatMap { database.privilegeSets[$0.privilegeSet] }?.allowsDataAPI ?? false
+        }
+        return Answer(["databases": .array(shown.map { ["name": .string($0.name)] })])
+    }
+}

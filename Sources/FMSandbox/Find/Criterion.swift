@@ -1,0 +1,104 @@
+/// One criterion of a find request, read for the type of its field: what is left to do per record is one comparison.
+///
+/// Source: Claris FileMaker Pro Help, "Finding text", "Finding numbers", "Finding dates and times", "Finding ranges".
+enum Criterion: Equatable, Sendable {
+    /// `=` alone.
+    case empty
+    /// `*` alone.
+    case notEmpty
+    /// `!`: the whole content occurs in more than one record of the table.
+    case duplicated
+    /// `?`: the content is not of the field's type.
+    case unreadable(Solution.FieldType)
+    case text(TextCriterion)
+    case number(NumberCriterion)
+    case moment(MomentCriterion)
+
+    /// Reads a criterion; the errors are those a host answers: 500, 501 and 502 for what is no date, time or number, 508
+    /// for what a container cannot be searched for.
+    init(_ text: String, type: Solution.FieldType, today: CivilDate, acceptsISODates: Bool = false) throws {
+        var text = text.trimmed
+        // `~` asks for a relaxed search in Japanese text; folding is as relaxed as it gets.
+        if text.hasPrefix("~") { text = String(text.dropFirst()).trimmed }
+        switch text {
+        case "=", "==": self = .empty
+        case "*": self = .notEmpty
+        case "!": self = .duplicated
+        case "?" where type != .text && type != .container: self = .unreadable(type)
+        default:
+            switch type {
+            case .text: self = .text(TextCriterion(text))
+            case .number: self = .number(try NumberCriterion(text))
+            case .date, .time, .timestamp:
+                self = .moment(try MomentCriterion(text, type: type, today: today, acceptsISODates: acceptsISODates))
+            case .container: throw FileMakerError(508)
+            }
+        }
+    }
+
+    /// Whether a value satisfies the criterion. `duplicates` holds the folded contents that occur more than once.
+    func matches(_ value: FieldValue, duplicates: Set<[UInt32]>) -> Bool {
+        switch self {
+        case .empty: return value.isEmpty
+        case .notEmpty: return !value.isEmpty
+        case .duplicated: return !value.isEmpty && duplicates.contains(TextFolding.fold(value.text))
+        case .unreadable(let type): return !value.isEmpty && !Self.isReadable(value.text, as: type)
+        case .text(let criterion): return criterion.matches(value.text)
+        case .number(let criterion): return criterion.matches(value.text)
+        case .moment(let criterion): return criterion.matches(value.text)
+        }
+    }
+
+    private static func isReadable(_ text: String, as type: Solution.FieldType) -> Bool {
+        switch type {
+        case .number: FMNumber(reading: text) != nil
+        case .date: DateNotation.us.date(from: text) != nil
+        case .time: CivilTime(text: text) != nil
+        case .timestamp: DateNotation.us.timestamp(from: text) != nil
+        case .text, .container: true
+        }
+    }
+}
+
+/// The comparison at the start of a criterion.
+enum CriterionComparison: Equatable, Sendable {
+    case less, lessOrEqual, greater, greaterOrEqual
+
+    private static let signs: [(String, CriterionComparison)] = [
+        ("<=", .lessOrEqual), ("≤", .lessOrEqual), (">=", .greaterOrEqual), ("≥", .greaterOrEqual), ("<", .less),
+        (">", .greater),
+    ]
+
+    /// The comparison and what follows it, longest sign first.
+    static func split(_ text: String) -> (comparison: CriterionComparison, rest: String)? {
+        guard let (sign, comparison) = signs.first(where: { text.hasPrefix($0.0) }) else { return nil }
+        return (comparison, String(text.dropFirst(sign.count)).trimmed)
+    }
+}
+
+/// Finds the range sign of a criterion: `..`, `...` or `…` outside quotes and braces and not escaped.
+enum RangeSign {
+    static func split(_ text: String) -> (from: String, to: String)? {
+        var inQuotes = false
+        var braces = 0
+        var position = text.startIndex
+        while position < text.endIndex {
+            let character = text[position]
+            switch character {
+            case "\\":
+                position = text.index(after: position)
+                if position == text.endIndex { return nil }
+            case "\"": inQuotes.toggle()
+            case "{": braces += 1
+            case "}": braces -= 1
+            default:
+                if !inQuotes, braces <= 0, let sign = ["...", "..", "…"].first(where: text[position...].hasPrefix) {
+                    let end = text.index(position, offsetBy: sign.count)
+                    return (String(text[..<position]).trimmed, String(text[end...]).trimmed)
+                }
+            }
+            position = text.index(after: position)
+        }
+        return nil
+    }
+}

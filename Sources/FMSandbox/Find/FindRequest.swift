@@ -1,0 +1,54 @@
+/// One request of a find: criteria that must all hold, and whether what it finds is added or taken away.
+struct FindRequest: Sendable {
+    struct Condition: Sendable {
+        var reference: FieldReference
+        var repetitions: ClosedRange<Int>
+        var criterion: Criterion
+    }
+
+    var conditions: [Condition]
+    var isOmit: Bool
+}
+
+extension Reader {
+    /// The records that the requests find together: each in its order adds its matches or takes them away. If the first
+    /// one takes away, it does so from all records.
+    ///
+    /// Source: Claris FileMaker Data API Guide, "Perform a find request".
+    func find(_ requests: [FindRequest], table: Int, database: DatabaseModel) -> [Record] {
+        let records = world.tables[table].records
+        var found = Array(repeating: requests.first?.isOmit ?? false, count: records.count)
+        for request in requests {
+            let duplicates = request.conditions.map { self.duplicates(for: $0) }
+            for (position, record) in records.enumerated() where found[position] == request.isOmit {
+                let matches = zip(request.conditions, duplicates).allSatisfy { condition, duplicates in
+                    values(
+                        of: condition.reference,
+                        repetitions: condition.repetitions,
+                        from: record,
+                        table: table,
+                        database: database,
+                        all: true
+                    )
+                    .contains { condition.criterion.matches($0, duplicates: duplicates) }
+                }
+                if matches { found[position] = !request.isOmit }
+            }
+        }
+        return zip(records, found).filter(\.1).map(\.0)
+    }
+
+    /// The contents of a field that more than one record of its table holds; worked out for `!` alone.
+    private func duplicates(for condition: FindRequest.Condition) -> Set<[UInt32]> {
+        guard condition.criterion == .duplicated else { return [] }
+        let table = condition.reference.table
+        let field = model.tables[table].fields[condition.reference.field]
+        var seen: Set<[UInt32]> = []
+        var duplicates: Set<[UInt32]> = []
+        for record in world.tables[table].records {
+            let content = TextFolding.fold(value(of: field, in: record, table: table).text)
+            if !seen.insert(content).inserted { duplicates.insert(content) }
+        }
+        return duplicates
+    }
+}

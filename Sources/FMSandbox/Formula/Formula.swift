@@ -1,0 +1,179 @@
+import Foundation
+
+/// A FileMaker-like formula: calculation fields, portal filters, validation and the values of script steps.
+///
+/// The language is a small part of FileMaker's: texts in quotes (`\"`, `¶`), numbers, fields (`Name`, `Orders::Total`,
+/// `${Any Name}`), `$variables`, the operators `+ - * / & = ≠ <> < ≤ <= > ≥ >= and or not`, and functions with arguments
+/// separated by `;`. Every value is text; arithmetic reads numbers out of it as FileMaker does, and two values are compared
+/// as numbers when both are.
+indirect enum Formula: Equatable, Sendable {
+    case literal(String)
+    case field(String)
+    case variable(String)
+    case get(String)
+    case call(Function, [Formula])
+    case binary(Operator, Formula, Formula)
+    case negative(Formula)
+    case not(Formula)
+
+    enum Operator: String, Sendable {
+        case add = "+"
+        case subtract = "-"
+        case multiply = "*"
+        case divide = "/"
+        case concatenate = "&"
+        case equal = "="
+        case notEqual = "≠"
+        case less = "<"
+        case lessOrEqual = "≤"
+        case greater = ">"
+        case greaterOrEqual = "≥"
+        case and
+        case or
+    }
+
+    enum Function: String, Sendable, CaseIterable {
+        case `if`, upper, lower, trim, length, left, right, round, int, isempty, count, sum, min, max, list, substitute
+
+        var argumentCounts: ClosedRange<Int> {
+            switch self {
+            case .if: 2...3
+            case .upper, .lower, .trim, .length, .int, .isempty, .count, .sum, .list: 1...1
+            case .left, .right, .round: 2...2
+            case .min, .max: 1...16
+            case .substitute: 3...3
+            }
+        }
+    }
+}
+
+/// What a formula can see.
+protocol FormulaContext {
+    /// The value of a field as text, or nil when there is no such field.
+    func value(ofField name: String) -> String?
+    /// The values of a field of all related records, for the aggregate functions.
+    func values(ofField name: String) -> [String]
+    func value(ofVariable name: String) -> String
+    /// `Get ( name )`, or nil when there is nothing of that name.
+    func get(_ name: String) -> String?
+}
+
+extension Formula {
+    /// The value of the formula as text; `?`, as FileMaker shows it, where it has none.
+    func evaluate(in context: some FormulaContext) -> String {
+        switch self {
+        case .literal(let text): text
+        case .field(let name): context.value(ofField: name) ?? "?"
+        case .variable(let name): context.value(ofVariable: name)
+        case .get(let name): context.get(name) ?? "?"
+        case .call(let function, let arguments): Self.call(function, arguments, context)
+        case .binary(let operation, let left, let right): Self.apply(operation, left, right, context)
+        case .negative(let operand): FMNumber(reading: operand.evaluate(in: context))?.negated.text ?? ""
+        case .not(let operand): operand.isTrue(in: context) ? "0" : "1"
+        }
+    }
+
+    /// Whether the value reads as a number other than zero.
+    func isTrue(in context: some FormulaContext) -> Bool {
+        FMNumber(reading: evaluate(in: context)).map { !$0.isZero } ?? false
+    }
+
+    private static func apply(
+        _ operation: Operator,
+        _ left: Formula,
+        _ right: Formula,
+        _ context: some FormulaContext
+    ) -> String {
+        switch operation {
+        case .and: return left.isTrue(in: context) && right.isTrue(in: context) ? "1" : "0"
+        case .or: return left.isTrue(in: context) || right.isTrue(in: context) ? "1" : "0"
+        case .concatenate: return left.evaluate(in: context) + right.evaluate(in: context)
+        case .add, .subtract, .multiply, .divide:
+            return calculate(operation, left.evaluate(in: context), right.evaluate(in: context))
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            let order = compare(left.evaluate(in: context), right.evaluate(in: context))
+            let holds =
+                switch operation {
+                case .equal: order == 0
+                case .notEqual: order != 0
+                case .less: order < 0
+                case .lessOrEqual: order <= 0
+                case .greater: order > 0
+                default: order >= 0
+                }
+            return holds ? "1" : "0"
+        }
+    }
+
+    private static func calculate(_ operation: Operator, _ left: String, _ right: String) -> String {
+        let (left, right) = (decimal(left), decimal(right))
+        switch operation {
+        case .add: return text(left + right)
+        case .subtract: return text(left - right)
+        case .multiply: return text(left * right)
+        default: return right == 0 ? "?" : text(left / right)
+        }
+    }
+
+    static func compare(_ left: String, _ right: String) -> Int {
+        if let one = FMNumber(literal: left), let other = FMNumber(literal: right) {
+            return one == other ? 0 : (one < other ? -1 : 1)
+        }
+        if let one = DateNotation.us.timestamp(from: left), let other = DateNotation.us.timestamp(from: right) {
+            return one == other ? 0 : (one < other ? -1 : 1)
+        }
+        return TextFolding.compare(TextFolding.fold(left), TextFolding.fold(right))
+    }
+
+    static func decimal(_ text: String) -> Decimal {
+        FMNumber(reading: text).flatMap { Decimal(string: $0.text, locale: Locale(identifier: "en_US_POSIX")) } ?? 0
+    }
+
+    static func text(_ number: Decimal) -> String {
+        number.isNaN ? "?" : FMNumber(literal: "\(number)")?.text ?? "\(number)"
+    }
+
+    private static func call(
+        _ function: Function,
+        _ arguments: [Formula],
+        _ context: some FormulaContext
+    ) -> String {
+        func argument(_ index: Int) -> String { arguments[index].evaluate(in: context) }
+        func count(_ index: Int) -> Int { max(0, FMNumber(reading: argument(index))?.int ?? 0) }
+        switch function {
+        case .if:
+            if arguments[0].isTrue(in: context) { return argument(1) }
+            return arguments.count == 3 ? argument(2) : ""
+        case .upper: return argument(0).uppercased()
+        case .lower: return argument(0).lowercased()
+        case .trim: return argument(0).trimmed
+        case .length: return String(argument(0).count)
+        case .left: return String(argument(0).prefix(count(1)))
+        case .right: return String(argument(0).suffix(count(1)))
+        case .substitute: return argument(0).replacingOccurrences(of: argument(1), with: argument(2))
+        case .isempty: return argument(0).isEmpty ? "1" : "0"
+        case .int: return rounded(decimal(argument(0)), places: 0, mode: decimal(argument(0)) < 0 ? .up : .down)
+        case .round: return rounded(decimal(argument(0)), places: count(1), mode: .plain)
+        case .count: return String(values(arguments, context).count)
+        case .sum: return text(values(arguments, context).map(decimal).reduce(0, +))
+        case .list: return values(arguments, context).joined(separator: "\r")
+        case .min: return values(arguments, context).min { compare($0, $1) < 0 } ?? ""
+        case .max: return values(arguments, context).max { compare($0, $1) < 0 } ?? ""
+        }
+    }
+
+    /// The values of the arguments that are not empty; a field stands for those of all related records.
+    private static func values(_ arguments: [Formula], _ context: some FormulaContext) -> [String] {
+        arguments.flatMap { argument -> [String] in
+            if case .field(let name) = argument { return context.values(ofField: name) }
+            return [argument.evaluate(in: context)]
+        }
+        .filter { !$0.isEmpty }
+    }
+
+    private static func rounded(_ number: Decimal, places: Int, mode: Decimal.RoundingMode) -> String {
+        var (number, result) = (number, Decimal())
+        NSDecimalRound(&result, &number, min(places, 100), mode)
+        return text(result)
+    }
+}

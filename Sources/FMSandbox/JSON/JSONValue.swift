@@ -1,0 +1,71 @@
+/// A JSON value as it stands on the wire: numbers keep their digits, objects keep the order of their keys.
+///
+/// Foundation's reader turns every number into a `Double` or a `Decimal` and every object into an unordered dictionary;
+/// both lose what a Data API server must keep (numbers of more than 17 digits, `response` before `messages`).
+enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    /// The literal, digit by digit.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+
+    static func int(_ value: Int) -> JSONValue { .number(String(value)) }
+
+    var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
+    var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
+    var string: String? { if case .string(let string) = self { string } else { nil } }
+
+    /// The text of a string or the digits of a number: the Data API takes either for counts and criteria.
+    var scalarText: String? {
+        switch self {
+        case .string(let text), .number(let text): text
+        case .null, .bool, .array, .object: nil
+        }
+    }
+}
+
+/// The members of a JSON object in the order they were written. A repeated key keeps its last value, as in every
+/// reader the Data API meets.
+struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+    struct Member: Equatable, Sendable {
+        var key: String
+        var value: JSONValue
+    }
+
+    private(set) var members: [Member]
+
+    init(members: [Member] = []) { self.members = members }
+
+    init(dictionaryLiteral elements: (String, JSONValue)...) {
+        members = elements.map { Member(key: $0.0, value: $0.1) }
+    }
+
+    var keys: [String] { members.map(\.key) }
+    var isEmpty: Bool { members.isEmpty }
+
+    subscript(key: String) -> JSONValue? {
+        get { members.last { $0.key == key }?.value }
+        set {
+            members.removeAll { $0.key == key }
+            if let newValue { members.append(Member(key: key, value: newValue)) }
+        }
+    }
+
+    /// Adds a member at the end without looking for an earlier one of the same name.
+    mutating func append(_ key: String, _ value: JSONValue) {
+        members.append(Member(key: key, value: value))
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+    ExpressibleByBooleanLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(members: elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
+    }
+}

@@ -1,0 +1,110 @@
+/// Reads `multipart/form-data` (RFC 7578).
+enum Multipart {
+    struct Part: Equatable {
+        var name: String
+        var filename: String?
+        var contentType: String
+        var bytes: [UInt8]
+    }
+
+    /// The parts of a body, or nil when it is not well-formed.
+    static func parts(of body: [UInt8], contentType: String) -> [Part]? {
+        guard let boundary = parameter("boundary", of: contentType), !boundary.isEmpty else { return nil }
+        let delimiter = Array("--\(boundary)".utf8)
+        var starts: [Int] = []
+        var position = 0
+        while let place = body.firstRange(of: delimiter, from: position) {
+            // A delimiter stands at the start of a line.
+            if place == 0 || (place >= 2 && body[place - 2] == 0x0D && body[place - 1] == 0x0A) { starts.append(place) }
+            position = place + delimiter.count
+        }
+        guard starts.count >= 2 else { return nil }
+        var parts: [Part] = []
+        for (start, end) in zip(starts, starts.dropFirst()) {
+            let content = body[(start + delimiter.count)..<end]
+            guard let part = part(content) else { return nil }
+            parts.append(part)
+        }
+        return parts
+    }
+
+    private static func part(_ content: ArraySlice<UInt8>) -> Part? {
+        let bytes = Array(content)
+        guard let lineEnd = bytes.firstRange(of: [0x0D, 0x0A], from: 0), bytes.count >= lineEnd + 4 else { return nil }
+        // The empty line ends the headers; it may be the first one.
+        guard let headEnd = bytes.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A], from: lineEnd) else { return nil }
+        let headers = String(decoding: bytes[lineEnd..<headEnd], as: UTF8.self).split(whereSeparator: \.isNewline)
+        var disposition = ""
+        var contentType = "application/octet-stream"
+        for header in headers {
+            let sides = header.split(separator: ":", maxSplits: 1).map(String.init)
+            guard sides.count == 2 else { return nil }
+            switch sides[0].lowercased() {
+            case "content-disposition": disposition = sides[1]
+            case "content-type": contentType = sides[1].trimmed
+            default: break
+            }
+        }
+        let start = headEnd + 4
+        let end = bytes.count - 2
+        guard let name = parameter("name", of: disposition), start <= end, bytes[end...] == [0x0D, 0x0A] else {
+            return nil
+        }
+        let filename =
+            parameter("filename*", of: disposition).flatMap(extended) ?? parameter("filename", of: disposition)
+        return Part(name: name, filename: filename, contentType: contentType, bytes: Array(bytes[start..<end]))
+    }
+
+    /// The value of a parameter of a header, quoted or not.
+    private static func parameter(_ name: String, of header: String) -> String? {
+        var rest = header[...]
+        while let semicolon = rest.firstIndex(of: ";") {
+            rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
+            guard let equals = rest.firstIndex(of: "=") else { return nil }
+            let key = String(rest[..<equals]).trimmed.lowercased()
+            rest = rest[rest.index(after: equals)...]
+            var value = ""
+            if rest.first == "\"" {
+                rest.removeFirst()
+                while let character = rest.popFirst(), character != "\"" {
+                    // Only a quote and a backslash are escaped: a Windows path keeps its backslashes.
+                    if character == "\\", let next = rest.first, next == "\"" || next == "\\" {
+                        value.append(rest.removeFirst())
+                    } else {
+                        value.append(character)
+                    }
+                }
+            } else {
+                let token = rest.prefix { $0 != ";" }
+                rest = rest[token.endIndex...]
+                value = String(token).trimmed
+            }
+            if key == name { return value }
+        }
+        return nil
+    }
+
+    /// `UTF-8''na%C3%AFve.jpg` (RFC 8187)
+    private static func extended(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
+        return PercentCoding.decode(parts[2])
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Where the bytes next occur.
+    fileprivate func firstRange(of pattern: [UInt8], from start: Int) -> Int? {
+        guard let first = pattern.first, count >= pattern.count else { return nil }
+        return withUnsafeBufferPointer { bytes in
+            var position = start
+            while position <= bytes.count - pattern.count {
+                if bytes[position] == first, bytes[position..<position + pattern.count].elementsEqual(pattern) {
+                    return position
+                }
+                position += 1
+            }
+            return nil
+        }
+    }
+}

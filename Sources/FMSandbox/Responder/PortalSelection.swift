@@ -1,0 +1,37 @@
+/// Which portals an answer shows, and which of their rows.
+struct PortalSelection: Sendable {
+    struct Item: Sendable {
+        var portal: PortalModel
+        var offset: Int
+        var limit: Int
+    }
+
+    static let defaultLimit = 50
+
+    var items: [Item]
+
+    /// All portals of the layout in its order, or those named in `portal`; rows from `offset.<name>` (1) and at most
+    /// `limit.<name>` (50) of them. `count` gives those numbers.
+    init(
+        on layout: LayoutModel,
+        names: JSONValue?,
+        count: (_ key: String, _ portal: String) throws -> Int?
+    ) throws {
+        var wanted: [String]?
+        if let names {
+            guard let elements = names.array else { throw FileMakerError(1708) }
+            wanted = try elements.map { element in
+                guard let name = element.string else { throw FileMakerError(1708) }
+                guard layout.portal(named: name) != nil else { throw FileMakerError(102) }
+                return name
+            }
+        }
+        items = try layout.portals.filter { wanted?.contains($0.key) ?? true }.map { portal in
+            Item(
+                portal: portal,
+                offset: try count("offset", portal.key) ?? 1,
+                limit: try count("limit", portal.key) ?? Self.defaultLimit
+            )
+        }
+    }
+}

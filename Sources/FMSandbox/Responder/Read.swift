@@ -1,0 +1,140 @@
+import Foundation
+
+/// Which part of a found set an answer holds.
+struct Page: Sendable {
+    /// From 1; nil where the request does not say.
+    var offset: Int?
+    /// 100 where the request does not say.
+    var limit: Int?
+    /// The error for an offset beyond the last record.
+    var offsetError = 101
+}
+
+/// A request that reads records: the order of work is the same for a range, one record and a find.
+///
+/// Source: Claris FileMaker Data API Guide, "Run a script with another request": prerequest script, the request, presort
+/// script, sort, script, response layout, and only then offset and limit.
+struct Read {
+    private let context: Context
+    private let layout: LayoutModel
+    private let responseLayout: LayoutModel?
+    private let page: Page
+    private let notation: DateNotation
+    private let portals: JSONValue?
+    private let portalCount: (_ key: String, _ portal: String) throws -> Int?
+    private var plan: ScriptPlan
+
+    init(
+        _ context: Context,
+        _ layout: LayoutModel,
+        portals: JSONValue?,
+        page: Page,
+        portalCount: @escaping (_ key: String, _ portal: String) throws -> Int?
+    ) throws {
+        self.context = context
+        self.layout = layout
+        self.page = page
+        self.portals = portals
+        self.portalCount = portalCount
+        let call = context.call
+        responseLayout = try context.responseLayout(call.bodyText("layout.response") ?? call.query["layout.response"])
+        notation = try call.notation(file: context.database.fileDateFormat)
+        plan = try ScriptPlan(context)
+        // A wrong portal name is refused before anything runs.
+        _ = try PortalSelection(on: responseLayout ?? layout, names: portals, count: portalCount)
+    }
+
+    mutating func perform(sort: [SortModel], _ find: (Reader) throws -> [Record]) async throws -> Responder.Answer {
+        var state = ScriptState(layout: layout, foundSet: [])
+        try await plan.run(.prerequest, context, &state)
+        let reader = context.reader()
+        state = ScriptState(layout: layout, foundSet: try find(reader).map(\.id))
+        try await plan.run(.presort, context, &state)
+        if !sort.isEmpty, state.layout.table == layout.table {
+            let reader = context.reader()
+            let records = Self.records(state, reader)
+            state.foundSet = reader.sorted(records, by: sort, table: layout.table, database: context.database).map(\.id)
+        }
+        try await plan.run(.after, context, &state)
+        return Responder.Answer(rendered: try render(state))
+    }
+
+    /// The records of the found set that still exist, in its order.
+    private static func records(_ state: ScriptState, _ reader: Reader) -> [Record] {
+        let table = reader.world.tables[state.layout.table]
+        return state.foundSet.compactMap(table.record)
+    }
+
+    private func render(_ state: ScriptState) throws -> [UInt8] {
+        let reader = context.reader()
+        // A script that went to another layout and stayed there makes the answer come from it.
+        let shown = responseLayout.flatMap { $0.table == state.layout.table ? $0 : nil } ?? state.layout
+        let found = Self.records(state, reader)
+        if let offset = page.offset, offset > found.count { throw FileMakerError(page.offsetError) }
+        let records = found.dropFirst((page.offset ?? 1) - 1).prefix(page.limit ?? 100)
+        let names = shown.name == (responseLayout ?? layout).name ? portals : nil
+        let tickets = TicketBook(session: context.session, origin: context.call.request.origin)
+        let renderer = RecordRenderer(
+            context,
+            reader: reader,
+            layout: shown,
+            selection: try PortalSelection(on: shown, names: names, count: portalCount),
+            notation: notation,
+            foundSet: found,
+            containerURL: tickets.url
+        )
+        var writer = JSONWriter()
+        writer.beginObject()
+        plan.write(to: &writer)
+        if context.host.version >= .v18 {
+            let total = reader.world.tables[shown.table].records.count
+            writer.key("dataInfo")
+            writer.value([
+                "database": .string(context.database.name), "layout": .string(shown.name),
+                "table": .string(context.database.occurrences[shown.occurrence].name), "totalRecordCount": .int(total),
+                "foundCount": .int(found.count), "returnedCount": .int(records.count),
+            ])
+        }
+        writer.key("data")
+        writer.beginArray()
+        for record in records { renderer.write(record, to: &writer) }
+        writer.endArray()
+        writer.endObject()
+        tickets.hand(to: context.host)
+        return writer.bytes
+    }
+}
+
+/// The container URLs that one answer hands out.
+private final class TicketBook {
+    private let session: Session
+    private let origin: String
+    private var tickets: [String: ContainerTicket] = [:]
+
+    init(session: Session, origin: String) {
+        self.session = session
+        self.origin = origin
+    }
+
+    /// A URL bound to the session and to this state of the record.
+    func url(_ content: ContainerContent, table: Int, recordId: Int, slot: Int) -> String {
+        let key = Scrambler.hex(
+            64,
+            seed: "\(session.token) \(table) \(recordId) \(slot) \(content.filename) \(content.bytes.count)",
+            number: content.bytes.reduce(17) { ($0 &* 31) &+ Int($1) },
+            uppercase: true
+        )
+        tickets[key] = ContainerTicket(token: session.token, content: content)
+        let suffix = ContainerContent.streamedExtension(of: content.filename).map { ".\($0)" } ?? ""
+        return "\(origin)/Streaming_SSL/MainDB/\(key)\(suffix)?RCType=EmbeddedRCFileProcessor"
+    }
+
+    func hand(to host: Host) {
+        guard !tickets.isEmpty else { return }
+        host.withState { state in
+            // The session may have been closed meanwhile; its URLs would be orphans.
+            guard state.sessions[session.token] != nil else { return }
+            state.tickets.merge(tickets) { $1 }
+        }
+    }
+}

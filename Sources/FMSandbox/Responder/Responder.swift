@@ -1,0 +1,231 @@
+import Foundation
+
+/// Answers requests: an HTTP request in, an HTTP response out, and no socket anywhere.
+///
+/// The order of the checks is that of the real engine: the path (404), the method (405), the content type (415), the body
+/// (400), the token (401), the parameters (400), and then what FileMaker itself has to say (500).
+struct Responder: Sendable {
+    let host: Host
+
+    /// What an endpoint answers: the members of `response`, and headers of its own.
+    struct Answer: Sendable {
+        /// Complete JSON, an object.
+        var response: [UInt8] = Array("{}".utf8)
+        var headers: [(name: String, value: String)] = []
+        /// Something else than the envelope: container bytes and redirects.
+        var replacement: SandboxResponse?
+
+        init() {}
+        init(_ response: JSONObject) { self.response = JSONWriter.write(.object(response)) }
+        init(rendered response: [UInt8]) { self.response = response }
+        init(_ replacement: SandboxResponse) { self.replacement = replacement }
+    }
+
+    func respond(to request: SandboxRequest) async -> SandboxResponse {
+        host.withState { state in
+            state.runningRequests += 1
+            state.counters.mostConcurrentRequests = max(state.counters.mostConcurrentRequests, state.runningRequests)
+        }
+        defer { host.withState { $0.runningRequests -= 1 } }
+        do {
+            let route = try Router.route(request, serverVersion: host.version)
+            let fault = host.withState { state in
+                state.counters.requests[route.endpoint, default: 0] += 1
+                return state.faults.next(for: route.endpoint)
+            }
+            if let latency = host.configuration.latency { try await host.clock.sleep(for: latency) }
+            return try await respond(to: request, route, fault)
+        } catch let error as FileMakerError {
+            if error.code == 1700 || error.code == 1704 { host.withState { $0.counters.strayRequests += 1 } }
+            return Self.response(to: error)
+        } catch {
+            // Only a sandbox that is being stopped interrupts a request.
+            return Self.response(to: FileMakerError(1701))
+        }
+    }
+
+    private func respond(
+        to request: SandboxRequest,
+        _ route: Route,
+        _ fault: Sandbox.Fault?
+    ) async throws -> SandboxResponse {
+        if let fault {
+            if case .delay(let duration) = fault { try await host.clock.sleep(for: duration) }
+            if case .expireToken = fault, let token = request.bearerToken {
+                host.withState { $0.sessions[token] = nil }
+            }
+            if case .restart = fault { host.closeAllSessions() }
+            if !fault.runsRequest { return try Self.response(instead: fault) }
+        }
+        var response: SandboxResponse
+        do {
+            response = Self.response(to: try await answer(request, route), cacheable: route.endpoint != .productInfo)
+        } catch let error as FileMakerError {
+            response = Self.response(to: error)
+        }
+        if let fault { Self.spoil(&response, fault) }
+        return response
+    }
+
+    private func answer(_ request: SandboxRequest, _ route: Route) async throws -> Answer {
+        let call = try Call(request, route, serverVersion: host.version)
+        switch route.endpoint {
+        case .productInfo: return try productInfo(call)
+        case .databases: return try databases(call)
+        case .login: return try login(call)
+        case .logout: return try logout(call)
+        case .validateSession: return try validateSession(call)
+        case .oauth: return try oauth(call)
+        case .downloadContainer: return try downloadContainer(call)
+        case .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord, .createRecord,
+            .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
+            let session = try self.session(for: call)
+            return try await session.gate.run { try await answer(call, in: session) }
+        }
+    }
+
+    /// The endpoints of a database. They come here one at a time for each session.
+    private func answer(_ call: Call, in session: Session) async throws -> Answer {
+        let context = Context(host: host, call: call, session: session)
+        switch call.route.endpoint {
+        case .setGlobals: return try setGlobals(context)
+        case .scripts: return try scripts(context)
+        case .layouts: return try layouts(context)
+        case .layoutMetadata: return try layoutMetadata(context)
+        case .oldMetadata: return try oldMetadata(context)
+        case .getRecords: return try await getRecords(context)
+        case .getRecord: return try await getRecord(context)
+        case .createRecord: return try await createRecord(context)
+        case .editRecord: return try await editRecord(context)
+        case .duplicateRecord: return try await duplicateRecord(context)
+        case .deleteRecord: return try await deleteRecord(context)
+        case .uploadContainer: return try uploadContainer(context)
+        case .find: return try await find(context)
+        case .runScript: return try await runScript(context)
+        case .productInfo, .databases, .login, .logout, .validateSession, .oauth, .downloadContainer:
+            preconditionFailure("\(call.route.endpoint) was answered without a session")
+        }
+    }
+
+    private func session(for call: Call) throws -> Session {
+        guard call.request.header("authorization") != nil else {
+            throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
+        }
+        guard let token = call.request.bearerToken, let session = host.session(token),
+            session.spelling == call.route.database
+        else { throw FileMakerError(952) }
+        return session
+    }
+
+    // MARK: Responses
+
+    private static let commonHeaders: [(name: String, value: String)] = [
+        ("Vary", "Accept-Encoding"), ("X-Frame-Options", "SAMEORIGIN"), ("X-XSS-Protection", "1; mode=block"),
+        ("X-Content-Type-Options", "nosniff"), ("Access-Control-Allow-Headers", "Content-Type, Authorization"),
+        ("Access-Control-Allow-Credentials", "true"),
+    ]
+
+    private static func response(to answer: Answer, cacheable: Bool) -> SandboxResponse {
+        if let replacement = answer.replacement { return replacement }
+        var writer = JSONWriter()
+        writer.reserve(answer.response.count + 64)
+        writer.beginObject()
+        writer.key("response")
+        writer.raw(answer.response)
+        writer.key("messages")
+        writer.value([["code": "0", "message": "OK"]])
+        writer.endObject()
+        var headers: [(name: String, value: String)] = [("Content-Type", "application/json; charset=utf-8")]
+        if cacheable {
+            headers += [("Cache-Control", "no-cache"), ("ETag", etag(of: writer.bytes))]
+        }
+        return SandboxResponse(status: 200, headers: headers + answer.headers + commonHeaders, body: writer.bytes)
+    }
+
+    /// An error answer: `messages` first, and an empty `response`, which clients in use need.
+    static func response(to error: FileMakerError) -> SandboxResponse {
+        let body: JSONValue = [
+            "messages": [["code": .string(String(error.code)), "message": .string(error.message)]],
+            "response": [:],
+        ]
+        let bytes = JSONWriter.write(body)
+        let headers: [(name: String, value: String)] = [
+            ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "no-cache"),
+            ("ETag", etag(of: bytes)),
+        ]
+        return SandboxResponse(status: error.status, headers: headers + commonHeaders, body: bytes)
+    }
+
+    /// A weak tag like the engine's: the length and a hash, eight bytes at a time because pages are large.
+    private static func etag(of body: [UInt8]) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        body.withUnsafeBytes { bytes in
+            for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
+                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x100_0000_01B3
+                hash ^= hash >> 29
+            }
+            for byte in bytes.suffix(bytes.count % 8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        return "W/\"\(String(body.count, radix: 16))-\(String(hash, radix: 16))\""
+    }
+
+    // MARK: Faults
+
+    private static func response(instead fault: Sandbox.Fault) throws -> SandboxResponse {
+        switch fault {
+        case .html(let status): return html(status)
+        case .restart: return html(502)
+        case .empty(let status): return SandboxResponse(status: status, headers: [], body: [])
+        case .error(let error): throw error
+        case .fullHost: throw FileMakerError(956)
+        case .reset: return SandboxResponse(status: 0, headers: [], body: [], delivery: .reset)
+        case .expireToken, .delay, .cut, .resetAfterExecution, .brokenJSON:
+            preconditionFailure("\(fault) lets the request run")
+        }
+    }
+
+    /// What a web server writes for the engine that does not answer.
+    private static func html(_ status: Int) -> SandboxResponse {
+        let title = status == 503 ? "503 Service Unavailable" : status == 502 ? "502 Proxy Error" : "\(status) Error"
+        let page = """
+            <!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN">
+            <html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>
+
+            """
+        return SandboxResponse(
+            status: status,
+            headers: [("Content-Type", "text/html; charset=iso-8859-1")],
+            body: Array(page.utf8)
+        )
+    }
+
+    private static func spoil(_ response: inout SandboxResponse, _ fault: Sandbox.Fault) {
+        switch fault {
+        case .cut(let count): response.delivery = .cut(afterBodyBytes: max(0, count))
+        case .resetAfterExecution: response.delivery = .reset
+        case .brokenJSON: response.body = Array(response.body.prefix(max(1, response.body.count / 2)))
+        case .expireToken, .delay, .reset, .html, .empty, .error, .fullHost, .restart: break
+        }
+    }
+}
+
+extension SandboxRequest {
+    /// The token of `Authorization: Bearer …`.
+    var bearerToken: String? { credentials(scheme: "bearer") }
+
+    /// What follows the scheme of the `Authorization` header, if it is this one.
+    func credentials(scheme: String) -> String? {
+        guard let value = header("authorization") else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
+        return parts[1].trimmed
+    }
+
+    /// The name and password of `Authorization: Basic …`.
+    var basicCredentials: (user: String, password: String)? {
+        guard let encoded = credentials(scheme: "basic"), let data = Data(base64Encoded: encoded),
+            let text = String(validating: data, as: UTF8.self), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
+}

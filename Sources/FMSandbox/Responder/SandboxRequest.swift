@@ -1,0 +1,41 @@
+/// An HTTP request as the responder sees it: no socket, no channel.
+struct SandboxRequest: Sendable {
+    var method: String
+    /// The path and the query as they came, percent-encoded.
+    var target: String
+    var headers: [(name: String, value: String)]
+    var body: [UInt8]
+    /// `http://127.0.0.1:54321`: where the client reached the sandbox, for the URLs of containers.
+    var origin: String
+
+    var path: String { String(target.prefix { $0 != "?" }) }
+
+    var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name }?.value
+    }
+}
+
+/// An HTTP response, complete but for what the connection adds to its head.
+struct SandboxResponse: Sendable {
+    /// What the server does with the response, for faults.
+    enum Delivery: Sendable, Equatable {
+        case whole
+        /// Closes the connection after this many bytes of the body.
+        case cut(afterBodyBytes: Int)
+        /// Closes the connection without a byte.
+        case reset
+    }
+
+    var status: Int
+    var headers: [(name: String, value: String)]
+    var body: [UInt8]
+    var delivery = Delivery.whole
+
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name }?.value
+    }
+}

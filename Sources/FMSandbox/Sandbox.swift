@@ -1,0 +1,100 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A FileMaker Server in a box: the Claris FileMaker Data API over real HTTP on loopback, with its records in memory.
+///
+/// It speaks the protocol well enough that Data API clients work against it unmodified: sessions, records, finds with
+/// FileMaker's operators, portals, scripts, globals, containers, metadata, and the error codes with their HTTP statuses.
+///
+///     let sandbox = try Sandbox.start()          // the sample database, on a free port
+///     defer { sandbox.stopAndWait() }
+///     print(sandbox.url)                         // http://127.0.0.1:54321
+///
+/// Requests of one session run one after the other, sessions in parallel. Everything is deterministic: record ids, tokens
+/// and container keys are counted, not drawn, and time comes from ``Configuration/clock``.
+public final class Sandbox: Sendable {
+    let engine: Host
+    private let server: SandboxServer
+
+    private init(host: Host, server: SandboxServer) {
+        engine = host
+        self.server = server
+    }
+
+    /// Starts a sandbox and returns when it listens. Not to be called on an event loop.
+    ///
+    /// Throws ``SolutionError`` when a solution has a loose end, and the system's error when the port is taken.
+    public static func start(
+        _ solutions: [Solution] = [.sample],
+        configuration: Configuration = Configuration()
+    ) throws -> Sandbox {
+        let host = try Host(solutions, configuration: configuration)
+        return Sandbox(host: host, server: try SandboxServer.startAndWait(host))
+    }
+
+    /// Starts a sandbox without blocking the caller's thread; see ``start(_:configuration:)-(_,_)``.
+    public static func start(
+        _ solutions: [Solution] = [.sample],
+        configuration: Configuration = Configuration()
+    ) async throws -> Sandbox {
+        let host = try Host(solutions, configuration: configuration)
+        return Sandbox(host: host, server: try await SandboxServer.start(host))
+    }
+
+    // MARK: Where it is
+
+    /// `http` or `https`.
+    public var scheme: String { engine.configuration.tls ? "https" : "http" }
+    /// `127.0.0.1`: a sandbox is never to be reached from another machine.
+    public var host: String { SandboxServer.address }
+    /// The port it listens on.
+    public var port: Int { server.port }
+    /// Host and port: `127.0.0.1:54321`.
+    public var authority: String { "\(SandboxServer.address):\(port)" }
+    /// Where clients find it: `http://127.0.0.1:54321`, without a path.
+    public var url: String { "\(scheme)://\(authority)" }
+
+    /// The PEM file of the certificate authority that vouches for the sandbox's certificate, for clients over TLS. Its
+    /// private key no longer exists, and it is valid for loopback names alone.
+    public static var certificateAuthorityFile: String { SandboxTLS.certificateAuthorityFile.path }
+
+    // MARK: What it does
+
+    /// Closes the socket and all connections. A second call does nothing.
+    public func stop() async { await server.stop() }
+
+    /// Closes the socket and all connections, and waits for it. Not to be called on an event loop.
+    public func stopAndWait() { server.stopAndWait() }
+
+    /// What has happened so far.
+    public var counters: Counters { engine.counters }
+
+    /// Puts the records back as they were at the start, ends all sessions, and sets counters and faults to nothing.
+    public func reset() { engine.reset() }
+
+    /// Ends all sessions: the next request with one of their tokens answers 952.
+    public func expireSessions() { engine.closeAllSessions() }
+
+    /// Restarts the engine: sessions end and connections are closed; the records stay.
+    public func restart() {
+        engine.closeAllSessions()
+        server.dropConnections()
+    }
+
+    /// Lets something go wrong with the next matching request or requests. Rules are tried in the order they were added.
+    public func inject(_ fault: Fault, on endpoint: Endpoint? = nil, skipping: Int = 0, count: Int? = 1) {
+        inject(FaultRule(fault, on: endpoint, skipping: skipping, count: count))
+    }
+
+    /// Adds a rule for something to go wrong.
+    public func inject(_ rule: FaultRule) { engine.withState { $0.faults.add(rule) } }
+
+    /// Forgets the faults that are still to come.
+    public func clearFaults() { engine.withState { $0.faults = FaultScript() } }
+
+    /// Signs an account in at the played OAuth provider, and returns the identifier for the login; `requestId` is the
+    /// `X-FMS-Request-ID` of `GET /oauth/getoauthurl`. nil for an id that is unknown.
+    public func signIn(account: String, oauthRequestId requestId: String) -> String? {
+        engine.withState { $0.oauth.signIn(account: account, requestId: requestId) }
+    }
+}

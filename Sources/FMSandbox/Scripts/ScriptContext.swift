@@ -1,0 +1,221 @@
+import NIOConcurrencyHelpers
+
+/// A script written in Swift. It runs while its session waits; throwing a ``FileMakerError`` ends it with that code as
+/// `scriptError`, anything else with -1.
+public typealias ScriptHandler = @Sendable (ScriptContext) async throws -> ScriptResult
+
+/// What a script returns.
+public struct ScriptResult: Sendable, Equatable {
+    /// The result; without one the answer has no `scriptResult`.
+    public var result: String?
+    /// The last error, 0 for none.
+    public var error: Int
+
+    /// A result and the last error.
+    public init(result: String? = nil, error: Int = 0) {
+        self.result = result
+        self.error = error
+    }
+
+    /// No result and no error.
+    public static let none = ScriptResult()
+
+    /// A result.
+    public static func result(_ text: String) -> ScriptResult { ScriptResult(result: text) }
+
+    /// An error.
+    public static func error(_ code: Int) -> ScriptResult { ScriptResult(error: code) }
+}
+
+/// What a script can see and change: the session's found set and layout, records, globals and the parameter.
+///
+/// Names of fields are those of formulas: `Name` of the layout's table, `Occurrence::Name`, `Name(2)`.
+public final class ScriptContext: Sendable {
+    /// The parameter of the call, empty if there is none.
+    public let parameter: String
+    private let context: Context
+    private let state: NIOLockedValueBox<ScriptState>
+
+    init(_ context: Context, parameter: String, state: ScriptState) {
+        self.context = context
+        self.parameter = parameter
+        self.state = NIOLockedValueBox(state)
+    }
+
+    var finalState: ScriptState { state.withLockedValue { $0 } }
+
+    /// The account that is logged in.
+    public var account: String { context.session.account.name }
+
+    /// The layout the script is on. Setting it to a layout of another table shows all records of that table.
+    public var layout: String { state.withLockedValue { $0.layout.name } }
+
+    /// The ids of the found set, in order. After `presort` and the last script, this is what is returned.
+    public var foundSet: [Int] {
+        get { state.withLockedValue { $0.foundSet } }
+        set {
+            state.withLockedValue { state in
+                state.foundSet = newValue
+                if !newValue.contains(state.current ?? -1) { state.current = newValue.first }
+            }
+        }
+    }
+
+    /// The id of the current record; nil when the found set is empty.
+    public var currentRecord: Int? {
+        get { state.withLockedValue { $0.current } }
+        set { state.withLockedValue { $0.current = newValue } }
+    }
+
+    /// Goes to a layout. Throws 105 when there is none of that name.
+    public func goToLayout(_ name: String) throws {
+        let layout = try context.layout(named: name)
+        let all = context.host.world.tables[layout.table].records.map(\.id)
+        state.withLockedValue { state in
+            if state.layout.table != layout.table {
+                state.foundSet = all
+                state.current = all.first
+            }
+            state.layout = layout
+        }
+    }
+
+    /// Finds all records of the layout's table.
+    public func showAllRecords() {
+        let table = finalState.layout.table
+        foundSet = context.host.world.tables[table].records.map(\.id)
+    }
+
+    /// The value of a field of the current record, or of the record given. Throws 101 and 102.
+    public func value(_ field: String, of recordId: Int? = nil) throws -> String {
+        let state = finalState
+        let reader = context.reader()
+        let record = try recordId.map { id in
+            guard let record = reader.world.tables[state.layout.table].record(id) else { throw FileMakerError(101) }
+            return record
+        }
+        guard let value = state.formulaContext(reader, parameter: parameter, record: record).value(ofField: field)
+        else {
+            throw FileMakerError(102)
+        }
+        return value
+    }
+
+    /// Sets a field of the current record, or of the record given; a global field for the session. Validation applies.
+    /// Throws 101, 102 and what the validation says.
+    public func set(_ field: String, to value: String, of recordId: Int? = nil) throws {
+        let state = finalState
+        let name = FieldName(field)
+        let own = context.database.occurrences[state.layout.occurrence].name
+        var table = state.layout.table
+        if let occurrence = name.occurrence, occurrence != own {
+            guard let place = context.database.occurrences.first(where: { $0.name == occurrence }),
+                let other = place.table
+            else { throw FileMakerError(102) }
+            table = other
+        }
+        guard let model = context.model.tables[table].field(named: name.field) else { throw FileMakerError(102) }
+        guard model.isGlobal || table == state.layout.table else { throw FileMakerError(102) }
+        try context.write { writer in
+            let change = try writer.change(.string(value), to: model, repetition: name.repetition, in: table)
+            if model.isGlobal {
+                let key = Viewpoint.GlobalKey(table: table, slot: model.slot + change.repetition - 1)
+                writer.viewpoint.globals[key] = change.value
+            } else {
+                guard let id = recordId ?? state.current else { throw FileMakerError(101) }
+                try writer.change(id, in: table, [change])
+            }
+        }
+    }
+
+    /// Creates a record in the layout's table, adds it to the found set and makes it the current one.
+    @discardableResult
+    public func createRecord(_ values: [String: String] = [:]) throws -> Int {
+        let table = finalState.layout.table
+        let record = try context.write { writer in
+            let changes = try values.sorted { $0.key < $1.key }.map { name, value in
+                let name = FieldName(name)
+                guard let field = context.model.tables[table].field(named: name.field) else {
+                    throw FileMakerError(102)
+                }
+                return try writer.change(.string(value), to: field, repetition: name.repetition, in: table)
+            }
+            return try writer.create(in: table, changes)
+        }
+        state.withLockedValue { state in
+            state.foundSet.append(record.id)
+            state.current = record.id
+        }
+        return record.id
+    }
+
+    /// Deletes the current record; the one after it becomes the current one.
+    public func deleteRecord() throws {
+        let before = finalState
+        guard let id = before.current else { throw FileMakerError(101) }
+        try context.write { try $0.delete(id, in: before.layout.table) }
+        state.withLockedValue { state in
+            guard let place = state.foundSet.firstIndex(of: id) else { return }
+            state.foundSet.remove(at: place)
+            state.current = state.foundSet.isEmpty ? nil : state.foundSet[min(place, state.foundSet.count - 1)]
+        }
+    }
+
+    /// Waits on the sandbox's clock. The session waits with it, other sessions do not.
+    public func wait(for duration: Duration) async throws {
+        try await context.host.clock.sleep(for: duration)
+    }
+
+    // MARK: Formulas
+
+    func evaluate(_ formula: Formula) -> String {
+        let state = finalState
+        return formula.evaluate(in: state.formulaContext(context.reader(), parameter: parameter))
+    }
+
+    func isTrue(_ formula: Formula, of recordId: Int) -> Bool {
+        let state = finalState
+        let reader = context.reader()
+        guard let record = reader.world.tables[state.layout.table].record(recordId) else { return false }
+        return formula.isTrue(in: state.formulaContext(reader, parameter: parameter, record: record))
+    }
+
+    func setVariable(_ name: String, to value: String) { state.withLockedValue { $0.variables[name] = value } }
+}
+
+/// Where a session stands between the scripts of one request.
+struct ScriptState: Sendable {
+    var layout: LayoutModel
+    var foundSet: [Int]
+    var current: Int?
+    var variables: [String: String] = [:]
+
+    init(layout: LayoutModel, foundSet: [Int]) {
+        self.layout = layout
+        self.foundSet = foundSet
+        current = foundSet.first
+    }
+
+    /// What the formulas of a script see: the current record, or one with nothing in it when the found set is empty.
+    func formulaContext(_ reader: Reader, parameter: String, record: Record? = nil) -> RecordContext {
+        let slots = reader.model.tables[layout.table].slotCount
+        let nobody = Record(id: 0, modId: 0, isLocked: false, values: Array(repeating: .empty, count: slots))
+        let record = record ?? current.flatMap { reader.world.tables[layout.table].record($0) } ?? nobody
+        let database = reader.model.databases[layout.database]
+        return RecordContext(
+            reader: reader,
+            record: record,
+            table: layout.table,
+            variables: variables,
+            facts: [
+                "scriptparameter": parameter,
+                "foundcount": String(foundSet.count),
+                "totalrecordcount": String(reader.world.tables[layout.table].records.count),
+                "recordnumber": String((foundSet.firstIndex(of: record.id) ?? -1) + 1),
+                "layoutname": layout.name,
+                "layouttablename": database.occurrences[layout.occurrence].name,
+                "filename": database.name,
+            ]
+        )
+    }
+}

@@ -1,0 +1,145 @@
+/// The scripts of one request: which, with what parameters, and what they answered so far.
+///
+/// Source: Claris FileMaker Data API Guide, "Run a script with another request".
+struct ScriptPlan: Sendable {
+    enum Phase: String, CaseIterable, Sendable {
+        case prerequest = ".prerequest"
+        case presort = ".presort"
+        case after = ""
+    }
+
+    private var scripts: [Phase: (script: ScriptModel, parameter: String)] = [:]
+    /// The result keys in the order of the phases.
+    private(set) var results: [(key: String, value: String)] = []
+
+    /// Looks up every script before anything runs: 104 for one that does not exist. A script and its parameter may stand
+    /// in the query or in the body.
+    init(_ context: Context) throws {
+        for phase in Phase.allCases {
+            let key = "script\(phase.rawValue)"
+            guard let name = try context.call.bodyText(key) ?? context.call.query[key], !name.isEmpty else { continue }
+            scripts[phase] = (
+                try context.script(named: name),
+                try context.call.bodyText("\(key).param") ?? context.call.query["\(key).param"] ?? ""
+            )
+        }
+    }
+
+    /// Runs the script of a phase, if there is one, and keeps its result.
+    mutating func run(_ phase: Phase, _ context: Context, _ state: inout ScriptState) async throws {
+        guard let (script, parameter) = scripts[phase] else { return }
+        let result = try await ScriptRunner.run(script, parameter: parameter, context, &state)
+        if let text = result.result { results.append(("scriptResult\(phase.rawValue)", text)) }
+        results.append(("scriptError\(phase.rawValue)", String(result.error)))
+    }
+
+    /// Writes the results, which come before everything else in `response`.
+    func write(to writer: inout JSONWriter) {
+        for (key, value) in results {
+            writer.key(key)
+            writer.string(value)
+        }
+    }
+}
+
+/// Runs scripts, those in Swift and those in steps.
+enum ScriptRunner {
+    /// No script goes on for longer than this many steps.
+    private static let maximumSteps = 1_000_000
+
+    static func run(
+        _ script: ScriptModel,
+        parameter: String,
+        _ context: Context,
+        _ state: inout ScriptState
+    ) async throws -> ScriptResult {
+        context.host.withState { $0.counters.scriptRuns += 1 }
+        state.variables = [:]
+        let scriptContext = ScriptContext(context, parameter: parameter, state: state)
+        defer { state = scriptContext.finalState }
+        do {
+            if let handler = script.handler { return try await handler(scriptContext) }
+            var run = StepRun(context: scriptContext, budget: maximumSteps)
+            try await run.perform(script.steps)
+            return ScriptResult(result: run.result, error: run.error)
+        } catch let error as FileMakerError {
+            return .error(error.code)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return .error(-1)
+        }
+    }
+}
+
+/// One run of a script declared in steps.
+private struct StepRun {
+    let context: ScriptContext
+    var budget: Int
+    var result: String?
+    var error = 0
+    private var isOver = false
+
+    init(context: ScriptContext, budget: Int) {
+        self.context = context
+        self.budget = budget
+    }
+
+    mutating func perform(_ steps: [StepModel]) async throws {
+        for step in steps {
+            guard !isOver else { return }
+            budget -= 1
+            guard budget > 0 else { throw FileMakerError(3) }
+            try await perform(step)
+        }
+    }
+
+    private mutating func perform(_ step: StepModel) async throws {
+        switch step {
+        case .set(let target, let formula):
+            let value = context.evaluate(formula)
+            if target.hasPrefix("$") {
+                context.setVariable(target, to: value)
+            } else {
+                error = try code { [context] in try context.set(target, to: value) }
+            }
+        case .exit(let formula):
+            result = context.evaluate(formula)
+            isOver = true
+        case .error(let code):
+            error = code
+            isOver = true
+        case .loop(let steps):
+            for recordId in context.foundSet {
+                guard !isOver else { return }
+                context.currentRecord = recordId
+                try await perform(steps)
+            }
+            // A loop ends by going past the last record, which leaves 101 behind.
+            if !isOver { error = 101 }
+        case .branch(let condition, let then, let otherwise):
+            let holds = FMNumber(reading: context.evaluate(condition)).map { !$0.isZero } ?? false
+            try await perform(holds ? then : otherwise)
+        case .goToLayout(let name): error = try code { [context] in try context.goToLayout(name) }
+        case .constrain(let condition):
+            context.foundSet = context.foundSet.filter { context.isTrue(condition, of: $0) }
+            error = context.foundSet.isEmpty ? 401 : 0
+        case .showAll:
+            context.showAllRecords()
+            error = 0
+        case .newRecord: error = try code { [context] in try context.createRecord() }
+        case .deleteRecord: error = try code { [context] in try context.deleteRecord() }
+        case .wait(let seconds): try await context.wait(for: .seconds(seconds))
+        }
+    }
+
+    /// The last error after a step: one that fails leaves its code, and the script goes on.
+    private func code(_ step: () throws -> some Any) throws -> Int {
+        do {
+            _ = try step()
+            return 0
+        } catch let failure as FileMakerError {
+            return failure.code
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+
+/// One connection: collects a request, has it answered, writes the answer. Confined to its event loop; NIO's pipelining
+/// handler sees to it that the next request comes only after the answer to this one.
+final class HTTPHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Between requests.
+        case idle
+        case receiving(HTTPRequestHead, ByteBuffer)
+        /// The rest of a body that is too large: dropped.
+        case discarding
+        case answering(HTTPRequestHead)
+        case closing
+    }
+
+    private let responder: Responder
+    private let tasks: RunningTasks
+    private let scheme: String
+    private let authority: String
+    private var state = State.idle
+    private var served = 0
+    private var idleTimer: Scheduled<Void>?
+
+    private var configuration: Sandbox.Configuration { responder.host.configuration }
+
+    init(responder: Responder, tasks: RunningTasks, scheme: String, authority: String) {
+        self.responder = responder
+        self.tasks = tasks
+        self.scheme = scheme
+        self.authority = authority
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        startIdleTimer(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        idleTimer?.cancel()
+        state = .closing
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        configuration.logger.debug("connection failed", metadata: ["error": "\(error)"])
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (Self.unwrapInboundIn(data), state) {
+        case (.head(let head), .idle):
+            idleTimer?.cancel()
+            state = .receiving(head, context.channel.allocator.buffer(capacity: 0))
+            if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+                let goOn = HTTPResponseHead(version: head.version, status: .continue)
+                context.writeAndFlush(Self.wrapOutboundOut(.head(goOn)), promise: nil)
+            }
+        case (.body(var part), .receiving(let head, var body)):
+            guard body.readableBytes + part.readableBytes <= configuration.maximumBodyBytes else {
+                state = .discarding
+                write(SandboxResponse(status: 413, headers: [], body: []), for: head, closing: true, context)
+                return
+            }
+            // Both owners are let go first, so that the buffer is appended to and not copied.
+            state = .discarding
+            body.writeBuffer(&part)
+            state = .receiving(head, body)
+        case (.end, .receiving(let head, let body)):
+            state = .answering(head)
+            answer(head, body, context)
+        case (.head, _), (.body, _), (.end, _):
+            break
+        }
+    }
+
+    private func answer(_ head: HTTPRequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
+        let authority = head.headers.first(name: "host") ?? self.authority
+        let request = SandboxRequest(
+            method: head.method.rawValue,
+            target: head.uri,
+            headers: head.headers.map { ($0.name, $0.value) },
+            body: Array(body.readableBytesView),
+            origin: "\(scheme)://\(authority)"
+        )
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        let responder = responder
+        tasks.run {
+            let response = await responder.respond(to: request)
+            loop.execute {
+                let (handler, context) = bound.value
+                handler.answered(request, with: response, context)
+            }
+        }
+    }
+
+    private func answered(_ request: SandboxRequest, with response: SandboxResponse, _ context: ChannelHandlerContext) {
+        configuration.logger.info(
+            "request",
+            metadata: [
+                "method": "\(request.method)", "path": "\(LoggedPath(request.path))", "status": "\(response.status)",
+            ]
+        )
+        // The connection may be gone by now; then there is nobody to tell.
+        guard case .answering(let head) = state else { return }
+        served += 1
+        let isLast = configuration.requestsPerConnection.map { served >= $0 } ?? false
+        switch response.delivery {
+        case .whole: write(response, for: head, closing: isLast || !head.isKeepAlive, context)
+        case .cut(let count): write(response, for: head, cutAfter: count, context)
+        case .reset:
+            state = .closing
+            context.close(promise: nil)
+        }
+    }
+
+    private func responseHead(_ response: SandboxResponse, for head: HTTPRequestHead, closing: Bool) -> HTTPResponseHead
+    {
+        var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
+        headers.add(name: "Content-Length", value: String(response.body.count))
+        if response.header("content-type")?.hasPrefix("application/json") == true {
+            headers.add(name: "Access-Control-Allow-Origin", value: authority)
+        }
+        if closing {
+            headers.add(name: "Connection", value: "close")
+        } else {
+            let seconds = configuration.keepAlive.components.seconds
+            let remaining = configuration.requestsPerConnection.map { $0 - served } ?? 100
+            headers.add(name: "Keep-Alive", value: "timeout=\(seconds), max=\(remaining)")
+            headers.add(name: "Connection", value: "Keep-Alive")
+        }
+        return HTTPResponseHead(
+            version: .http1_1,
+            status: HTTPResponseStatus(statusCode: response.status),
+            headers: headers
+        )
+    }
+
+    private func write(
+        _ response: SandboxResponse,
+        for head: HTTPRequestHead,
+        closing: Bool,
+        _ context: ChannelHandlerContext
+    ) {
+        context.write(Self.wrapOutboundOut(.head(responseHead(response, for: head, closing: closing))), promise: nil)
+        if !response.body.isEmpty, head.method != .HEAD {
+            let body = context.channel.allocator.buffer(bytes: response.body)
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        if closing {
+            state = .closing
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        } else {
+            // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
+            state = .idle
+            startIdleTimer(context)
+            context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+        }
+    }
+
+    /// Promises the whole body and closes in the middle of it.
+    private func write(
+        _ response: SandboxResponse,
+        for head: HTTPRequestHead,
+        cutAfter count: Int,
+        _ context: ChannelHandlerContext
+    ) {
+        state = .closing
+        let part = context.channel.allocator.buffer(bytes: response.body.prefix(count))
+        context.write(Self.wrapOutboundOut(.head(responseHead(response, for: head, closing: false))), promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(Self.wrapOutboundOut(.body(.byteBuffer(part)))).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
+    }
+
+    private func startIdleTimer(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        idleTimer?.cancel()
+        idleTimer = context.eventLoop.scheduleTask(in: TimeAmount(configuration.keepAlive)) {
+            let (handler, context) = bound.value
+            // A timer that was cancelled a moment too late must not close a busy connection.
+            if case .idle = handler.state { context.close(promise: nil) }
+        }
+    }
+}
+
+/// A path as it may be logged: the tokens in it left out.
+struct LoggedPath: CustomStringConvertible {
+    let description: String
+
+    init(_ path: String) {
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if let sessions = segments.firstIndex(of: "sessions"), sessions + 1 < segments.count {
+            segments[sessions + 1] = "…"
+        }
+        if let streaming = segments.firstIndex(of: "Streaming_SSL"), streaming + 2 < segments.count {
+            segments[streaming + 2] = "…"
+        }
+        description = segments.joined(separator: "/")
+    }
+}
+
+/// The requests that are being answered, so that stopping can interrupt those that wait.
+final class RunningTasks: Sendable {
+    private struct State {
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var nextId = 0
+        var isStopped = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func run(_ body: @escaping @Sendable () async -> Void) {
+        // Registered under the lock: the task cannot finish, and try to leave, before it is on the list.
+        state.withLockedValue { state in
+            guard !state.isStopped else { return }
+            let id = state.nextId
+            state.nextId += 1
+            state.tasks[id] = Self.task {
+                await body()
+                self.remove(id)
+            }
+        }
+    }
+
+    private static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
+            return Task(executorPreference: ThreadPoolExecutor.shared) { await body() }
+        }
+        return Task { await body() }
+    }
+
+    private func remove(_ id: Int) { state.withLockedValue { $0.tasks[id] = nil } }
+
+    func stop() {
+        let tasks = state.withLockedValue { state in
+            state.isStopped = true
+            return state.tasks.values.map(\.self)
+        }
+        for task in tasks { task.cancel() }
+    }
+}

@@ -1,0 +1,148 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+#if Compression
+import NIOHTTPCompression
+#endif
+
+/// The sandbox's door to the network: one listening socket on loopback and the connections it accepted.
+final class SandboxServer: Sendable {
+    private struct State {
+        var connections: [ObjectIdentifier: any Channel] = [:]
+        var isStopped = false
+    }
+
+    /// Loopback only: what the sandbox holds is nobody else's business.
+    static let address = "127.0.0.1"
+
+    let port: Int
+    private let listener: any Channel
+    private let tasks: RunningTasks
+    private let state: NIOLockedValueBox<State>
+
+    static func start(_ host: Host) async throws -> SandboxServer { try await bind(host).get() }
+
+    static func startAndWait(_ host: Host) throws -> SandboxServer { try bind(host).wait() }
+
+    private static func bind(_ host: Host) throws -> EventLoopFuture<SandboxServer> {
+        let tls = host.configuration.tls ? try SandboxTLS.serverContext() : nil
+        let tasks = RunningTasks()
+        let state = NIOLockedValueBox(State())
+        let requested = host.configuration.port
+        return ServerBootstrap(group: SandboxLoops.group)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    host.withState { $0.counters.connections += 1 }
+                    guard remember(channel, state) else { throw ChannelError.ioOnClosedChannel }
+                    let port = channel.localAddress?.port ?? requested
+                    try setUp(channel, Responder(host: host), tasks, tls, "\(address):\(port)")
+                }
+            }
+            .bind(host: address, port: requested)
+            .map { SandboxServer(listener: $0, tasks: tasks, state: state) }
+    }
+
+    private init(listener: any Channel, tasks: RunningTasks, state: NIOLockedValueBox<State>) {
+        self.listener = listener
+        self.tasks = tasks
+        self.state = state
+        port = listener.localAddress?.port ?? 0
+    }
+
+    /// Keeps a connection until it closes; false when the server has been stopped.
+    private static func remember(_ channel: any Channel, _ state: NIOLockedValueBox<State>) -> Bool {
+        let id = ObjectIdentifier(channel)
+        let isOpen = state.withLockedValue { state in
+            guard !state.isStopped else { return false }
+            state.connections[id] = channel
+            return true
+        }
+        channel.closeFuture.whenComplete { _ in state.withLockedValue { $0.connections[id] = nil } }
+        return isOpen
+    }
+
+    private static func setUp(
+        _ channel: any Channel,
+        _ responder: Responder,
+        _ tasks: RunningTasks,
+        _ tls: NIOSSLContext?,
+        _ authority: String
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        try pipeline.configureHTTPServerPipeline()
+        #if Compression
+        if responder.host.configuration.compression {
+            try pipeline.addHandlers([GzipPreference(), makeCompressor()])
+        }
+        #endif
+        try pipeline.addHandler(
+            HTTPHandler(responder: responder, tasks: tasks, scheme: tls == nil ? "http" : "https", authority: authority)
+        )
+    }
+
+    #if Compression
+    /// Compresses JSON and HTML over 1 KB, as the middleware of the real engine does.
+    private static func makeCompressor() -> HTTPResponseCompressor {
+        HTTPResponseCompressor(initialByteBufferCapacity: 64 << 10) { head, canCompress in
+            let length = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
+            let type = head.headers.first(name: "content-type") ?? ""
+            guard canCompress, length >= 1024, type.hasPrefix("application/json") else { return .doNotCompress }
+            head.headers.remove(name: "content-length")
+            return .compressIfPossible
+        }
+    }
+    #endif
+
+    // MARK: Stopping
+
+    /// Closes the listening socket and all connections, and interrupts requests that wait. It may be called twice.
+    func stop() async {
+        for channel in takeChannels() { try? await channel.close().get() }
+    }
+
+    func stopAndWait() {
+        for channel in takeChannels() { try? channel.close().wait() }
+    }
+
+    private func takeChannels() -> [any Channel] {
+        tasks.stop()
+        let connections = state.withLockedValue { state in
+            state.isStopped = true
+            return state.connections.values.map(\.self)
+        }
+        return [listener] + connections
+    }
+
+    /// Closes every connection, as a restart of the engine does.
+    func dropConnections() {
+        for channel in state.withLockedValue({ $0.connections.values.map(\.self) }) { channel.close(promise: nil) }
+    }
+}
+
+#if Compression
+/// Asks for gzip where a client takes several codings: the compressor would choose by its own order, servers choose gzip.
+private final class GzipPreference: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = Self.unwrapInboundIn(data) else {
+            context.fireChannelRead(data)
+            return
+        }
+        let codings = head.headers[canonicalForm: "accept-encoding"].map { $0.lowercased() }
+        if codings.contains(where: { $0 == "gzip" || ($0.hasPrefix("gzip;") && !$0.contains("q=0")) }) {
+            head.headers.replaceOrAdd(name: "accept-encoding", value: "gzip")
+        }
+        context.fireChannelRead(Self.wrapInboundOut(.head(head)))
+    }
+
+    typealias InboundOut = HTTPServerRequestPart
+}
+#endif

@@ -1,0 +1,174 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Everything a sandbox holds, behind one lock: the records, the sessions, the counters. Reads take a copy of the world
+/// and leave; only writes work while they hold the lock.
+final class Host: Sendable {
+    struct State: Sendable {
+        var world: World
+        var sessions: [String: Session] = [:]
+        var counters = Sandbox.Counters()
+        var runningRequests = 0
+        /// How many tokens were made so far: the sandbox counts instead of drawing at random.
+        var tokenCount = 0
+        /// Containers that may be downloaded, by the key in their URL.
+        var tickets: [String: ContainerTicket] = [:]
+        var faults = FaultScript()
+        var oauth = OAuthProvider()
+    }
+
+    let solutions: [Solution]
+    let model: Model
+    let configuration: Sandbox.Configuration
+    private let initialWorld: World
+    private let state: NIOLockedValueBox<State>
+
+    init(_ solutions: [Solution], configuration: Sandbox.Configuration) throws {
+        let built = try ModelBuilder.build(solutions)
+        self.solutions = solutions
+        model = built.model
+        initialWorld = built.world
+        self.configuration = configuration
+        state = NIOLockedValueBox(State(world: built.world))
+    }
+
+    var clock: any SandboxClock { configuration.clock }
+    var version: Sandbox.ServerVersion { configuration.serverVersion }
+
+    /// The wall clock of the host.
+    var now: CivilTimestamp { CivilTimestamp(clock.now, in: configuration.timeZone) }
+
+    var world: World { state.withLockedValue { $0.world } }
+
+    func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try state.withLockedValue(body)
+    }
+
+    /// Changes the world as one commit: if the body throws, nothing has happened.
+    func commit<Result>(_ body: (inout World) throws -> Result) throws -> Result {
+        try state.withLockedValue { state in
+            var draft = state.world
+            let result = try body(&draft)
+            state.world = draft
+            return result
+        }
+    }
+
+    // MARK: Sessions
+
+    /// Opens a session, or refuses one too many.
+    func open(_ makeSession: (_ token: String, _ now: Date) -> Session) throws -> Session {
+        let now = clock.now
+        return try state.withLockedValue { state in
+            expire(&state, now: now)
+            guard state.sessions.count < configuration.maximumSessions else {
+                throw FileMakerError(configuration.sessionLimitCode)
+            }
+            state.tokenCount += 1
+            let session = makeSession(Scrambler.hex(52, seed: "session", number: state.tokenCount), now)
+            state.sessions[session.token] = session
+            state.counters.logins += 1
+            return session
+        }
+    }
+
+    /// The session of a token, its fifteen minutes begun anew; nil when there is none or it has expired.
+    func session(_ token: String) -> Session? {
+        let now = clock.now
+        return state.withLockedValue { state in
+            expire(&state, now: now)
+            guard let session = state.sessions[token] else { return nil }
+            session.state.withLockedValue { $0.lastUsed = now }
+            return session
+        }
+    }
+
+    func close(_ token: String) -> Bool {
+        let now = clock.now
+        return state.withLockedValue { state in
+            expire(&state, now: now)
+            guard state.sessions.removeValue(forKey: token) != nil else { return false }
+            state.tickets = state.tickets.filter { $0.value.token != token }
+            state.counters.logouts += 1
+            return true
+        }
+    }
+
+    func closeAllSessions() {
+        state.withLockedValue { state in
+            state.sessions = [:]
+            state.tickets = [:]
+        }
+    }
+
+    private func expire(_ state: inout State, now: Date) {
+        let lifetime = configuration.sessionLifetime.seconds
+        for (token, session) in state.sessions {
+            // A session whose request is still running is in use, however long that takes.
+            guard !session.gate.isBusy, now.timeIntervalSince(session.state.withLockedValue { $0.lastUsed }) > lifetime
+            else { continue }
+            state.sessions[token] = nil
+            state.tickets = state.tickets.filter { $0.value.token != token }
+            state.counters.expiredSessions += 1
+        }
+    }
+
+    func viewpoint(of session: Session) -> Viewpoint {
+        Viewpoint(
+            account: session.account.name,
+            globals: session.state.withLockedValue { $0.globals },
+            now: now
+        )
+    }
+
+    // MARK: Inspection
+
+    var counters: Sandbox.Counters {
+        let now = clock.now
+        return state.withLockedValue { state in
+            expire(&state, now: now)
+            var counters = state.counters
+            counters.openSessions = state.sessions.count
+            return counters
+        }
+    }
+
+    /// As after the start: the records of the solutions, no sessions, counters at zero, no faults.
+    func reset() {
+        state.withLockedValue { state in
+            let tokenCount = state.tokenCount
+            let running = state.runningRequests
+            state = State(world: initialWorld)
+            // Old tokens must stay unknown.
+            state.tokenCount = tokenCount
+            state.runningRequests = running
+        }
+    }
+}
+
+/// A container value that a client may download: made when its URL is handed out, gone with the session.
+struct ContainerTicket: Sendable {
+    var token: String
+    var content: ContainerContent
+}
+
+/// Makes texts that look drawn at random and are the same in every run.
+enum Scrambler {
+    /// `count` hexadecimal digits for the `number`th thing of a kind.
+    static func hex(_ count: Int, seed: String, number: Int, uppercase: Bool = false) -> String {
+        var state = seed.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        state ^= UInt64(bitPattern: Int64(number)) &* 0x9E37_79B9_7F4A_7C15
+        var digits = ""
+        while digits.count < count {
+            // splitmix64
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var word = state
+            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+            word ^= word >> 31
+            let part = String(word, radix: 16, uppercase: uppercase)
+            digits += String(repeating: "0", count: 16 - part.count) + part
+        }
+        return String(digits.prefix(count))
+    }
+}

@@ -1,0 +1,151 @@
+public import Foundation
+
+extension Solution {
+    /// Reads a solution from a JSON file, and the records that it keeps in CSV or JSON files beside it.
+    ///
+    /// Throws ``SolutionError``, which names the place in the file; file-system errors as they come.
+    public static func load(from file: URL) throws -> Solution {
+        var solution: Solution = try decode(Solution.self, from: file)
+        for index in solution.tables.indices {
+            guard let name = solution.tables[index].recordsFile else { continue }
+            let url = file.deletingLastPathComponent().appendingPathComponent(name)
+            let path = "tables[\(index)].recordsFile"
+            guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+                throw SolutionError(
+                    solution: file.lastPathComponent,
+                    path: path,
+                    reason: "expected a file beside the solution"
+                )
+            }
+            switch url.pathExtension.lowercased() {
+            case "json": solution.tables[index].records += try decode([Record].self, from: url)
+            case "csv": solution.tables[index].records += try records(fromCSV: url)
+            default:
+                throw SolutionError(
+                    solution: file.lastPathComponent,
+                    path: path,
+                    reason: "expected a name that ends in .json or .csv"
+                )
+            }
+        }
+        return solution
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, from file: URL) throws -> Value {
+        let data = try Data(contentsOf: file)
+        do {
+            return try JSONDecoder().decode(type, from: data)
+        } catch let error as DecodingError {
+            throw SolutionError(solution: file.lastPathComponent, error)
+        }
+    }
+
+    /// The first line names the fields (`$recordId` and `$modId` among them, if need be); RFC 4180 says the rest.
+    private static func records(fromCSV file: URL) throws -> [Record] {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        var rows: [[String]]
+        do {
+            rows = try CSV.rows(of: text)
+        } catch let error as CSV.Failure {
+            throw SolutionError(solution: file.lastPathComponent, path: "line \(error.line)", reason: error.reason)
+        }
+        guard !rows.isEmpty else { return [] }
+        let names = rows.removeFirst()
+        return try rows.enumerated().map { place, row in
+            func failure(_ reason: String) -> SolutionError {
+                SolutionError(solution: file.lastPathComponent, path: "record \(place + 1)", reason: reason)
+            }
+            guard row.count == names.count else {
+                throw failure("\(row.count) values for \(names.count) fields")
+            }
+            var record = Record([:])
+            for (name, value) in zip(names, row) {
+                switch name {
+                case "$recordId", "$modId":
+                    guard let number = Int(value) else { throw failure("\(name) is no number: \(value)") }
+                    if name == "$recordId" { record.recordId = number } else { record.modId = number }
+                default: if !value.isEmpty { record.values[name] = value }
+                }
+            }
+            return record
+        }
+    }
+
+    /// Writes the solution as JSON, keys sorted, as ``load(from:)`` reads it. Scripts written in Swift keep their names
+    /// only.
+    public func save(to file: URL) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try encoder.encode(self).write(to: file, options: .atomic)
+    }
+}
+
+extension SolutionError {
+    init(solution: String, _ error: DecodingError) {
+        let (context, reason): (DecodingError.Context, String) =
+            switch error {
+            case .keyNotFound(let key, let context): (context, "missing key \(key.stringValue)")
+            case .typeMismatch(let type, let context): (context, "expected \(Self.name(of: type))")
+            case .valueNotFound(let type, let context): (context, "expected \(Self.name(of: type)), found null")
+            case .dataCorrupted(let context): (context, context.debugDescription)
+            @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "\(error)")
+            }
+        let path = context.codingPath.reduce("") { path, key in
+            if let index = key.intValue { return "\(path)[\(index)]" }
+            return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
+        }
+        self.init(solution: solution, path: path, reason: reason)
+    }
+
+    private static func name(of type: any Any.Type) -> String {
+        switch type {
+        case is String.Type: "a text"
+        case is Bool.Type: "true or false"
+        case is Int.Type, is Double.Type: "a number"
+        case is any Collection.Type: "a list or an object"
+        default: "an object"
+        }
+    }
+}
+
+/// Comma-separated values (RFC 4180).
+enum CSV {
+    struct Failure: Error, Equatable {
+        var line: Int
+        var reason: String
+    }
+
+    static func rows(of text: String) throws -> [[String]] {
+        var rows: [[String]] = []
+        var row: [String] = []
+        var value = ""
+        var line = 1
+        var inQuotes = false
+        var wasQuoted = false
+        // A byte-order mark is what some spreadsheets begin with.
+        var characters = (text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)[...]
+        func finishRow() {
+            // An empty line is no record.
+            if !(row.isEmpty && value.isEmpty && !wasQuoted) { rows.append(row + [value]) }
+            (row, value, wasQuoted) = ([], "", false)
+        }
+        while let character = characters.popFirst() {
+            if character.isNewline { line += 1 }
+            switch character {
+            case "\"" where inQuotes:
+                if characters.first == "\"" { value.append(characters.removeFirst()) } else { inQuotes = false }
+            case _ where inQuotes: value.append(character)
+            case "\"" where value.isEmpty && !wasQuoted: (inQuotes, wasQuoted) = (true, true)
+            case ",":
+                row.append(value)
+                (value, wasQuoted) = ("", false)
+            case _ where character.isNewline: finishRow()
+            case _ where wasQuoted: throw Failure(line: line, reason: "text after a closing quote")
+            default: value.append(character)
+            }
+        }
+        guard !inQuotes else { throw Failure(line: line, reason: "unterminated quote") }
+        finishRow()
+        return rows
+    }
+}

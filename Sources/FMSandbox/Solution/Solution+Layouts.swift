@@ -1,0 +1,226 @@
+extension Solution {
+    /// An entry of the layout list: a layout or a folder.
+    public enum LayoutItem: Codable, Sendable {
+        /// A layout.
+        case layout(Layout)
+        /// A folder of layouts and folders.
+        indirect case folder(String, [LayoutItem])
+
+        /// A folder has the keys `folder` and `items`; everything else is a layout.
+        public init(from decoder: any Decoder) throws {
+            if let folder = try FolderKeys.name(in: decoder) {
+                let container = try decoder.strictContainer(keyedBy: FolderKeys.self)
+                self = .folder(folder, try container.decode([LayoutItem].self, forKey: .items, default: []))
+            } else {
+                self = .layout(try Layout(from: decoder))
+            }
+        }
+
+        /// Writes what ``init(from:)`` reads.
+        public func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .layout(let layout): try layout.encode(to: encoder)
+            case .folder(let name, let items):
+                var container = encoder.container(keyedBy: FolderKeys.self)
+                try container.encode(name, forKey: .folder)
+                try container.encode(items, forKey: .items)
+            }
+        }
+
+        var layouts: [Layout] {
+            switch self {
+            case .layout(let layout): [layout]
+            case .folder(_, let items): items.flatMap(\.layouts)
+            }
+        }
+    }
+
+    /// A layout: the only window through which a client sees records.
+    public struct Layout: Codable, Sendable {
+        /// How the layout shows records; with `v1` it decides how many portal rows are sent.
+        public enum View: String, Codable, Sendable {
+            /// One record at a time: all rows of a portal.
+            case form
+            /// A table of records: with `v1` only the first related row.
+            case table
+        }
+
+        /// The name.
+        public var name: String
+        /// The table occurrence it is based on.
+        public var table: String
+        /// The fields on it, in order.
+        public var fields: [LayoutField]
+        /// The portals on it, in order.
+        public var portals: [Portal]
+        /// How it shows records. The default is ``View/form``.
+        public var view: View
+
+        /// A layout over a table occurrence.
+        public init(
+            name: String,
+            table: String,
+            fields: [LayoutField] = [],
+            portals: [Portal] = [],
+            view: View = .form
+        ) {
+            self.name = name
+            self.table = table
+            self.fields = fields
+            self.portals = portals
+            self.view = view
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case name, table, fields, portals, view }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            table = try container.decode(String.self, forKey: .table)
+            fields = try container.decode([LayoutField].self, forKey: .fields, default: [])
+            portals = try container.decode([Portal].self, forKey: .portals, default: [])
+            view = try container.decode(View.self, forKey: .view, default: .form)
+        }
+    }
+
+    /// A field on a layout.
+    public struct LayoutField: Codable, Sendable, ExpressibleByStringLiteral {
+        /// How the field is shown, as the layout metadata tells it.
+        public enum Display: String, Codable, Sendable {
+            /// An edit box.
+            case editText
+            /// A drop-down list.
+            case popupList
+            /// A pop-up menu.
+            case popupMenu
+            /// Checkboxes.
+            case checkBox
+            /// Radio buttons.
+            case radioButtons
+            /// A selection list.
+            case selectionList
+            /// A drop-down calendar.
+            case calendar
+            /// A concealed edit box.
+            case secureText
+        }
+
+        /// The field: bare for the layout's own table occurrence, otherwise `Occurrence::Field`.
+        public var field: String
+        /// How it is shown. The default is ``Display/editText``.
+        public var display: Display
+        /// The value list it uses.
+        public var valueList: String?
+        /// The first repetition shown. The default is 1.
+        public var firstRepetition: Int
+        /// The last repetition shown; all by default.
+        public var lastRepetition: Int?
+
+        /// A field on a layout.
+        public init(
+            _ field: String,
+            display: Display = .editText,
+            valueList: String? = nil,
+            firstRepetition: Int = 1,
+            lastRepetition: Int? = nil
+        ) {
+            self.field = field
+            self.display = display
+            self.valueList = valueList
+            self.firstRepetition = firstRepetition
+            self.lastRepetition = lastRepetition
+        }
+
+        /// An edit box for the field of that name.
+        public init(stringLiteral value: String) { self.init(value) }
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case field, display, valueList, firstRepetition, lastRepetition
+        }
+
+        /// Reads the documented JSON form; a plain string is an edit box for the field of that name.
+        public init(from decoder: any Decoder) throws {
+            if let name = try? decoder.singleValueContainer().decode(String.self) {
+                self.init(name)
+                return
+            }
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            self.init(
+                try container.decode(String.self, forKey: .field),
+                display: try container.decode(Display.self, forKey: .display, default: .editText),
+                valueList: try container.decodeIfPresent(String.self, forKey: .valueList),
+                firstRepetition: try container.decode(Int.self, forKey: .firstRepetition, default: 1),
+                lastRepetition: try container.decodeIfPresent(Int.self, forKey: .lastRepetition)
+            )
+        }
+    }
+
+    /// A portal on a layout: rows of a related table.
+    public struct Portal: Codable, Sendable {
+        /// The table occurrence whose records it shows.
+        public var table: String
+        /// Its object name, which then names it in requests and answers.
+        public var name: String?
+        /// The fields of a row, each as `Occurrence::Field`.
+        public var fields: [LayoutField]
+        /// The first row it shows. The default is 1.
+        public var firstRow: Int
+        /// How many rows it shows without scrolling; a portal that scrolls (nil, the default) shows all.
+        public var rowCount: Int?
+        /// The order of its rows; that of the relationship by default.
+        public var sort: [SortOrder]
+        /// A formula that must be true for a row to be shown.
+        public var filter: String?
+        /// Whether rows may be deleted through the portal. The default is true.
+        public var allowsDeletion: Bool
+
+        /// A portal over a table occurrence.
+        public init(
+            table: String,
+            name: String? = nil,
+            fields: [LayoutField],
+            firstRow: Int = 1,
+            rowCount: Int? = nil,
+            sort: [SortOrder] = [],
+            filter: String? = nil,
+            allowsDeletion: Bool = true
+        ) {
+            self.table = table
+            self.name = name
+            self.fields = fields
+            self.firstRow = firstRow
+            self.rowCount = rowCount
+            self.sort = sort
+            self.filter = filter
+            self.allowsDeletion = allowsDeletion
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case table, name, fields, firstRow, rowCount, sort, filter, allowsDeletion
+        }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            table = try container.decode(String.self, forKey: .table)
+            name = try container.decodeIfPresent(String.self, forKey: .name)
+            fields = try container.decode([LayoutField].self, forKey: .fields)
+            firstRow = try container.decode(Int.self, forKey: .firstRow, default: 1)
+            rowCount = try container.decodeIfPresent(Int.self, forKey: .rowCount)
+            sort = try container.decode([SortOrder].self, forKey: .sort, default: [])
+            filter = try container.decodeIfPresent(String.self, forKey: .filter)
+            allowsDeletion = try container.decode(Bool.self, forKey: .allowsDeletion, default: true)
+        }
+    }
+}
+
+/// The keys of a folder of layouts or scripts in a solution file.
+enum FolderKeys: String, CodingKey, CaseIterable {
+    case folder, items
+
+    /// The folder's name, or nil when the decoder stands before something else than a folder.
+    static func name(in decoder: any Decoder) throws -> String? {
+        try decoder.container(keyedBy: FolderKeys.self).decodeIfPresent(String.self, forKey: .folder)
+    }
+}

@@ -1,0 +1,196 @@
+extension Solution {
+    /// A table occurrence: a table under a name of its own in the relationship graph.
+    public struct Occurrence: Codable, Sendable {
+        /// The name that qualifies its fields: `name::Field`.
+        public var name: String
+        /// The table it shows.
+        public var table: String
+        /// The data source whose table it is, if it is not this file's own.
+        public var dataSource: String?
+
+        /// A table occurrence.
+        public init(name: String, table: String, dataSource: String? = nil) {
+            self.name = name
+            self.table = table
+            self.dataSource = dataSource
+        }
+    }
+
+    /// A relationship between two table occurrences.
+    public struct Relationship: Codable, Sendable {
+        /// How two match fields are compared.
+        public enum Comparison: String, Codable, Sendable {
+            /// Equal. A match field that holds several lines matches by any of them.
+            case equal = "="
+            /// Different.
+            case notEqual = "≠"
+            /// Smaller.
+            case less = "<"
+            /// Smaller or equal.
+            case lessOrEqual = "≤"
+            /// Greater.
+            case greater = ">"
+            /// Greater or equal.
+            case greaterOrEqual = "≥"
+            /// Every record matches every other.
+            case cartesian = "x"
+        }
+
+        /// A pair of match fields. All pairs of a relationship must match.
+        public struct Match: Codable, Sendable {
+            /// The field of the left occurrence.
+            public var left: String
+            /// The field of the right occurrence.
+            public var right: String
+            /// How they are compared.
+            public var comparison: Comparison
+
+            /// A pair of match fields.
+            public init(_ left: String, _ right: String, comparison: Comparison = .equal) {
+                self.left = left
+                self.right = right
+                self.comparison = comparison
+            }
+
+            enum CodingKeys: String, CodingKey, CaseIterable { case left, right, comparison }
+
+            /// Reads the documented JSON form.
+            public init(from decoder: any Decoder) throws {
+                let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+                left = try container.decode(String.self, forKey: .left)
+                right = try container.decode(String.self, forKey: .right)
+                comparison = try container.decode(Comparison.self, forKey: .comparison, default: .equal)
+            }
+        }
+
+        /// What one side of a relationship allows.
+        public struct Rules: Codable, Sendable, Equatable {
+            /// Whether records of this side can be created through the relationship.
+            public var allowsCreation: Bool
+            /// Whether records of this side are deleted with the record of the other side.
+            public var deletesWithOther: Bool
+            /// The order in which related records of this side appear.
+            public var sort: [SortOrder]
+
+            /// The rules of one side.
+            public init(allowsCreation: Bool = false, deletesWithOther: Bool = false, sort: [SortOrder] = []) {
+                self.allowsCreation = allowsCreation
+                self.deletesWithOther = deletesWithOther
+                self.sort = sort
+            }
+
+            enum CodingKeys: String, CodingKey, CaseIterable { case allowsCreation, deletesWithOther, sort }
+
+            /// Reads the documented JSON form.
+            public init(from decoder: any Decoder) throws {
+                let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+                allowsCreation = try container.decode(Bool.self, forKey: .allowsCreation, default: false)
+                deletesWithOther = try container.decode(Bool.self, forKey: .deletesWithOther, default: false)
+                sort = try container.decode([SortOrder].self, forKey: .sort, default: [])
+            }
+        }
+
+        /// One table occurrence.
+        public var left: String
+        /// The other table occurrence.
+        public var right: String
+        /// The match fields.
+        public var matches: [Match]
+        /// What the left side allows.
+        public var leftRules: Rules
+        /// What the right side allows.
+        public var rightRules: Rules
+
+        /// A relationship between two occurrences.
+        public init(
+            _ left: String,
+            _ right: String,
+            matches: [Match],
+            leftRules: Rules = Rules(),
+            rightRules: Rules = Rules()
+        ) {
+            self.left = left
+            self.right = right
+            self.matches = matches
+            self.leftRules = leftRules
+            self.rightRules = rightRules
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case left, right, matches, leftRules, rightRules }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            left = try container.decode(String.self, forKey: .left)
+            right = try container.decode(String.self, forKey: .right)
+            matches = try container.decode([Match].self, forKey: .matches)
+            leftRules = try container.decode(Rules.self, forKey: .leftRules, default: Rules())
+            rightRules = try container.decode(Rules.self, forKey: .rightRules, default: Rules())
+        }
+    }
+
+    /// One field of a sort order.
+    public struct SortOrder: Codable, Sendable, Equatable {
+        /// The field, bare or as `Occurrence::Field`.
+        public var field: String
+        /// `ascend`, `descend` or the name of a value list. The default is `ascend`.
+        public var order: String
+
+        /// A field to sort by.
+        public init(_ field: String, _ order: String = "ascend") {
+            self.field = field
+            self.order = order
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case field, order }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            field = try container.decode(String.self, forKey: .field)
+            order = try container.decode(String.self, forKey: .order, default: "ascend")
+        }
+    }
+
+    /// Another hosted file whose tables this one shows.
+    public struct DataSource: Codable, Sendable {
+        /// The name by which occurrences refer to it.
+        public var name: String
+        /// The database on the same host.
+        public var database: String
+
+        /// A data source.
+        public init(name: String, database: String) {
+            self.name = name
+            self.database = database
+        }
+    }
+
+    /// A value list.
+    public struct ValueList: Codable, Sendable {
+        /// The name.
+        public var name: String
+        /// The fixed values, for a custom list.
+        public var values: [String]?
+        /// The field whose values make the list, as `Occurrence::Field`.
+        public var field: String?
+        /// A second field whose value is shown instead, as `Occurrence::Field`.
+        public var displayField: String?
+        /// The occurrence from which related values only are listed.
+        public var relatedFrom: String?
+
+        /// A list of fixed values.
+        public init(name: String, values: [String]) {
+            self.name = name
+            self.values = values
+        }
+
+        /// A list of the values of a field, in ascending order, each once.
+        public init(name: String, field: String, displayField: String? = nil, relatedFrom: String? = nil) {
+            self.name = name
+            self.field = field
+            self.displayField = displayField
+            self.relatedFrom = relatedFrom
+        }
+    }
+}

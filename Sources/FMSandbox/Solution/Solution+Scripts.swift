@@ -1,0 +1,162 @@
+extension Solution {
+    /// An entry of the script list: a script or a folder.
+    public enum ScriptItem: Codable, Sendable {
+        /// A script. One named `-` is a separator.
+        case script(Script)
+        /// A folder of scripts and folders.
+        indirect case folder(String, [ScriptItem])
+
+        /// A folder has the keys `folder` and `items`; everything else is a script.
+        public init(from decoder: any Decoder) throws {
+            if (try? decoder.singleValueContainer().decode(String.self)) == nil,
+                let folder = try FolderKeys.name(in: decoder)
+            {
+                let container = try decoder.strictContainer(keyedBy: FolderKeys.self)
+                self = .folder(folder, try container.decode([ScriptItem].self, forKey: .items, default: []))
+            } else {
+                self = .script(try Script(from: decoder))
+            }
+        }
+
+        /// Writes what ``init(from:)`` reads.
+        public func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .script(let script): try script.encode(to: encoder)
+            case .folder(let name, let items):
+                var container = encoder.container(keyedBy: FolderKeys.self)
+                try container.encode(name, forKey: .folder)
+                try container.encode(items, forKey: .items)
+            }
+        }
+
+        var scripts: [Script] {
+            switch self {
+            case .script(let script): [script]
+            case .folder(_, let items): items.flatMap(\.scripts)
+            }
+        }
+
+        func contains(name: String) -> Bool { scripts.contains { $0.name == name } }
+    }
+
+    /// A script: a name and steps. One without steps returns nothing and succeeds, unless ``Solution/addScript(_:_:)`` gave
+    /// it code.
+    public struct Script: Codable, Sendable {
+        /// The name.
+        public var name: String
+        /// What it does, step by step.
+        public var steps: [Step]
+
+        /// A script of the given steps.
+        public init(name: String, steps: [Step] = []) {
+            self.name = name
+            self.steps = steps
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case name, steps }
+
+        /// Reads the documented JSON form; a plain string is a script without steps.
+        public init(from decoder: any Decoder) throws {
+            if let name = try? decoder.singleValueContainer().decode(String.self) {
+                self.init(name: name)
+                return
+            }
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            self.init(
+                name: try container.decode(String.self, forKey: .name),
+                steps: try container.decode([Step].self, forKey: .steps, default: [])
+            )
+        }
+    }
+
+    /// One step of a script declared in data. Values and conditions are formulas.
+    public indirect enum Step: Codable, Sendable, Equatable {
+        /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
+        case set(String, to: String)
+        /// Ends the script with a result: `{"exit": "Get ( ScriptParameter )"}`.
+        case exit(String)
+        /// Ends the script with an error code: `{"error": 101}`.
+        case error(Int)
+        /// Runs steps once per record of the found set; afterwards the last error is 101, as after FileMaker's own loop that
+        /// exits after the last record: `{"loop": […]}`.
+        case loop([Step])
+        /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
+        case branch(String, then: [Step], else: [Step])
+        /// Goes to the layout of that name: `{"goToLayout": "Zones"}`.
+        case goToLayout(String)
+        /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
+        case constrain(String)
+        /// Finds all records: `{"showAll": true}`.
+        case showAll
+        /// Creates a record and makes it the current one: `{"newRecord": true}`.
+        case newRecord
+        /// Deletes the current record: `{"deleteRecord": true}`.
+        case deleteRecord
+        /// Waits: `{"wait": 0.5}`, in seconds of the sandbox's clock.
+        case wait(Double)
+
+        private enum CodingKeys: String, CodingKey, CaseIterable {
+            case set, to, exit, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
+            case deleteRecord, wait
+        }
+
+        /// Reads the form that each case documents.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            if let target = try container.decodeIfPresent(String.self, forKey: .set) {
+                self = .set(target, to: try container.decode(String.self, forKey: .to))
+            } else if let result = try container.decodeIfPresent(String.self, forKey: .exit) {
+                self = .exit(result)
+            } else if let code = try container.decodeIfPresent(Int.self, forKey: .error) {
+                self = .error(code)
+            } else if let steps = try container.decodeIfPresent([Step].self, forKey: .loop) {
+                self = .loop(steps)
+            } else if let condition = try container.decodeIfPresent(String.self, forKey: .if) {
+                self = .branch(
+                    condition,
+                    then: try container.decode([Step].self, forKey: .then, default: []),
+                    else: try container.decode([Step].self, forKey: .else, default: [])
+                )
+            } else if let layout = try container.decodeIfPresent(String.self, forKey: .goToLayout) {
+                self = .goToLayout(layout)
+            } else if let condition = try container.decodeIfPresent(String.self, forKey: .constrain) {
+                self = .constrain(condition)
+            } else if let seconds = try container.decodeIfPresent(Double.self, forKey: .wait) {
+                self = .wait(seconds)
+            } else if try container.decode(Bool.self, forKey: .showAll, default: false) {
+                self = .showAll
+            } else if try container.decode(Bool.self, forKey: .newRecord, default: false) {
+                self = .newRecord
+            } else if try container.decode(Bool.self, forKey: .deleteRecord, default: false) {
+                self = .deleteRecord
+            } else {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not a script step")
+                )
+            }
+        }
+
+        /// Writes what ``init(from:)`` reads.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            switch self {
+            case .set(let target, let value):
+                try container.encode(target, forKey: .set)
+                try container.encode(value, forKey: .to)
+            case .exit(let result): try container.encode(result, forKey: .exit)
+            case .error(let code): try container.encode(code, forKey: .error)
+            case .loop(let steps): try container.encode(steps, forKey: .loop)
+            case .branch(let condition, let then, let otherwise):
+                try container.encode(condition, forKey: .if)
+                try container.encode(then, forKey: .then)
+                try container.encode(otherwise, forKey: .else)
+            case .goToLayout(let name): try container.encode(name, forKey: .goToLayout)
+            case .constrain(let condition): try container.encode(condition, forKey: .constrain)
+            case .showAll: try container.encode(true, forKey: .showAll)
+            case .newRecord: try container.encode(true, forKey: .newRecord)
+            case .deleteRecord: try container.encode(true, forKey: .deleteRecord)
+            case .wait(let seconds): try container.encode(seconds, forKey: .wait)
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// A hosted FileMaker file as a value: its tables with their records, relationships, layouts, value lists, scripts and
+/// accounts. It is what a ``Sandbox`` hosts.
+///
+///     var solution = Solution(
+///         name: "Shop",
+///         tables: [.init(name: "Items", fields: [.init("Name"), .init("Price", .number)])],
+///         layouts: [.layout(.init(name: "Items", table: "Items", fields: ["Name", "Price"]))]
+///     )
+///     solution.addScript("Ping") { context in .result("pong") }
+///     let sandbox = try Sandbox.start([solution])
+///
+/// A solution is `Codable`; ``Solution/load(from:)`` reads one from a JSON file. Scripts written as Swift closures are not
+/// part of the coded form.
+public struct Solution: Codable, Sendable {
+    /// The name of the database: the hosted file's name without `.fmp12`.
+    public var name: String
+    /// The tables, each with its records.
+    public var tables: [Table]
+    /// Further table occurrences. Every table has one occurrence of its own name without being listed here.
+    public var occurrences: [Occurrence]
+    /// How the occurrences are joined.
+    public var relationships: [Relationship]
+    /// The value lists that layouts and sort orders may name.
+    public var valueLists: [ValueList]
+    /// Layouts and folders of layouts, in the order the layout list shows them.
+    public var layouts: [LayoutItem]
+    /// Scripts and folders of scripts, in the order the script list shows them.
+    public var scripts: [ScriptItem]
+    /// Who may log in. Without accounts, `admin` with an empty password may do everything.
+    public var accounts: [Account]
+    /// What accounts may do. The set `[Full Access]` always exists, and so does `[Read-Only Access]`.
+    public var privilegeSets: [PrivilegeSet]
+    /// Other hosted files whose tables occurrences of this file may show.
+    public var dataSources: [DataSource]
+    /// The date format of the hosted file, for `dateformats=1`. The default is `MM/dd/yyyy`.
+    public var dateFormat: String
+
+    /// Scripts written in Swift, by name.
+    var handlers: [String: ScriptHandler] = [:]
+
+    /// A solution with the given parts; everything but the name may be left out.
+    public init(
+        name: String,
+        tables: [Table] = [],
+        occurrences: [Occurrence] = [],
+        relationships: [Relationship] = [],
+        valueLists: [ValueList] = [],
+        layouts: [LayoutItem] = [],
+        scripts: [ScriptItem] = [],
+        accounts: [Account] = [],
+        privilegeSets: [PrivilegeSet] = [],
+        dataSources: [DataSource] = [],
+        dateFormat: String = "MM/dd/yyyy"
+    ) {
+        self.name = name
+        self.tables = tables
+        self.occurrences = occurrences
+        self.relationships = relationships
+        self.valueLists = valueLists
+        self.layouts = layouts
+        self.scripts = scripts
+        self.accounts = accounts
+        self.privilegeSets = privilegeSets
+        self.dataSources = dataSources
+        self.dateFormat = dateFormat
+    }
+
+    /// Adds a script written in Swift at the end of the script list, or gives a listed script of that name its code.
+    ///
+    /// The closure runs once per call of the script, on a thread of the sandbox, while its session waits; other sessions go
+    /// on. See ``ScriptContext`` for what it can reach.
+    public mutating func addScript(_ name: String, _ handler: @escaping ScriptHandler) {
+        handlers[name] = handler
+        guard !scripts.contains(where: { $0.contains(name: name) }) else { return }
+        scripts.append(.script(Script(name: name)))
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case name, tables, occurrences, relationships, valueLists, layouts, scripts, accounts, privilegeSets,
+            dataSources
+        case dateFormat
+    }
+
+    /// Reads the documented JSON form; a key it does not know is an error.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+        self.init(
+            name: try container.decode(String.self, forKey: .name),
+            tables: try container.decode([Table].self, forKey: .tables, default: []),
+            occurrences: try container.decode([Occurrence].self, forKey: .occurrences, default: []),
+            relationships: try container.decode([Relationship].self, forKey: .relationships, default: []),
+            valueLists: try container.decode([ValueList].self, forKey: .valueLists, default: []),
+            layouts: try container.decode([LayoutItem].self, forKey: .layouts, default: []),
+            scripts: try container.decode([ScriptItem].self, forKey: .scripts, default: []),
+            accounts: try container.decode([Account].self, forKey: .accounts, default: []),
+            privilegeSets: try container.decode([PrivilegeSet].self, forKey: .privilegeSets, default: []),
+            dataSources: try container.decode([DataSource].self, forKey: .dataSources, default: []),
+            dateFormat: try container.decode(String.self, forKey: .dateFormat, default: "MM/dd/yyyy")
+        )
+    }
+}

@@ -1,0 +1,89 @@
+/// An error answer: a FileMaker code, its text and the HTTP status it travels with.
+///
+/// Source: Claris FileMaker error codes; the statuses follow the Data API Guide, "Error responses": 400 for malformed
+/// requests, 401 for accounts and tokens, 500 for everything FileMaker itself refuses.
+public struct FileMakerError: Error, Equatable, Sendable {
+    /// The FileMaker error code.
+    public var code: Int
+    /// The text that stands beside the code.
+    public var message: String
+    /// The HTTP status.
+    public var status: Int
+
+    /// An error with the text and the status that a host sends with this code, unless others are given.
+    public init(_ code: Int, message: String? = nil, status: Int? = nil) {
+        self.code = code
+        self.message = message ?? Self.messages[code] ?? "Error \(code)"
+        self.status = status ?? Self.status(for: code)
+    }
+
+    private static func status(for code: Int) -> Int {
+        switch code {
+        case 0: 200
+        case 10, 957, 958, 960, 1705...1710: 400
+        case 210...214, 952, 1702, 1703: 401
+        case 1700: 404
+        case 1701: 503
+        case 1704: 405
+        default: 500
+        }
+    }
+
+    private static let messages: [Int: String] = [
+        -1: "Unknown error",
+        0: "OK",
+        3: "Command is unavailable",
+        8: "Empty result",
+        9: "Insufficient privileges",
+        10: "Requested data is missing",
+        100: "File is missing",
+        101: "Record is missing",
+        102: "Field is missing",
+        103: "Relationship is missing",
+        104: "Script is missing",
+        105: "Layout is missing",
+        106: "Table is missing",
+        108: "Value list is missing",
+        110: "Related tables are missing",
+        111: "Repetition number is invalid",
+        112: "Window is missing",
+        200: "Record access is denied",
+        201: "Field cannot be modified",
+        202: "Field access is denied",
+        210: "User account is inactive",
+        211: "Password has expired",
+        212: "Invalid user account or password; please try again",
+        214: "Too many login attempts, account disabled",
+        301: "Record is in use by another user",
+        306: "Record modification ID does not match",
+        400: "Find criteria are empty",
+        401: "No records match the request",
+        404: "Sort order is invalid",
+        408: "Specified field has inappropriate data type for this operation",
+        500: "Date value does not meet validation entry options",
+        501: "Time value does not meet validation entry options",
+        502: "Number value does not meet validation entry options",
+        503: "Value in field is not within the range specified in validation entry options",
+        504: "Value in field is not unique, as required in validation entry options",
+        505: "Value in field is not an existing value in the database file, as required in validation entry options",
+        506: "Value in field is not listed in the value list specified in validation entry option",
+        507: "Value in field failed calculation test of validation entry option",
+        508: "Invalid value entered in Find mode",
+        509: "Field requires a valid value",
+        511: "Value in field exceeds the maximum field size",
+        802: "Unable to open file",
+        812: "Exceeded host's capacity",
+        952: "Invalid FileMaker Data API token (*)",
+        953: "Exceeded the limit on data the FileMaker Data API can transmit",
+        956: "Maximum number of Data API sessions exceeded",
+        958: "Parameter missing",
+        959: "Custom Web Publishing technology disabled",
+        960: "Parameter is invalid",
+        1700: "Resource doesn't exist",
+        1701: "Host is currently unable to receive requests",
+        1704: "Specified HTTP verb is not supported",
+        1705: "Required HTTP header was not specified",
+        1708: "Parameter value is invalid",
+        1710: "JSON is not well-formed",
+    ]
+}

@@ -1,0 +1,189 @@
+/// The schema of everything a sandbox hosts, resolved once at start: every name has become an index, every formula is
+/// parsed, every path through the relationship graph is known. Requests never search the graph.
+struct Model: Sendable {
+    var databases: [DatabaseModel] = []
+    /// The tables of all databases; a table is named by its place here, so that a relationship may cross files.
+    var tables: [TableModel] = []
+
+    func database(named name: String) -> DatabaseModel? {
+        // FileMaker opens a file whatever the case of its name; the session then belongs to the spelling used.
+        databases.first { $0.name.lowercased() == name.lowercased() }
+    }
+}
+
+struct DatabaseModel: Sendable {
+    var index: Int
+    var name: String
+    var tables: Range<Int>
+    var occurrences: [OccurrenceModel] = []
+    var relationships: [RelationshipModel] = []
+    var layouts: [String: LayoutModel] = [:]
+    var layoutItems: [Solution.LayoutItem] = []
+    var valueLists: [String: ValueListModel] = [:]
+    var scripts: [String: ScriptModel] = [:]
+    var scriptItems: [Solution.ScriptItem] = []
+    var accounts: [Solution.Account] = []
+    var privilegeSets: [String: Solution.PrivilegeSet] = [:]
+    var fileDateFormat: FileDateFormat
+}
+
+struct TableModel: Sendable {
+    var id: Int
+    var database: Int
+    var name: String
+    var fields: [FieldModel] = []
+    var fieldIndexes: [String: Int] = [:]
+    /// How many values a record holds: one for each repetition of each stored field.
+    var slotCount = 0
+
+    func field(named name: String) -> FieldModel? { fieldIndexes[name].map { fields[$0] } }
+}
+
+struct FieldModel: Sendable {
+    enum Content: Sendable {
+        case stored
+        case calculation(Formula)
+        case summary(Solution.Summary.Function, field: Int)
+    }
+
+    var index: Int
+    var name: String
+    var type: Solution.FieldType
+    /// The place of the first repetition among the values of a record (or among the global values of the table).
+    var slot: Int
+    var repetitions: Int
+    var isGlobal: Bool
+    var content: Content
+    var autoEnter: Solution.AutoEnter?
+    var validation: Solution.Validation
+    var validationFormula: Formula?
+    var prohibitsModification: Bool
+
+    var isStored: Bool { if case .stored = content { true } else { false } }
+}
+
+struct OccurrenceModel: Sendable {
+    var name: String
+    /// nil when the file that holds the table is not hosted.
+    var table: Int?
+    /// The database that holds the table, as the answers name it.
+    var database: String
+}
+
+struct RelationshipModel: Sendable {
+    struct Match: Sendable {
+        var left: Int
+        var right: Int
+        var comparison: Solution.Relationship.Comparison
+    }
+
+    var left: Int
+    var right: Int
+    var matches: [Match]
+    var leftRules: Solution.Relationship.Rules
+    var rightRules: Solution.Relationship.Rules
+}
+
+/// One step through the graph: along a relationship, left to right or back.
+struct Hop: Sendable, Equatable {
+    var relationship: Int
+    var isForward: Bool
+}
+
+/// A field as seen from a table occurrence: the way to its occurrence and the field there.
+struct FieldReference: Sendable, Equatable {
+    var path: [Hop]
+    var occurrence: Int
+    var table: Int
+    var field: Int
+}
+
+struct LayoutModel: Sendable {
+    var name: String
+    var database: Int
+    var occurrence: Int
+    var table: Int
+    var fields: [LayoutFieldModel] = []
+    var fieldIndexes: [String: Int] = [:]
+    var portals: [PortalModel] = []
+    var view: Solution.Layout.View
+    /// Databases of data sources this layout shows, to be opened with the session's credentials.
+    var foreignDatabases: Set<Int> = []
+    /// Whether it shows a table of a file that is not hosted (100 on use).
+    var needsMissingFile = false
+
+    func field(named name: String) -> LayoutFieldModel? { fieldIndexes[name].map { fields[$0] } }
+    func portal(named name: String) -> PortalModel? { portals.first { $0.key == name } }
+}
+
+struct LayoutFieldModel: Sendable {
+    /// The name on the wire: bare for the layout's own table, otherwise `Occurrence::Field`.
+    var name: String
+    var reference: FieldReference
+    var display: Solution.LayoutField.Display
+    var valueList: String?
+    /// The repetitions shown, from 1.
+    var repetitions: ClosedRange<Int>
+}
+
+struct PortalModel: Sendable {
+    /// What requests and answers call it: its object name, else the name of its table occurrence.
+    var key: String
+    var objectName: String?
+    var occurrence: Int
+    var table: Int
+    var path: [Hop]
+    /// References start at the portal's occurrence, not at the layout's.
+    var fields: [LayoutFieldModel]
+    var firstRow: Int
+    var rowCount: Int?
+    var sort: [SortModel]
+    var filter: Formula?
+    var allowsDeletion: Bool
+
+    func field(named name: String) -> LayoutFieldModel? { fields.first { $0.name == name } }
+}
+
+struct SortModel: Sendable {
+    enum Order: Sendable {
+        case ascending
+        case descending
+        /// The order of a value list; values that are not in it come last.
+        case list([String])
+    }
+
+    var reference: FieldReference
+    var order: Order
+}
+
+struct ValueListModel: Sendable {
+    enum Source: Sendable {
+        case custom([String])
+        case field(FieldReference, display: FieldReference?)
+        /// Only values of records related to the one at hand.
+        case related(occurrence: Int, FieldReference, display: FieldReference?)
+    }
+
+    var name: String
+    var source: Source
+}
+
+struct ScriptModel: Sendable {
+    var name: String
+    var steps: [StepModel]
+    var handler: ScriptHandler?
+}
+
+indirect enum StepModel: Sendable {
+    case set(String, Formula)
+    case exit(Formula)
+    case error(Int)
+    case loop([StepModel])
+    case branch(Formula, then: [StepModel], else: [StepModel])
+    case goToLayout(String)
+    case constrain(Formula)
+    case showAll
+    case newRecord
+    case deleteRecord
+    case wait(Double)
+}

@@ -1,0 +1,69 @@
+/// What a record is sorted by: empty values come first, then numbers or days in their order, then text.
+private enum SortKey: Sendable {
+    case empty
+    case number(FMNumber)
+    case moment(Int)
+    case text([UInt32])
+    /// The place in a value list.
+    case place(Int)
+
+    static func compare(_ left: SortKey, _ right: SortKey) -> Int {
+        switch (left, right) {
+        case (.number(let one), .number(let other)): one == other ? 0 : (one < other ? -1 : 1)
+        case (.moment(let one), .moment(let other)): one == other ? 0 : (one < other ? -1 : 1)
+        case (.place(let one), .place(let other)): one == other ? 0 : (one < other ? -1 : 1)
+        case (.text(let one), .text(let other)): TextFolding.compare(one, other)
+        default: left.rank == right.rank ? 0 : (left.rank < right.rank ? -1 : 1)
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .empty: 0
+        case .number: 1
+        case .moment: 2
+        case .place: 3
+        case .text: 4
+        }
+    }
+}
+
+extension Reader {
+    /// The records in the given order; equals keep the order they come in.
+    func sorted(_ records: [Record], by order: [SortModel], table: Int, database: DatabaseModel) -> [Record] {
+        guard !order.isEmpty else { return records }
+        let keyed = records.enumerated().map { position, record in
+            (position: position, keys: order.map { key(for: record, $0, table, database) })
+        }
+        return keyed.sorted { left, right in
+            for (place, sort) in order.enumerated() {
+                let result = SortKey.compare(left.keys[place], right.keys[place])
+                guard result != 0 else { continue }
+                if case .descending = sort.order { return result > 0 }
+                return result < 0
+            }
+            return left.position < right.position
+        }
+        .map { records[$0.position] }
+    }
+
+    private func key(for record: Record, _ sort: SortModel, _ table: Int, _ database: DatabaseModel) -> SortKey {
+        let value = values(of: sort.reference, from: record, table: table, database: database).first ?? .empty
+        let text = value.text
+        if case .list(let list) = sort.order {
+            let folded = TextFolding.fold(text)
+            if let place = list.firstIndex(where: { TextFolding.fold($0) == folded }) { return .place(place) }
+            return .text(folded)
+        }
+        guard !text.isEmpty else { return .empty }
+        switch model.tables[sort.reference.table].fields[sort.reference.field].type {
+        case .number: return FMNumber(reading: text).map(SortKey.number) ?? .text(TextFolding.fold(text))
+        case .date: return DateNotation.us.date(from: text).map { .moment($0.number) } ?? .text(TextFolding.fold(text))
+        case .time: return CivilTime(text: text).map { .moment($0.microseconds) } ?? .text(TextFolding.fold(text))
+        case .timestamp:
+            return DateNotation.us.timestamp(from: text).map { .moment($0.microseconds) }
+                ?? .text(TextFolding.fold(text))
+        case .text, .container: return .text(TextFolding.fold(text))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import NIOConcurrencyHelpers
+
+/// All records of all hosted files, as a value. A read takes a copy (which costs nothing until somebody writes) and works
+/// on it without a lock; a write changes a copy and puts it back whole, so a failed one leaves nothing behind.
+struct World: Sendable {
+    var tables: [TableState]
+}
+
+/// The records of one table.
+struct TableState: Sendable {
+    /// In their order of creation, which is also that of their ids: ids grow and are never used again.
+    private(set) var records: [Record] = []
+    private(set) var nextRecordId = 1
+    /// The values of global fields, until a session sets its own.
+    var globals: [FieldValue]
+    /// The last serial number given, by field.
+    var serials: [Int: FMNumber] = [:]
+    /// Found anew after every change; shared by the copies that see the same records.
+    private(set) var index = TableIndex()
+
+    init(globalSlots: Int) {
+        globals = Array(repeating: .empty, count: globalSlots)
+    }
+
+    /// The place of a record, by binary search.
+    func position(of recordId: Int) -> Int? {
+        var range = records.startIndex..<records.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            let id = records[middle].id
+            if id == recordId { return middle }
+            range = id < recordId ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+
+    func record(_ recordId: Int) -> Record? { position(of: recordId).map { records[$0] } }
+
+    mutating func append(values: [FieldValue]) -> Record {
+        let record = Record(id: nextRecordId, modId: 0, isLocked: false, values: values)
+        nextRecordId += 1
+        records.append(record)
+        index = TableIndex()
+        return record
+    }
+
+    mutating func load(_ records: [Record], nextRecordId: Int) {
+        self.records = records
+        self.nextRecordId = nextRecordId
+        index = TableIndex()
+    }
+
+    mutating func replace(_ record: Record) {
+        guard let position = position(of: record.id) else { return }
+        records[position] = record
+        index = TableIndex()
+    }
+
+    mutating func remove(_ recordId: Int) {
+        guard let position = position(of: recordId) else { return }
+        records.remove(at: position)
+        index = TableIndex()
+    }
+}
+
+struct Record: Sendable {
+    let id: Int
+    var modId: Int
+    var isLocked: Bool
+    var values: [FieldValue]
+}
+
+/// Which records hold a value in a field, worked out on first use. An index belongs to one state of a table and is dropped
+/// with it, so it never needs to be kept up to date.
+final class TableIndex: Sendable {
+    private let positions = NIOLockedValueBox<[Int: [MatchKey: [Int]]]>([:])
+
+    /// The places of the records that hold one of `keys` in the field, in ascending order.
+    func positions(
+        ofField field: Int,
+        keys: [MatchKey],
+        build: () -> [MatchKey: [Int]]
+    ) -> [Int] {
+        let known = positions.withLockedValue { $0[field] }
+        let table = known ?? build()
+        if known == nil { positions.withLockedValue { $0[field] = table } }
+        if keys.count == 1 { return table[keys[0]] ?? [] }
+        return Set(keys.flatMap { table[$0] ?? [] }).sorted()
+    }
+}
+
+/// A value as relationships compare it: numbers as numbers, all else without case and accents.
+enum MatchKey: Hashable, Sendable {
+    case number(FMNumber)
+    case text([UInt32])
+
+    init?(_ text: String, type: Solution.FieldType) {
+        guard !text.isEmpty else { return nil }
+        if type == .number {
+            guard let number = FMNumber(reading: text) else { return nil }
+            self = .number(number)
+        } else {
+            self = .text(TextFolding.fold(text))
+        }
+    }
+}

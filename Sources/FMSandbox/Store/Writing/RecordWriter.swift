@@ -1,0 +1,129 @@
+/// Changes records on behalf of a session. It works on a draft of the world that the host puts in place when all parts of
+/// a request have succeeded, so a request is one commit.
+///
+/// Source: Claris FileMaker Data API Guide, "Create a record", "Edit a record".
+struct RecordWriter {
+    /// The `options` of a write.
+    struct Options: Sendable {
+        /// `entrymode: "script"`: validation is not enforced.
+        var skipsValidation = false
+        /// `prohibitmode: "script"`: "prohibit modification during data entry" is not enforced.
+        var skipsProhibition = false
+    }
+
+    /// A portal row that a request created.
+    struct NewRow: Equatable, Sendable {
+        var tableName: String
+        var recordId: Int
+        /// How many fields the request gave it.
+        var fieldCount: Int
+    }
+
+    let model: Model
+    let database: DatabaseModel
+    let privileges: Solution.PrivilegeSet
+    let notation: DateNotation
+    let options: Options
+    var world: World
+    var viewpoint: Viewpoint
+    private(set) var newRows: [NewRow] = []
+
+    init(
+        _ context: Context,
+        world: World,
+        viewpoint: Viewpoint,
+        notation: DateNotation = .us,
+        options: Options = Options()
+    ) {
+        model = context.model
+        database = context.database
+        privileges = context.privileges
+        self.notation = notation
+        self.options = options
+        self.world = world
+        self.viewpoint = viewpoint
+    }
+
+    var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint) }
+
+    // MARK: Records
+
+    /// A new record of a table with auto-entered values and those given, by slot.
+    mutating func create(in table: Int, _ changes: [Change]) throws -> Record {
+        guard privileges.canCreate else { throw FileMakerError(200) }
+        let schema = model.tables[table]
+        var record = world.tables[table].append(values: Array(repeating: .empty, count: schema.slotCount))
+        enterOnCreation(&record, schema, given: Set(changes.map(\.field.index)))
+        for change in changes { apply(change, to: &record, table) }
+        world.tables[table].replace(record)
+        try validate(record, schema, fields: schema.fields)
+        return record
+    }
+
+    /// Changes a record and counts its modId up by one.
+    mutating func change(_ recordId: Int, in table: Int, _ changes: [Change]) throws {
+        guard var record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
+        let schema = model.tables[table]
+        // Global values belong to the session, not to the record.
+        for change in changes where change.field.isGlobal { apply(change, to: &record, table) }
+        let own = changes.filter { !$0.field.isGlobal }
+        guard !own.isEmpty else { return }
+        guard privileges.canEdit else { throw FileMakerError(200) }
+        guard !record.isLocked else { throw FileMakerError(301) }
+        for change in own { apply(change, to: &record, table) }
+        enterOnModification(&record, schema, given: Set(own.map(\.field.index)))
+        record.modId += 1
+        world.tables[table].replace(record)
+        try validate(record, schema, fields: own.map(\.field))
+    }
+
+    /// Deletes a record, and related ones where a relationship says so.
+    mutating func delete(_ recordId: Int, in table: Int) throws {
+        guard let record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
+        guard privileges.canDelete else { throw FileMakerError(200) }
+        guard !record.isLocked else { throw FileMakerError(301) }
+        var related: [(table: Int, recordId: Int)] = []
+        for (index, relationship) in database.relationships.enumerated() {
+            for isForward in [true, false] {
+                let near = isForward ? relationship.left : relationship.right
+                let far = isForward ? relationship.right : relationship.left
+                let rules = isForward ? relationship.rightRules : relationship.leftRules
+                guard rules.deletesWithOther, database.occurrences[near].table == table,
+                    let farTable = database.occurrences[far].table
+                else { continue }
+                let hop = Hop(relationship: index, isForward: isForward)
+                related += reader.related(to: record, table: table, along: [hop], in: database).map {
+                    (farTable, $0.id)
+                }
+            }
+        }
+        world.tables[table].remove(recordId)
+        // A record reached twice is gone the second time.
+        for (table, recordId) in related where world.tables[table].position(of: recordId) != nil {
+            try delete(recordId, in: table)
+        }
+    }
+
+    /// A copy of a record with a new id; serial numbers, creation stamps and the like are entered afresh.
+    mutating func duplicate(_ recordId: Int, in table: Int) throws -> Record {
+        guard privileges.canCreate else { throw FileMakerError(200) }
+        guard let original = world.tables[table].record(recordId) else { throw FileMakerError(101) }
+        let schema = model.tables[table]
+        var record = world.tables[table].append(values: original.values)
+        enterOnCreation(&record, schema, given: [])
+        world.tables[table].replace(record)
+        try validate(record, schema, fields: schema.fields)
+        return record
+    }
+
+    private mutating func apply(_ change: Change, to record: inout Record, _ table: Int) {
+        let slot = change.field.slot + change.repetition - 1
+        if change.field.isGlobal {
+            viewpoint.globals[Viewpoint.GlobalKey(table: table, slot: slot)] = change.value
+        } else {
+            record.values[slot] = change.value
+        }
+    }
+
+    mutating func note(_ row: NewRow) { newRows.append(row) }
+}

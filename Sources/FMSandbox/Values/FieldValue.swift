@@ -1,0 +1,59 @@
+import Foundation
+
+/// What one repetition of a field of one record holds.
+///
+/// FileMaker keeps what was typed, whatever the type of the field: a number field may hold `25abc`, a date field loaded from
+/// a file may hold no date. So a value is its text; dates, times and timestamps are kept in the US form of the wire
+/// (`MM/dd/yyyy HH:mm:ss`), and whoever needs the number or the day behind the text reads it with ``FMNumber`` or
+/// ``CivilDate``.
+enum FieldValue: Equatable, Sendable {
+    case text(String)
+    case container(ContainerContent)
+
+    static let empty = FieldValue.text("")
+
+    var isEmpty: Bool {
+        switch self {
+        case .text(let text): text.isEmpty
+        case .container: false
+        }
+    }
+
+    /// The text, or for a container the name of its file, which is what FileMaker shows when it is read as text.
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .container(let content): content.filename
+        }
+    }
+}
+
+/// The bytes in a container field, kept exactly as they were uploaded.
+struct ContainerContent: Equatable, Sendable {
+    var filename: String
+    var contentType: String
+    var bytes: [UInt8]
+}
+
+extension ContainerContent {
+    /// Reads the form of solution files: `data:<type>;name=<file name>;base64,<bytes>`.
+    init?(dataURL text: String) {
+        guard text.hasPrefix("data:"), let comma = text.firstIndex(of: ","),
+            let data = Data(base64Encoded: String(text[text.index(after: comma)...]))
+        else { return nil }
+        let parameters = text[..<comma].dropFirst(5).split(separator: ";")
+        guard parameters.last == "base64" else { return nil }
+        let name = parameters.first { $0.hasPrefix("name=") }.map { String($0.dropFirst(5)) }
+        self.init(
+            filename: name?.removingPercentEncoding ?? "file",
+            contentType: parameters.first.map(String.init) ?? "application/octet-stream",
+            bytes: Array(data)
+        )
+    }
+
+    /// Writes what ``init(dataURL:)`` reads.
+    var dataURL: String {
+        let name = filename.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "file"
+        return "data:\(contentType);name=\(name);base64,\(Data(bytes).base64EncodedString())"
+    }
+}
