@@ -26,7 +26,7 @@ final class StoredToken: Sendable {
         let loading = Loading(report)
         run { [self] in
             let token = await attempt { try await store.load(key) } ?? nil
-            loading.finish(token.map(SessionToken.init))
+            loading.finish(token.flatMap(SessionToken.init(stored:)))
         }
         return loading
     }
@@ -66,6 +66,16 @@ final class StoredToken: Sendable {
                 await operation()
             }
         }
+    }
+}
+
+extension SessionToken {
+    /// A text that a store holds; `nil` when it cannot be a token, which goes into a header as it is.
+    fileprivate init?(stored text: String) {
+        guard (1...4096).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            return nil
+        }
+        self.init(text)
     }
 }
 

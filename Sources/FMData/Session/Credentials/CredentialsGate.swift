@@ -1,0 +1,141 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// Between the credentials provider and the login: brings credentials, and holds back those that the server refused.
+///
+///     logIn: { gate.logIn { credentials in perform(.logIn(credentials)) } }
+final class CredentialsGate: Sendable {
+    private struct State {
+        var provider: DataAPI.CredentialsProvider
+        var loginGuard: LoginGuard
+        /// What the provider supplied, as long as it is valid.
+        var supplied: (credentials: DataAPI.Credentials, until: NIODeadline)?
+        /// Counts the providers: what an earlier one supplies late is not kept.
+        var generation = 0
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let now: @Sendable () -> NIODeadline
+
+    init(
+        provider: DataAPI.CredentialsProvider,
+        lockOutCoolDown: Duration = DataAPI.SessionConfiguration().lockOutCoolDown,
+        now: @escaping @Sendable () -> NIODeadline = { .now() }
+    ) {
+        self.now = now
+        state = NIOLockedValueBox(
+            State(provider: provider, loginGuard: LoginGuard(coolDown: TimeAmount(clamping: lockOutCoolDown)))
+        )
+    }
+
+    var provider: DataAPI.CredentialsProvider { state.withLockedValue(\.provider) }
+
+    /// Other credentials from now on. What was refused may be tried again: somebody decided so.
+    func replace(with provider: DataAPI.CredentialsProvider) {
+        state.withLockedValue { state in
+            state = State(
+                provider: provider,
+                loginGuard: LoginGuard(coolDown: state.loginGuard.coolDown),
+                generation: state.generation + 1
+            )
+        }
+    }
+
+    /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused before,
+    /// and once more with fresh ones when those that were kept turn out to have been refused meanwhile (a Claris ID
+    /// token that ended before its hour, a password that was changed).
+    ///
+    /// Fails with the server's own answer, the first one also when the same credentials are not sent again; with code
+    /// `unauthorized` when there is nothing to log in with.
+    func logIn(
+        _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        Deferred { [self] () -> AnyPublisher<SessionToken, FMRest.APIError> in
+            guard let kept = keptCredentials() else { return logInFresh(send) }
+            return attempt(kept, send)
+                .catch { [self] error -> AnyPublisher<SessionToken, FMRest.APIError> in
+                    error.meansCredentialsRefused ? logInFresh(send) : Fail(error: error).eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private func logInFresh(
+        _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        let (provider, generation) = state.withLockedValue { ($0.provider, $0.generation) }
+        return provider.supply()
+            .first()
+            .mapError(Self.providerFailed)
+            .replaceEmpty(with: .invalid)
+            .flatMap(maxPublishers: .max(1)) { [self] credentials in
+                keep(credentials, for: provider.validity, generation)
+                return attempt(credentials, send)
+            }
+            .eraseToAnyPublisher()
+    }
+
+    private func attempt(
+        _ credentials: DataAPI.Credentials,
+        _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        let known: FMRest.APIError? =
+            switch credentials.kind {
+            case .basic, .oAuth, .clarisId:
+                state.withLockedValue { $0.loginGuard.error(for: credentials, now: now()) }
+            case .token:
+                FMRest.APIError(
+                    .unauthorized,
+                    reason: "The session ended, and a session token cannot open another one.",
+                    hint: "Credentials of an account renew their session by themselves."
+                )
+            case .invalid:
+                FMRest.APIError(.unauthorized, reason: "There are no credentials to log in with.")
+            }
+        if let known { return Fail(error: known).eraseToAnyPublisher() }
+        return send(credentials)
+            .mapError { [self] error in
+                refused(credentials, error)
+                return error
+            }
+            .eraseToAnyPublisher()
+    }
+
+    private func keptCredentials() -> DataAPI.Credentials? {
+        state.withLockedValue { state in
+            if let supplied = state.supplied, supplied.until > now() { return supplied.credentials }
+            state.supplied = nil
+            return nil
+        }
+    }
+
+    private func keep(_ credentials: DataAPI.Credentials, for validity: Duration?, _ generation: Int) {
+        guard let validity else { return }
+        let whole = TimeAmount(clamping: validity)
+        let margin = min(.seconds(60), TimeAmount.nanoseconds(whole.nanoseconds / 10))
+        state.withLockedValue { state in
+            guard state.generation == generation else { return }
+            state.supplied = (credentials, now() + whole - margin)
+        }
+    }
+
+    private func refused(_ credentials: DataAPI.Credentials, _ error: FMRest.APIError) {
+        guard error.meansCredentialsRefused else { return }
+        state.withLockedValue { state in
+            state.loginGuard.loginFailed(credentials, error, now: now())
+            if state.supplied?.credentials == credentials { state.supplied = nil }
+        }
+    }
+
+    private static func providerFailed(_ error: any Error) -> FMRest.APIError {
+        if let error = error as? FMRest.APIError { return error }
+        // The error itself is kept for whoever knows its type; its text may hold what must not be printed.
+        return FMRest.APIError(
+            .unauthorized,
+            reason: "The credentials provider failed (\(type(of: error))).",
+            underlying: error
+        )
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+extension DataAPI.TokenStore {
+    /// A file that the processes of one user on one machine share.
+    ///
+    /// It is readable by its owner alone (mode 0600); a file that others can read or that somebody else owns is not
+    /// used. Changes are made under a lock (a second file, with `.lock` at the end of its name) and appear at once, by
+    /// renaming. Entries of several servers, databases and accounts live side by side. What is not understood counts
+    /// as empty and is overwritten.
+    ///
+    /// - Parameter path: the file. Its folder has to exist; choose one that only the owner can write to.
+    public static func file(at path: String) -> DataAPI.TokenStore {
+        let file = TokenFile(path: path)
+        return DataAPI.TokenStore(
+            load: { key in try await file.read()[key.description] },
+            save: { token, key in
+                try await file.change { entries in entries[key.description] = token }
+            },
+            remove: { token, key in
+                try await file.change { entries in
+                    if entries[key.description] == token { entries[key.description] = nil }
+                }
+            }
+        )
+    }
+}
+
+/// Why a token file was not used.
+struct TokenFileError: Error, Equatable, CustomStringConvertible {
+    enum Reason: String {
+        case notPrivate = "it is not a file that only its owner can read"
+        case tooLarge = "it is too large"
+        case locked = "another process has kept it locked"
+        case system = "the system refused"
+    }
+
+    let path: String
+    let reason: Reason
+    var errorNumber: Int32 = 0
+
+    var description: String {
+        "The token file \(path) is not used: \(reason.rawValue)"
+            + (errorNumber == 0 ? "." : " (\(String(cString: strerror(errorNumber)))).")
+    }
+}
+
+private struct TokenFile: Sendable {
+    private static let maximumBytes = 1 << 20
+    private static let lockAttempts = 400
+
+    let path: String
+
+    /// A reader needs no lock: the file is always whole.
+    func read() async throws -> [String: String] {
+        try readEntries()
+    }
+
+    func change(_ body: (inout [String: String]) -> Void) async throws {
+        let lock = try await takeLock()
+        defer { close(lock) }
+        let before = try readEntries()
+        var entries = before
+        body(&entries)
+        if entries != before { try write(entries) }
+    }
+
+    private func readEntries() throws -> [String: String] {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if file < 0 {
+            if errno == ENOENT { return [:] }
+            throw failure(errno == ELOOP ? .notPrivate : .system, errno)
+        }
+        defer { close(file) }
+        var info = stat()
+        guard fstat(file, &info) == 0 else { throw failure(.system, errno) }
+        guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
+            throw failure(.notPrivate)
+        }
+        guard info.st_size <= Self.maximumBytes else { throw failure(.tooLarge) }
+        let data = FileHandle(fileDescriptor: file, closeOnDealloc: false).readData(ofLength: Self.maximumBytes)
+        return (try? JSONDecoder().decode([String: String].self, from: data)) ?? [:]
+    }
+
+    /// Under the lock: nobody else uses the second name.
+    private func write(_ entries: [String: String]) throws {
+        let draft = path + ".new"
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(.system, errno) }
+        do {
+            defer { close(file) }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            try FileHandle(fileDescriptor: file, closeOnDealloc: false).write(contentsOf: encoder.encode(entries))
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        guard rename(draft, path) == 0 else { throw failure(.system, errno) }
+    }
+
+    /// Two seconds at most: the others keep it for the length of one small write.
+    private func takeLock() async throws -> Int32 {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw failure(.system, errno) }
+        var number: Int32 = 0
+        for _ in 0..<Self.lockAttempts {
+            if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
+            number = errno
+            guard number == EWOULDBLOCK || number == EINTR else { break }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        close(lock)
+        throw number == EWOULDBLOCK ? failure(.locked) : failure(.system, number)
+    }
+
+    private func failure(_ reason: TokenFileError.Reason, _ number: Int32 = 0) -> TokenFileError {
+        TokenFileError(path: path, reason: reason, errorNumber: number)
+    }
+}
