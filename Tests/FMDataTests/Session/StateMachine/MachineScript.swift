@@ -1,0 +1,111 @@
+import NIOCore
+
+@testable import FMData
+
+/// A machine with a clock, and short words for its events: each returns the orders it gave.
+struct MachineScript {
+    typealias Machine = SessionPoolStateMachine
+    typealias Action = Machine.Action
+
+    var machine: Machine
+    private(set) var now = start
+    var jitter = 1.0
+
+    private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+    init(_ change: (inout Machine.Settings) -> Void = { _ in }) {
+        var settings = Machine.Settings()
+        change(&settings)
+        machine = Machine(settings: settings)
+    }
+
+    /// The instant this long after the beginning.
+    static func at(_ amount: TimeAmount) -> NIODeadline { start + amount }
+
+    mutating func pass(_ amount: TimeAmount) { now = now + amount }
+
+    /// Lets time pass and rings.
+    mutating func wake(after amount: TimeAmount) -> [Action] {
+        pass(amount)
+        return machine.wakeUp(now: now)
+    }
+
+    mutating func request(_ purpose: LeasePurpose = .request) -> (answer: Machine.Answer, actions: [Action]) {
+        machine.request(purpose, now: now)
+    }
+
+    mutating func withdraw(_ lease: Int) -> [Action] {
+        machine.withdraw(LeaseID(number: lease), now: now)
+    }
+
+    mutating func release(_ lease: Int, of session: Int, _ outcome: SessionOutcome = .used) -> [Action] {
+        machine.release(LeaseID(number: lease), of: .of(session), outcome, jitter: jitter, now: now)
+    }
+
+    mutating func loggedIn(_ session: Int) -> [Action] {
+        machine.loginSucceeded(.of(session), now: now).actions
+    }
+
+    mutating func loginFailed(_ session: Int, _ failure: Machine.LoginFailure) -> [Action] {
+        machine.loginFailed(.of(session), failure, jitter: jitter, now: now)
+    }
+
+    mutating func loaded(_ session: Int, found: Bool) -> [Action] {
+        machine.loaded(.of(session), found: found, now: now).actions
+    }
+
+    mutating func loggedOut(_ session: Int) -> [Action] {
+        machine.logOutFinished(.of(session), now: now)
+    }
+
+    mutating func logOut() -> [Action] { machine.logOut(now: now).actions }
+    mutating func shutdown() -> [Action] { machine.shutdown(now: now).actions }
+    mutating func adopt(isOwned: Bool) -> [Action] { machine.adopt(isOwned: isOwned, now: now).actions }
+    mutating func replaceCredentials(hasStore: Bool = false) -> [Action] {
+        machine.credentialsReplaced(hasStore: hasStore, now: now)
+    }
+
+    /// Opens this many sessions, numbered from 1, all of them idle and used once.
+    mutating func open(_ count: Int) {
+        var leases: [(Int, Int)] = []
+        for session in 1...count {
+            guard case .waiting(let id) = request().answer else { fatalError("The pool has idle sessions already") }
+            _ = loggedIn(session)
+            leases.append((id.number, session))
+        }
+        for (lease, session) in leases { _ = release(lease, of: session) }
+    }
+}
+
+extension SessionID {
+    static func of(_ number: Int) -> SessionID { SessionID(number: number) }
+}
+
+extension LeaseID {
+    static func of(_ number: Int) -> LeaseID { LeaseID(number: number) }
+}
+
+extension TokenEpoch {
+    static func of(_ tick: Int) -> TokenEpoch { TokenEpoch(tick: tick) }
+}
+
+extension SessionPoolStateMachine.Grant {
+    static func of(_ lease: Int, session: Int, token: Int, hasWorked: Bool = false) -> Self {
+        Self(lease: .of(lease), session: .of(session), token: .of(token), hasWorked: hasWorked)
+    }
+}
+
+extension SessionPoolStateMachine.Action {
+    static func grant(_ lease: Int, session: Int, token: Int, hasWorked: Bool = false) -> Self {
+        .grant(.of(lease, session: session, token: token, hasWorked: hasWorked))
+    }
+
+    static func refuse(_ lease: Int, _ refusal: SessionPoolStateMachine.Refusal) -> Self {
+        .refuse(.of(lease), refusal)
+    }
+
+    static func logOut(_ session: Int, token: Int) -> Self { .logOut(.of(session), .of(token)) }
+    static func leave(_ session: Int, token: Int) -> Self { .leave(.of(session), .of(token)) }
+    static func finish(_ ending: Int) -> Self { .finish(.init(number: ending)) }
+    static func alarm(_ amount: TimeAmount) -> Self { .setAlarm(MachineScript.at(amount)) }
+}

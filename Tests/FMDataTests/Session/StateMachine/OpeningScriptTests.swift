@@ -1,0 +1,156 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// Logins: how many, when, and what their failures mean.
+@Suite struct OpeningScriptTests {
+    @Test func untilALoginHasSucceededOnlyOneIsTried() {
+        var pool = MachineScript { $0.maximumSessions = 8 }
+        for _ in 0..<8 { _ = pool.request() }
+        expectNoDifference(pool.machine.status.loggingIn, 1)
+        let actions = pool.loggedIn(1)
+        expectNoDifference(actions.filter { if case .logIn = $0 { true } else { false } }.count, 7)
+    }
+
+    @Test func aPoolGrowsByOneLoginForEachWhoWaits() {
+        var pool = MachineScript { $0.maximumSessions = 8 }
+        pool.open(1)
+        _ = pool.request()
+        expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
+        expectNoDifference(pool.request().actions.first, .logIn(.of(3)))
+        // A session that comes back serves the first of them; both logins go on for the demand that was there.
+        expectNoDifference(pool.release(2, of: 1).first, .grant(3, session: 1, token: 1, hasWorked: true))
+        expectNoDifference(pool.machine.status.loggingIn, 2)
+    }
+
+    @Test func refusedCredentialsReachEveryWaiterAndAreNotTriedAgain() {
+        var pool = MachineScript()
+        _ = pool.request()
+        _ = pool.request()
+        expectNoDifference(
+            pool.loginFailed(1, .credentialsRefused),
+            [.announce(.lost), .refuse(1, .loginFailed), .refuse(2, .loginFailed)]
+        )
+        expectNoDifference(pool.machine.status.failedLogins, 1)
+    }
+
+    @Test func aLoginThatBreaksFailsItsWaitersButNotTheCredentials() {
+        var pool = MachineScript()
+        _ = pool.request()
+        expectNoDifference(pool.loginFailed(1, .other), [.refuse(1, .loginFailed)])
+        expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
+    }
+
+    @Test func whileOtherSessionsServeAFailedLoginOnlyPutsOffTheNext() {
+        var pool = MachineScript { $0.maximumSessions = 2 }
+        pool.open(1)
+        _ = pool.request()
+        _ = pool.request()
+        // The waiter stays for session 1; the next login is tried after the pause.
+        expectNoDifference(pool.loginFailed(2, .other), [.alarm(.seconds(1))])
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(3)))
+        expectNoDifference(pool.release(2, of: 1).first, .grant(3, session: 1, token: 1, hasWorked: true))
+    }
+
+    @Test func aFullHostIsTriedAgainAfterAPauseThatDoubles() {
+        var pool = MachineScript()
+        _ = pool.request()
+        expectNoDifference(pool.loginFailed(1, .hostFull), [.alarm(.seconds(1))])
+        expectNoDifference(pool.wake(after: .milliseconds(999)), [])
+        expectNoDifference(pool.wake(after: .milliseconds(1)), [.logIn(.of(2)), .alarm(.seconds(30))])
+        expectNoDifference(pool.loginFailed(2, .hostFull), [.alarm(.seconds(3))])
+        expectNoDifference(pool.wake(after: .seconds(2)).first, .logIn(.of(3)))
+        expectNoDifference(
+            pool.loggedIn(3),
+            [.announce(.loggedIn(.of(1))), .grant(1, session: 3, token: 1)]
+        )
+    }
+
+    @Test func whoWaitsForAHostThatStaysFullGetsItsAnswer() {
+        var pool = MachineScript { $0.waitingTime = .milliseconds(500) }
+        _ = pool.request()
+        _ = pool.loginFailed(1, .hostFull)
+        expectNoDifference(pool.wake(after: .milliseconds(500)).first, .refuse(1, .hostStayedFull))
+    }
+
+    @Test func aFullHostShrinksThePoolToWhatItHas() {
+        var pool = MachineScript { $0.maximumSessions = 4 }
+        pool.open(2)
+        for _ in 0..<3 { _ = pool.request() }
+        expectNoDifference(pool.machine.limit, 4)
+        expectNoDifference(pool.loginFailed(3, .hostFull), [.alarm(.seconds(1))])
+        expectNoDifference(pool.machine.limit, 2)
+        // One more is tried after the pause; if it fits, another.
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(4)))
+        expectNoDifference(pool.machine.limit, 3)
+    }
+
+    @Test func aRequestThatMeetsAFullHostGivesItsSessionUp() {
+        var pool = MachineScript { $0.maximumSessions = 2 }
+        pool.open(2)
+        _ = pool.request()
+        _ = pool.request()
+        let actions = pool.release(3, of: 2, .hostFull)
+        expectNoDifference(actions.first, .logOut(2, token: 2))
+        expectNoDifference(pool.machine.limit, 1)
+    }
+
+    @Test func jitterTakesTheUpperHalf() {
+        var low = BackOff(minimum: .seconds(1), maximum: .seconds(10))
+        var high = low
+        expectNoDifference(
+            (0..<5).map { _ in low.next(jitter: 0) },
+            [500, 1000, 2000, 4000, 5000].map(TimeAmount.milliseconds)
+        )
+        expectNoDifference((0..<5).map { _ in high.next(jitter: 1) }, [1, 2, 4, 8, 10].map(TimeAmount.seconds))
+        for _ in 0..<100 { _ = high.next(jitter: 1) }
+        expectNoDifference(high.next(jitter: 7), .seconds(10))
+        high.reset()
+        expectNoDifference(high.next(jitter: 1), .seconds(1))
+    }
+
+    @Test func anAdoptedTokenServesWhoWaits() {
+        var pool = MachineScript()
+        _ = pool.request()
+        let actions = pool.adopt(isOwned: true)
+        expectNoDifference(
+            actions,
+            [.announce(.loggedIn(.of(1))), .grant(1, session: 2, token: 1), .alarm(.seconds(5))]
+        )
+        // The login that it overtook is logged out.
+        expectNoDifference(pool.loggedIn(1).first, .logOut(1, token: 2))
+    }
+
+    @Test func anAdoptedTokenTakesThePlaceOfTheOneThatIsThere() {
+        var pool = MachineScript()
+        pool.open(1)
+        expectNoDifference(
+            pool.adopt(isOwned: false),
+            [.announce(.loggedIn(.of(2))), .logOut(1, token: 1), .alarm(.seconds(10))]
+        )
+        expectNoDifference(pool.request().answer, .granted(.of(2, session: 2, token: 2)))
+    }
+
+    @Test func aStrangersTokenIsUsedUntilItIsRefusedAndNeverLoggedOutUnasked() {
+        var pool = MachineScript()
+        _ = pool.adopt(isOwned: false)
+        expectNoDifference(pool.wake(after: .hours(10)), [])
+        expectNoDifference(pool.request().answer, .granted(.of(1, session: 1, token: 1)))
+        _ = pool.release(1, of: 1)
+        expectNoDifference(pool.shutdown(), [.forget(.of(1)), .finish(1)])
+    }
+
+    @Test func replacedCredentialsEndTheOldSessionsWhenTheirRequestsDo() {
+        var pool = MachineScript { $0.maximumSessions = 2 }
+        pool.open(2)
+        _ = pool.request()
+        expectNoDifference(pool.replaceCredentials().first, .logOut(1, token: 1))
+        // One place is free as soon as session 1 is out.
+        expectNoDifference(pool.request().actions.contains(.logIn(.of(3))), false)
+        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(3)))
+        expectNoDifference(pool.release(3, of: 2).first, .logOut(2, token: 2))
+        expectNoDifference(pool.loggedIn(3).contains(.grant(4, session: 3, token: 3)), true)
+    }
+}
