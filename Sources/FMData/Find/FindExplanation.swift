@@ -1,0 +1,64 @@
+import Foundation
+
+/// What ``DataAPI/Find/explain(limit:)`` says.
+struct FindExplanation {
+    let text: String
+
+    init(_ requests: [CompiledFindRequest]) {
+        let sentences = requests.enumerated().map { index, request in
+            "\(index + 1). \(Self.sentence(request, isFirst: index == 0))"
+        }
+        text = Self.json(requests.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
+    }
+
+    private static func json(_ requests: [DataAPI.FindRequest]) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let lines = requests.map { request in
+            // Encoding texts by texts cannot fail.
+            (try? encoder.encode(request.dictionary)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        }
+        return "[\n    " + lines.joined(separator: ",\n    ") + "\n]"
+    }
+
+    private static func sentence(_ request: CompiledFindRequest, isFirst: Bool) -> String {
+        let start =
+            switch (request.isOmit, isFirst) {
+            case (false, true): "Find the records"
+            case (false, false): "Add the records"
+            case (true, true): "Find all records but those"
+            case (true, false): "Leave out those"
+            }
+        return "\(start) where \(request.criteria.map(words).joined(separator: " and "))."
+    }
+
+    private static func words(_ criterion: FindCriterion) -> String {
+        "\(criterion.field) \(words(criterion.test))"
+    }
+
+    private static func words(_ test: FindTest) -> String {
+        switch test {
+        case .equals(let operand): operand.text.isEmpty ? "is empty" : "is \(quoted(operand.text))"
+        case .matches(.begins, let text): "begins with \(quoted(text))"
+        case .matches(.contains, let text): "contains \(quoted(text))"
+        case .matches(.ends, let text): "ends with \(quoted(text))"
+        case .words(let words, areWhole: true): "has the words \(words.map(quoted).joined(separator: ", "))"
+        case .words(let words, areWhole: false):
+            "has words beginning with \(words.map(quoted).joined(separator: ", "))"
+        case .compares(.less, let operand): "is less than \(quoted(operand.text))"
+        case .compares(.lessOrEqual, let operand): "is at most \(quoted(operand.text))"
+        case .compares(.greater, let operand): "is greater than \(quoted(operand.text))"
+        case .compares(.greaterOrEqual, let operand): "is at least \(quoted(operand.text))"
+        case .range(let lower, let upper): "is from \(quoted(lower.text)) to \(quoted(upper.text))"
+        case .isEmpty: "is empty"
+        case .isNotEmpty: "is not empty"
+        case .isDuplicated: "has the value of another record"
+        case .isToday: "is today"
+        case .raw(let text): "matches the criterion \(text)"
+        }
+    }
+
+    private static func quoted(_ escaped: String) -> String {
+        "\"\(DataAPI.FindText.unescaped(escaped))\""
+    }
+}

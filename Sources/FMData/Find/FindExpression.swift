@@ -1,0 +1,124 @@
+/// A find as it was written: a tree of tests.
+indirect enum FindExpression: Hashable, Sendable {
+    case test(FindCriterion)
+    case not(FindExpression)
+    /// True when empty.
+    case and([FindExpression])
+    /// False when empty.
+    case or([FindExpression])
+    /// A test that cannot be made, from a value without a text form. Thrown when the find is compiled, since an operator
+    /// in the middle of an expression should not throw.
+    case unusable(DataAPI.FindError)
+
+    /// The parts that all must hold. Keeps long chains of `&&` flat.
+    var conjuncts: [FindExpression] {
+        if case .and(let parts) = self { parts } else { [self] }
+    }
+
+    /// The parts one of which must hold. Keeps long chains of `||` flat.
+    var disjuncts: [FindExpression] {
+        if case .or(let parts) = self { parts } else { [self] }
+    }
+}
+
+/// One test of one field.
+struct FindCriterion: Hashable, Sendable {
+    var field: String
+    var test: FindTest
+
+    /// Whether the field belongs to the layout's own table, so that a record has one value for it. (A repeating field
+    /// has several, but its name does not tell.)
+    var isOwnField: Bool { !field.contains("::") }
+}
+
+/// What is asked of a field. The texts are escaped already.
+enum FindTest: Hashable, Sendable {
+    /// The whole value equals the text.
+    case equals(FindOperand)
+    /// A pattern over the whole value: `*` stands for any run of characters.
+    case matches(FindPattern, String)
+    /// Each word occurs in the value, as a whole or as the beginning of a word.
+    case words([String], areWhole: Bool)
+    case compares(FindComparison, FindOperand)
+    /// Both ends belong to it.
+    case range(FindOperand, FindOperand)
+    case isEmpty
+    case isNotEmpty
+    case isDuplicated
+    case isToday
+    /// Whatever FileMaker makes of it.
+    case raw(String)
+}
+
+enum FindPattern: Hashable, Sendable {
+    case begins, contains, ends
+}
+
+enum FindComparison: Hashable, Sendable {
+    case less, lessOrEqual, greater, greaterOrEqual
+
+    /// Holds for exactly those comparable values that this one does not hold for.
+    var complement: FindComparison {
+        switch self {
+        case .less: .greaterOrEqual
+        case .lessOrEqual: .greater
+        case .greater: .lessOrEqual
+        case .greaterOrEqual: .less
+        }
+    }
+}
+
+/// A value to compare with.
+struct FindOperand: Hashable, Sendable {
+    /// Escaped.
+    var text: String
+    /// Whether it compares as one value (a number, a date), not word by word as text does.
+    var isOrdered: Bool
+}
+
+extension FindTest {
+    /// The criterion as FileMaker reads it. Source: FileMaker Pro help, "Finding text", "Finding numbers, dates …".
+    var text: String {
+        switch self {
+        case .equals(let operand): operand.text.isEmpty ? "=" : "==" + operand.text
+        case .matches(.begins, let text): "==\(text)*"
+        case .matches(.contains, let text): "==*\(text)*"
+        case .matches(.ends, let text): "==*\(text)"
+        case .words(let words, let areWhole): words.map { (areWhole ? "=" : "") + $0 }.joined(separator: " ")
+        case .compares(.less, let operand): "<" + operand.text
+        case .compares(.lessOrEqual, let operand): "<=" + operand.text
+        case .compares(.greater, let operand): ">" + operand.text
+        case .compares(.greaterOrEqual, let operand): ">=" + operand.text
+        case .range(let lower, let upper): "\(lower.text)...\(upper.text)"
+        case .isEmpty: "="
+        case .isNotEmpty: "*"
+        case .isDuplicated: "!"
+        case .isToday: "//"
+        case .raw(let text): text
+        }
+    }
+
+    /// Whether a value that passes is sure not to be empty.
+    var impliesNotEmpty: Bool {
+        switch self {
+        case .equals(let operand): !operand.text.isEmpty
+        case .matches, .words, .compares, .range, .isNotEmpty, .isToday: true
+        case .isEmpty, .isDuplicated, .raw: false
+        }
+    }
+
+    /// The tests that hold for exactly those values this one does not hold for, among values that can be compared at
+    /// all; `nil` when there are none.
+    var complements: [FindTest]? {
+        switch self {
+        case .compares(let comparison, let operand) where operand.isOrdered:
+            [.compares(comparison.complement, operand)]
+        case .range(let lower, let upper) where lower.isOrdered && upper.isOrdered:
+            [.compares(.less, lower), .compares(.greater, upper)]
+        case .equals(let operand) where operand.isOrdered && !operand.text.isEmpty:
+            [.compares(.less, operand), .compares(.greater, operand)]
+        case .equals, .matches, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
+            nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import FMData
+
+/// All there is to say about three tests: each of the 254 functions of three truth values that depend on something, as a
+/// find, against the shortest sequence of requests that exists.
+@Suite struct FindMinimalityTests {
+    private static let testCount = 3
+    private static let caseCount = 1 << testCount
+    private static let allCases = (1 << caseCount) - 1
+    private static let fields = (0..<testCount).map { DataAPI.FindField(named: "f\($0)") }
+
+    /// The cases, as bits, in which all tests of a mask hold.
+    private static func cases(fulfilling mask: Int) -> Int {
+        (0..<caseCount).reduce(0) { $0 | ($1 & mask == mask ? 1 << $1 : 0) }
+    }
+
+    /// The length of the shortest sequence for every set of cases, by breadth-first search over what requests do.
+    private static func shortestLengths() -> [Int: Int] {
+        let requests = (1..<caseCount).map(cases)
+        var lengths: [Int: Int] = [:]
+        var frontier = requests + requests.map { allCases & ~$0 }
+        var length = 1
+        while !frontier.isEmpty {
+            frontier = frontier.filter { lengths[$0] == nil }
+            for found in frontier { lengths[found] = length }
+            frontier = frontier.flatMap { found in requests.flatMap { [found | $0, found & ~$0] } }
+            length += 1
+        }
+        return lengths
+    }
+
+    /// The alternatives of a truth table, written out in full.
+    private static func find(_ function: Int) -> DataAPI.Find {
+        let alternatives = (0..<caseCount).filter { function >> $0 & 1 == 1 }.map { combination in
+            let tests = fields.indices.map { index in
+                combination >> index & 1 == 1 ? fields[index] == 1 : !(fields[index] == 1)
+            }
+            return tests.dropFirst().reduce(tests[0]) { $0 && $1 }
+        }
+        return alternatives.dropFirst().reduce(alternatives[0]) { $0 || $1 }
+    }
+
+    private static func result(of requests: [DataAPI.FindRequest]) -> Int {
+        requests.reduce(requests.first?.isOmit == true ? allCases : 0) { found, request in
+            let mask = fields.indices.reduce(0) { $0 | (request.criteria["f\($1)"] == "==1" ? 1 << $1 : 0) }
+            return request.isOmit ? found & ~cases(fulfilling: mask) : found | cases(fulfilling: mask)
+        }
+    }
+
+    @Test func everyFunctionOfThreeTestsIsRightAndShort() throws {
+        let shortest = Self.shortestLengths()
+        var longerCount = 0
+        for function in 1..<Self.allCases {
+            let requests = try Self.find(function).requests()
+            let length = try #require(shortest[function])
+            #expect(Self.result(of: requests) == function)
+            #expect(requests.count <= length + 1)
+            if requests.count > length { longerCount += 1 }
+        }
+        // The greedy search misses the shortest sequence for few.
+        #expect(longerCount <= 9)
+        #expect(throws: DataAPI.FindError.self) { try Self.find(Self.allCases).requests() }
+    }
+}
