@@ -56,13 +56,13 @@ struct Zone: Decodable, Sendable {
 }
 
 struct Contact: Codable, Sendable {
-    var firstName: String
-    var lastName: String
+    var name: String
+    var email: String
     var city: String
 
     enum CodingKeys: String, CodingKey {
-        case firstName = "FirstName"
-        case lastName = "LastName"
+        case name = "Name"
+        case email = "Email"
         case city = "City"
     }
 }

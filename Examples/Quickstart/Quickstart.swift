@@ -100,12 +100,12 @@ struct Quickstart {
     /// Every write answers with ids: of the record, and of its new version.
     func writeAContact() async throws {
         headline("Create, edit, duplicate, delete")
-        let ada = Contact(firstName: "Ada", lastName: "Lovelace", city: "London")
-        let created = try await contacts.createRecord(record: EditRecord(createRecord: ada)).firstValue()
+        let mary = Contact(name: "Mary Somerville", email: "mary@example.com", city: "Jedburgh")
+        let created = try await contacts.createRecord(record: EditRecord(createRecord: mary)).firstValue()
         print("Created record \(created.recordId), version \(created.modId ?? 0)")
 
-        var changed = ada
-        changed.city = "Marylebone"
+        var changed = mary
+        changed.city = "London"
         let edited = try await contacts.editRecord(
             record: EditRecord(editRecord: changed, modId: created.modId),
             recordId: created.recordId
@@ -114,7 +114,7 @@ struct Quickstart {
 
         // The version from before the edit is stale: the server refuses, and nothing is lost.
         let conflict = await contacts.editRecord(
-            record: EditRecord(editRecord: ada, modId: created.modId),
+            record: EditRecord(editRecord: mary, modId: created.modId),
             recordId: created.recordId
         ).awaitSingleResult()
         if case .failure(let error) = conflict { print("A second edit of version \(created.modId ?? 0): \(error)") }

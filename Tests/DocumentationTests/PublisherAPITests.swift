@@ -157,9 +157,9 @@ import Testing
     }
 
     struct Person: Codable, Equatable, Sendable {
-        var firstName: String
-        var lastName: String
-        enum CodingKeys: String, CodingKey { case firstName = "FirstName", lastName = "LastName" }
+        var name: String
+        var city: String
+        enum CodingKeys: String, CodingKey { case name = "Name", city = "City" }
     }
 
     @Test func findWithEveryOption() async throws {
@@ -224,10 +224,10 @@ import Testing
     @Test func createEditDuplicateDelete() async throws {
         try await withWorld { database, _ in
             let contacts = database.addLayout(Layouts.Contacts)
-            let person = Person(firstName: "Bob", lastName: "Jones")
+            let person = Person(name: "Bob Jones", city: "Calgary")
             let created = try await contacts.createRecord(record: EditRecord(createRecord: person)).firstValue()
             var changed = person
-            changed.lastName = "Smith"
+            changed.city = "Kiel"
             let edited = try await contacts.editRecord(
                 record: EditRecord(editRecord: changed, modId: created.modId),
                 recordId: created.recordId
@@ -292,7 +292,7 @@ import Testing
     private func withWorld(
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
-        let sandbox = try Sandbox.start()
+        let sandbox = try await Sandbox.start()
         let database = DataAPI.Server(host: sandbox.url)
             .addDatabase("World", credentials: .init(user: "admin", password: "secret"))
         do {

@@ -79,8 +79,8 @@ private func errors(orders: DataAPI.Layout) async throws {
         _ = try await orders.deleteRecord(recordId: 17).firstValue()
     } catch FileMakerErrorCode.recordMissing {
         print("no such order")
-    } catch let error where error.isRetryable {
-        print("try again later: \(error)")
+    } catch {
+        print(error.isRetryable ? "try again later: \(error)" : "\(error)")
     }
 }
 
