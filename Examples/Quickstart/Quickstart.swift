@@ -138,7 +138,8 @@ struct Quickstart {
         } catch {
             print("Unexpected: \(error)")
         }
-        let missing = await zones.database.addLayout("No such layout").getRecords().returnAs(Zone.self).awaitSingleResult()
+        let missing = await zones.database.addLayout("No such layout").getRecords().returnAs(Zone.self)
+            .awaitSingleResult()
         if case .failure(let error) = missing {
             print("\(error)")
             print("May the same request be tried again? \(error.isRetryable ? "yes" : "no")")

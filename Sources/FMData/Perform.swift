@@ -28,7 +28,8 @@ extension DataAPI.Database {
                 }
                 .eraseToAnyPublisher()
             case .pinned(let lease, _):
-                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession)
+                    .eraseToAnyPublisher()
             }
         }
     }

@@ -132,7 +132,9 @@ import Testing
     @Test func globals() async throws {
         try await withWorld { database, _ in
             let result = await database.setGlobalFields(globalFields: ["fieldName": "Value"]).awaitSingleResult()
-            guard case .failure(let error) = result else { return #expect(Bool(false), "an unqualified name is refused") }
+            guard case .failure(let error) = result else {
+                return #expect(Bool(false), "an unqualified name is refused")
+            }
             #expect(error.code == .invalidRequest)
         }
     }
@@ -236,7 +238,8 @@ import Testing
             let copy = try await contacts.duplicateRecord(recordId: created.recordId).firstValue()
             let read = try await contacts.getRecordById(recordId: copy.recordId).returnAs(Person.self).firstValue()
             expectNoDifference(read.data.map(\.fieldData), [changed])
-            let deleted: DataAPI.ScriptResponse = try await contacts.deleteRecord(recordId: created.recordId).firstValue()
+            let deleted: DataAPI.ScriptResponse = try await contacts.deleteRecord(recordId: created.recordId)
+                .firstValue()
             #expect(deleted.isEmpty)
             let empty = try await contacts.createRecord().firstValue()
             #expect(empty.recordId > copy.recordId)

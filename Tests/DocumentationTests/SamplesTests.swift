@@ -8,7 +8,8 @@ import Testing
 
     private static let documents: [URL] = {
         let catalogue = root.appendingPathComponent("Sources/FMData/Documentation.docc")
-        let articles = (try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)) ?? []
+        let articles =
+            (try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)) ?? []
         return [root.appendingPathComponent("README.md")]
             + articles.filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
     }()

@@ -90,7 +90,8 @@ private final class FirstValueWaiter<Value: Sendable>: Subscriber, @unchecked Se
     }
 
     private func finish(_ outcome: Outcome) {
-        let (continuation, subscription) = lock.withLock { () -> (CheckedContinuation<Outcome, Never>?, (any Subscription)?) in
+        let (continuation, subscription) = lock.withLock {
+            () -> (CheckedContinuation<Outcome, Never>?, (any Subscription)?) in
             switch state {
             case .idle:
                 state = .done(outcome)

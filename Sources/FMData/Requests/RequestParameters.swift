@@ -6,7 +6,9 @@ extension DataAPIRequest.Parameter {
         guard let portals else { return [] }
         var parameters = [Self(name: "portal", value: try jsonText(portals.map(\.name)))]
         for portal in portals {
-            if let offset = portal.offset { parameters.append(Self(name: "_offset.\(portal.name)", value: "\(offset)")) }
+            if let offset = portal.offset {
+                parameters.append(Self(name: "_offset.\(portal.name)", value: "\(offset)"))
+            }
             if let limit = portal.limit { parameters.append(Self(name: "_limit.\(portal.name)", value: "\(limit)")) }
         }
         return parameters

@@ -5,7 +5,6 @@ import OpenCombine
 
 private let secret = "secret"
 
-
 struct Order: Codable, Sendable {
     var number: Int
     var city: String

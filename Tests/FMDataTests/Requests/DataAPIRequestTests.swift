@@ -21,7 +21,9 @@ import Testing
                 portal: [PortalRequest(name: "My \"Portal\"", limit: 5, offset: 2), PortalRequest(name: "B")],
                 offset: 11,
                 limit: 10,
-                sortOrder: [SortQuery(fieldName: "Na\"me"), SortQuery(fieldName: "Day", sortOrder: .valueList("Weekdays"))]
+                sortOrder: [
+                    SortQuery(fieldName: "Na\"me"), SortQuery(fieldName: "Day", sortOrder: .valueList("Weekdays")),
+                ]
             )
         )
         expectNoDifference(request.method, .GET)
@@ -104,7 +106,9 @@ import Testing
 
     @Test func editSendsModIdAsTextAndDeletionsInsideFieldData() throws {
         var record = EditRecord(editRecord: ["Length": "12"], modId: 5)
-        record.deleteRelated = [.init(portal: "inspections", recordId: 311), .init(portal: "inspections", recordId: 312)]
+        record.deleteRelated = [
+            .init(portal: "inspections", recordId: 311), .init(portal: "inspections", recordId: 312),
+        ]
         let request: DataAPIRequest<DataAPI.EditRecordResponse> = try .edit(17, of: layout, record: record)
         expectNoDifference(request.method, .PATCH)
         expectNoDifference(

@@ -28,7 +28,10 @@ import Testing
     }
 
     @Test func theCodeDecidesBeforeTheStatus() throws {
-        let error = try failure(#"{"response":{},"messages":[{"code":"401","message":"No records match"}]}"#, status: .ok)
+        let error = try failure(
+            #"{"response":{},"messages":[{"code":"401","message":"No records match"}]}"#,
+            status: .ok
+        )
         expectNoDifference(error.fileMakerCode, .noRecordsMatch)
         expectNoDifference(error.httpStatus, 200)
         expectNoDifference(error.code, .fileMaker)

@@ -17,7 +17,9 @@ import Testing
     }
 
     @Test func theConfigurationsSchemeIsTheDefault() throws {
-        #expect(try HostAddress.origin(of: "localhost", scheme: .http) == Origin(scheme: .http, host: "localhost", port: 80))
+        #expect(
+            try HostAddress.origin(of: "localhost", scheme: .http) == Origin(scheme: .http, host: "localhost", port: 80)
+        )
     }
 
     @Test(arguments: [
