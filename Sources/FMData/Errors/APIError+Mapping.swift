@@ -33,6 +33,8 @@ extension FMRest.APIError {
         self.init(
             code,
             reason: "\(error)",
+            hint: error.code == .insecureScheme
+                ? "Use HTTPS, or allow it out loud: config.plainHTTP = .anywhereUnencrypted." : nil,
             outcomeIsUnknown: error.outcome == .unknown,
             underlying: error
         )
