@@ -14,22 +14,30 @@ import OpenCombine
 //       → Response
 
 extension DataAPI.Database {
-    /// Sends a request in one of the database's sessions. The request is made anew for each subscription.
+    /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
+    /// subscription.
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
+        perform(makeRequest) { request, token in self.server.exchange(request, token: token) }
+    }
+
+    /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
+    func perform<Response, Value>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
             switch self.sessions {
             case .pool(let pool):
                 // The attempt holds the database until the request has ended, so that
                 // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-                return pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
-                    self.server.exchange(request, token: lease.token)
+                return pool.authorized(isRepeatable: request.isSafeToRepeat) { [self] lease in
+                    withExtendedLifetime(self) { exchange(request, lease.token) }
                 }
                 .eraseToAnyPublisher()
             case .pinned(let lease, _):
-                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession)
-                    .eraseToAnyPublisher()
+                return exchange(request, lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
             }
         }
     }
@@ -48,14 +56,24 @@ extension DataAPI.Server {
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
     ) -> AnyPublisher<Response, FMRest.APIError> {
+        transmit(request, token: token)
+            .mapError { $0 as any Error }
+            .tryReduce(Response.Collector(config: config)) { collector, part in
+                try collector.take(part)
+                return collector
+            }
+            .tryMap { try $0.response() }
+            .mapError { error in self.error(error, about: request) }
+            .eraseToAnyPublisher()
+    }
+
+    /// One attempt, unread: the parts of the answer as they arrive, under demand.
+    func transmit<Response>(
+        _ request: DataAPIRequest<Response>,
+        token: SessionToken? = nil
+    ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
         do {
             return client.parts(try httpRequest(for: request, token: token))
-                .mapError { $0 as any Error }
-                .tryReduce(Response.Collector(config: config)) { collector, part in
-                    try collector.take(part)
-                    return collector
-                }
-                .tryMap { try $0.response() }
                 .mapError { error in self.error(error, about: request) }
                 .eraseToAnyPublisher()
         } catch {

@@ -10,3 +10,4 @@ public typealias FindQuery = DataAPI.FindQuery
 public typealias EditRecord = DataAPI.EditRecord
 public typealias RecordResponse = DataAPI.RecordResponse
 public typealias EmptyPortal = DataAPI.EmptyPortal
+public typealias Find = DataAPI.Find

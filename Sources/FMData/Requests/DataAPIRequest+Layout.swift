@@ -25,7 +25,7 @@ extension DataAPIRequest {
         return Self(
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
-            query: try parameters + shared(query),
+            query: try parameters + shared(query, of: layout),
             isSafeToRepeat: query.script?.runsScripts != true,
             namedFields: query.sortOrder?.map(\.fieldName) ?? []
         )
@@ -43,13 +43,14 @@ extension DataAPIRequest {
         return Self(
             method: .GET,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            query: try shared(query),
+            query: try shared(query, of: layout),
             isSafeToRepeat: query.script?.runsScripts != true
         )
     }
 
-    private static func shared(_ query: DataAPI.RecordQuery) throws -> [Parameter] {
+    private static func shared(_ query: DataAPI.RecordQuery, of layout: DataAPI.Layout) throws -> [Parameter] {
         var parameters = try Parameter.portals(query.portal)
+        if let formats = layout.dateFormats { parameters.append(Parameter(name: "dateformats", value: formats)) }
         if let layout = query.layoutResponse { parameters.append(Parameter(name: "layout.response", value: layout)) }
         return parameters + Parameter.scripts(query.script)
     }
@@ -67,7 +68,7 @@ extension DataAPIRequest {
         return Self(
             method: .POST,
             path: .layout(layout.name, in: layout.database.name) / "_find",
-            body: try .json(encoding: FindBody(query: query)),
+            body: try .json(encoding: FindBody(query: query, dateFormats: layout.dateFormats)),
             isSafeToRepeat: query.script?.runsScripts != true,
             namedFields: query.query.flatMap { $0.keys.sorted() }.filter { $0 != "omit" }
                 + (query.sort?.map(\.fieldName) ?? [])
@@ -120,11 +121,15 @@ extension DataAPIRequest {
     }
 }
 
+extension DataAPI.Layout {
+    fileprivate var dateFormats: String? { database.server.config.dateFormats.wireValue }
+}
+
 extension DataAPIRequest.Body {
     /// A user's record, by FileMaker's rules or by the encoder of the configuration.
     fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
         let config = layout.database.server.config
-        let body = WriteBody(record: record)
+        let body = WriteBody(record: record, dateFormats: layout.dateFormats)
         if let encoder = config.encoder { return .json(ByteBuffer(data: try encoder.encode(body))) }
         return .json(ByteBuffer(bytes: try FMEncoder(options: config.encoding).encode(body)))
     }

@@ -52,3 +52,35 @@ extension DataAPI {
         }
     }
 }
+
+extension DataAPI.FindQuery {
+    /// What to find, said in Swift: built on coding keys, escaped, and compiled to the fewest find requests.
+    ///
+    ///     let people = Find(Person.CodingKeys.self) { field in
+    ///         field(.city) == "Calgary" && field(.age) >= 18 && !field(.status).isEmpty
+    ///     }
+    ///     layout.findRecords(query: try FindQuery(people, limit: 25))
+    ///
+    /// - Throws: ``DataAPI/FindError`` when FileMaker has no way to say it, with the fields it is about.
+    public init(
+        _ find: DataAPI.Find,
+        sort: [DataAPI.SortQuery]? = nil,
+        script: DataAPI.ScriptQuery? = nil,
+        offset: Int? = nil,
+        limit: Int? = nil,
+        layoutResponse: String? = nil,
+        portal: [DataAPI.PortalRequest]? = nil,
+        noMatch: NoMatch = .empty
+    ) throws(DataAPI.FindError) {
+        self.init(
+            query: try find.requests().map(\.dictionary),
+            sort: sort,
+            script: script,
+            offset: offset,
+            limit: limit,
+            layoutResponse: layoutResponse,
+            portal: portal,
+            noMatch: noMatch
+        )
+    }
+}

@@ -2,6 +2,7 @@
 /// server refuses the wrong form with 960.
 struct FindBody: Encodable {
     var query: DataAPI.FindQuery
+    var dateFormats: String?
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: WireKey.self)
@@ -17,6 +18,7 @@ struct FindBody: Encodable {
             }
         }
         try container.encodeIfPresent(query.layoutResponse, forKey: "layout.response")
+        try container.encodeIfPresent(dateFormats, forKey: "dateformats")
         try container.encode(scripts: query.script)
     }
 }
@@ -24,6 +26,7 @@ struct FindBody: Encodable {
 /// The body of a create or an edit: `{"fieldData":{…},"portalData":{…},"modId":"3",…}`.
 struct WriteBody<R: Encodable, P: Encodable>: Encodable {
     var record: DataAPI.EditRecord<R, P>
+    var dateFormats: String?
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: WireKey.self)
@@ -32,6 +35,7 @@ struct WriteBody<R: Encodable, P: Encodable>: Encodable {
         try container.encodeIfPresent(record.portalData.map { AsPortals(value: $0) }, forKey: "portalData")
         try container.encodeIfPresent(record.modId.map { String($0) }, forKey: "modId")
         try container.encodeIfPresent(record.options, forKey: "options")
+        try container.encodeIfPresent(dateFormats, forKey: "dateformats")
         try container.encode(scripts: record.script)
     }
 }

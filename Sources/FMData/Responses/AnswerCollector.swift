@@ -40,62 +40,78 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
     }
 }
 
-/// Decodes records one by one while the body arrives, so that the body itself is never kept: only its beginning, to tell
-/// what it is when it is no answer of a Data API.
+/// Decodes records one by one while the body arrives, so that the body itself is never kept.
 final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
-    private static var keptBytes: Int { 1024 }
-
-    private let judge: AnswerReader
+    private var answer: AnswerBeginning
     private var reader: RecordResponseReader<R, P>
-    private var answer = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
     private var records: [DataAPI.Record<R, P>] = []
     private var failure: DecodingFailure?
 
     init(config: DataAPI.Config) {
-        judge = AnswerReader(options: config.decoding)
-        reader =
-            if let decoder = config.decoder {
-                RecordResponseReader(decoder: decoder, options: config.decoding)
-            } else {
-                RecordResponseReader(options: config.decoding)
-            }
+        answer = AnswerBeginning(config: config)
+        reader = RecordResponseReader(config: config)
     }
 
     func take(_ part: HTTPResponsePart) {
-        switch part {
-        case .head(let head):
-            answer.status = head.status
-            answer.headers = head.headers
-        case .body(let bytes):
-            if answer.body.readableBytes < Self.keptBytes {
-                answer.body.writeBytes(bytes.readableBytesView.prefix(Self.keptBytes - answer.body.readableBytes))
-            }
-            guard failure == nil else { return }
-            reader.feed(bytes)
-            do {
-                while let record = try reader.nextRecord() { records.append(record) }
-            } catch {
-                // The rest of the body still has to go by; an error that FileMaker reports in it would count for more.
-                failure = error
-            }
+        answer.take(part)
+        guard failure == nil, case .body(let bytes) = part else { return }
+        reader.feed(bytes)
+        do {
+            while let record = try reader.nextRecord() { records.append(record) }
+        } catch {
+            failure = error
         }
     }
 
     func response() throws -> DataAPI.RecordResponse<R, P> {
-        if let failure { throw judge.unreadable(answer, failure) }
+        if let failure { throw answer.reader.unreadable(answer.http, failure) }
         let envelope: RecordResponseEnvelope
         do {
             envelope = try reader.finish()
         } catch {
-            throw judge.unreadable(answer, error)
+            throw answer.reader.unreadable(answer.http, error)
         }
-        try judge.check(envelope.messages, of: answer)
+        try answer.reader.check(envelope.messages, of: answer.http)
         return DataAPI.RecordResponse(
             data: records,
             dataInfo: envelope.dataInfo,
             scriptResponse: envelope.scriptResponse,
             messages: envelope.messages
         )
+    }
+}
+
+/// The head of an answer and the beginning of its body: enough to tell what it is when it is no answer of a Data API.
+struct AnswerBeginning {
+    private static let keptBytes = 1024
+
+    let reader: AnswerReader
+    private(set) var http = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
+
+    init(config: DataAPI.Config) {
+        reader = AnswerReader(options: config.decoding)
+    }
+
+    mutating func take(_ part: HTTPResponsePart) {
+        switch part {
+        case .head(let head):
+            http.status = head.status
+            http.headers = head.headers
+        case .body(let bytes):
+            let room = Self.keptBytes - http.body.readableBytes
+            if room > 0 { http.body.writeBytes(bytes.readableBytesView.prefix(room)) }
+        }
+    }
+}
+
+extension RecordResponseReader {
+    /// By FileMaker's rules, or by the decoder of the configuration.
+    init(config: DataAPI.Config) {
+        if let decoder = config.decoder {
+            self.init(decoder: decoder, options: config.decoding)
+        } else {
+            self.init(options: config.decoding)
+        }
     }
 }
 

@@ -30,6 +30,13 @@ extension DataAPI {
         public var maximumResponseBytes = 1 << 30
         /// Where values arrive. The default is ``Delivery/background``.
         public var delivery: Delivery = .background
+        /// In which form dates and timestamps travel. The default is ``DateFormats/us``.
+        public var dateFormats = DateFormats.us {
+            didSet {
+                decoding.values.format = dateFormats.format
+                encoding.values.format = dateFormats.format
+            }
+        }
         /// How FileMaker's values become Swift values: each rule can be turned off.
         public var decoding = DecodingOptions()
         /// How Swift values become FileMaker's: each rule can be turned off.

@@ -57,6 +57,7 @@ extension DataAPI {
                 observer: SessionObserver(transition: { state.show($0) })
             )
             sessions = .pool(pool)
+            server.register(pool)
             _credentials.set(login.given)
             if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
         }

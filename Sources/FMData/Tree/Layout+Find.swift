@@ -26,6 +26,34 @@ extension DataAPI.Layout {
         .mapError(FMRest.APIError.init(wrapping:))
         .eraseToAnyPublisher()
     }
+
+    /// The records that match, one by one while the answer arrives: constant memory, however many there are.
+    ///
+    /// Publishes each record, as far as the subscriber asks, then finishes; see ``records(_:_:recordQuery:summary:)``. When
+    /// nothing matches it finishes without a record, or fails with FileMaker code 401: the query's
+    /// ``DataAPI/FindQuery/noMatch`` says which.
+    ///
+    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records; not
+    ///   when nothing matches.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
+    public func records<R: Decodable, P: Decodable>(
+        _ fields: R.Type,
+        _ portals: P.Type = DataAPI.EmptyPortal.self,
+        findQuery: DataAPI.FindQuery,
+        summary: ((DataAPI.RecordsSummary) -> Void)? = nil
+    ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
+        let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> = stream(summary) {
+            try .find(in: self, query: findQuery)
+        }
+        guard findQuery.noMatch == .empty else { return found }
+        return found.tryCatch { error -> Empty<DataAPI.Record<R, P>, FMRest.APIError> in
+            guard error.fileMakerCode == .noRecordsMatch else { throw error }
+            return Empty()
+        }
+        .mapError(FMRest.APIError.init(wrapping:))
+        .eraseToAnyPublisher()
+    }
 }
 
 extension DataAPI.RecordResponse {

@@ -18,6 +18,44 @@ extension DataAPI.Layout {
         database.perform { try .records(of: self, query: recordQuery ?? .init()) }
     }
 
+    /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are.
+    ///
+    ///     people.records(Person.self, recordQuery: RecordQuery(limit: 100_000))
+    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
+    ///
+    /// Publishes each record, as far as the subscriber asks, then finishes. Demand reaches back to the socket: while nothing
+    /// is asked for, the server waits, and the request's idle time does not run. Nothing is sent before demand; each
+    /// subscription is one request; cancelling ends it on the wire. An error that the server reports after records were
+    /// delivered still ends the publisher as a failure.
+    ///
+    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
+    public func records<R: Decodable, P: Decodable>(
+        _ fields: R.Type,
+        _ portals: P.Type = DataAPI.EmptyPortal.self,
+        recordQuery: DataAPI.RecordQuery? = nil,
+        summary: ((DataAPI.RecordsSummary) -> Void)? = nil
+    ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
+        stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
+    }
+
+    func stream<R: Decodable, P: Decodable>(
+        _ summary: ((DataAPI.RecordsSummary) -> Void)?,
+        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<R, P>>
+    ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
+        let server = database.server
+        return database.perform(makeRequest) { request, token in
+            RecordsPublisher(
+                upstream: server.transmit(request, token: token),
+                config: server.config,
+                summary: summary
+            )
+            .mapError { error in server.error(error, about: request) }
+            .eraseToAnyPublisher()
+        }
+    }
+
     /// One record by its id.
     ///
     /// Publishes one value, whose `data` has one element, then finishes. Fails with FileMaker code 101 when there is no

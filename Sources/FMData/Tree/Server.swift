@@ -25,6 +25,8 @@ extension DataAPI {
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
         private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
+        /// The session pools of all databases and their siblings, for ``shutdown()``.
+        private let pools = NIOLockedValueBox<[WeakPool]>([])
 
         /// - Parameters:
         ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
@@ -73,6 +75,34 @@ extension DataAPI {
             addDatabase(name, login: Login(credentialsProvider, dataSources: dataSources))
         }
 
+        /// Ends everything: logs out all sessions of all databases, then closes the connections.
+        ///
+        ///     _ = await server.shutdown().firstValue()      // in a handler for SIGTERM
+        ///
+        /// Publishes one empty value when nothing is left, then finishes. Begins with demand. Requests under way are served
+        /// first, within ``DataAPI/SessionConfiguration/shutdownDeadline``; new ones fail with
+        /// ``FMRest/APIError/Code/shutdown``. May be called twice.
+        public func shutdown() -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+            Deferred { () -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> in
+                let ended = self.pools.withLockedValue { $0.compactMap(\.pool) }.map { $0.shutdown() }
+                return ended.publisher
+                    .flatMap { $0 }
+                    .collect()
+                    .flatMap { _ in self.client.shutdown() }
+                    .map { _ in FMRest.EmptyResponse() }
+                    .setFailureType(to: FMRest.APIError.self)
+                    .eraseToAnyPublisher()
+            }
+            .eraseToAnyPublisher()
+        }
+
+        func register(_ pool: SessionPool) {
+            pools.withLockedValue { pools in
+                pools.removeAll { $0.pool == nil }
+                pools.append(WeakPool(pool: pool))
+            }
+        }
+
         private func addDatabase(_ name: String, login: Login?) -> Database {
             let (database, isNew) = children.withLockedValue { children in
                 if let database = children[name]?.database { return (database, false) }
@@ -94,6 +124,10 @@ extension DataAPI {
 /// A parent's view of a child: it does not keep it alive.
 private struct WeakDatabase: Sendable {
     weak var database: DataAPI.Database?
+}
+
+private struct WeakPool: Sendable {
+    weak var pool: SessionPool?
 }
 
 extension DataAPI.Server: CustomStringConvertible, CustomReflectable {

@@ -1,0 +1,260 @@
+import FMHTTP
+import NIOConcurrencyHelpers
+import OpenCombine
+
+extension DataAPI {
+    /// What an answer says beside its records.
+    public struct RecordsSummary: Hashable, Sendable {
+        /// Where the records come from and how many there are.
+        public var dataInfo: DataInfo
+        /// The results of the scripts that ran with the request; `nil` when none ran.
+        public var scriptResponse: ScriptResponse?
+        /// FileMaker's messages.
+        public var messages: [Message]
+        /// The records in the answer.
+        public var recordCount: Int
+    }
+}
+
+/// Turns the parts of an answer into records, one by one, while it arrives.
+///
+/// Demand reaches back to the socket: a part is asked for when a record is wanted and the parts so far hold none. At any time
+/// the bytes of a part, the text of one record and one decoded record are in memory, however large the answer is.
+struct RecordsPublisher<Upstream: Publisher, R: Decodable, P: Decodable>: Publisher
+where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
+    typealias Output = DataAPI.Record<R, P>
+    typealias Failure = FMRest.APIError
+
+    let upstream: Upstream
+    let config: DataAPI.Config
+    /// Called before the completion of an answer that reports success.
+    let summary: ((DataAPI.RecordsSummary) -> Void)?
+
+    func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == Output, Downstream.Failure == Failure {
+        upstream.subscribe(
+            Inner(reading: RecordStream(config: config), summary: summary, downstream: subscriber)
+        )
+    }
+
+    /// Between the parts and the records: one side may call in while the other is being served, so that whoever finds the
+    /// drain running only leaves a note.
+    private final class Inner<Downstream: Subscriber>: Subscriber, Subscription, @unchecked Sendable
+    where Downstream.Input == Output, Downstream.Failure == Failure {
+        typealias Input = HTTPResponsePart
+
+        // @unchecked: the variables down to `isDraining` are guarded by `lock`; the stream is only touched by the thread
+        // that has set `isDraining`.
+        private let lock = NIOLock()
+        private var downstream: Downstream?
+        private var upstream: (any Subscription)?
+        private var demand = Subscribers.Demand.none
+        private var parts: [HTTPResponsePart] = []
+        private var isPartAskedFor = false
+        private var ending: Subscribers.Completion<FMRest.APIError>?
+        private var isDraining = false
+        private var stream: RecordStream<R, P>
+        private let summary: ((DataAPI.RecordsSummary) -> Void)?
+
+        init(
+            reading stream: RecordStream<R, P>,
+            summary: ((DataAPI.RecordsSummary) -> Void)?,
+            downstream: Downstream
+        ) {
+            self.stream = stream
+            self.summary = summary
+            self.downstream = downstream
+        }
+
+        // MARK: From above
+
+        func receive(subscription: any Subscription) {
+            let downstream = lock.withLock {
+                upstream = subscription
+                return self.downstream
+            }
+            downstream?.receive(subscription: self)
+        }
+
+        func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
+            lock.withLock {
+                isPartAskedFor = false
+                parts.append(part)
+            }
+            drain()
+            return .none
+        }
+
+        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+            lock.withLock { ending = completion }
+            drain()
+        }
+
+        // MARK: From below
+
+        func request(_ more: Subscribers.Demand) {
+            lock.withLock { demand += more }
+            drain()
+        }
+
+        func cancel() {
+            let upstream = lock.withLock {
+                downstream = nil
+                parts = []
+                defer { self.upstream = nil }
+                return self.upstream
+            }
+            upstream?.cancel()
+        }
+
+        // MARK: The drain
+
+        private enum Step {
+            case read([HTTPResponsePart], isLast: Bool)
+            case deliver(Downstream)
+            case ask(any Subscription)
+            case fail(Downstream, FMRest.APIError)
+            case rest
+        }
+
+        private func drain() {
+            let mayDrain = lock.withLock {
+                defer { isDraining = true }
+                return !isDraining
+            }
+            guard mayDrain else { return }
+            while true {
+                let step = lock.withLock {
+                    let step = lockedStep()
+                    if case .rest = step { isDraining = false }
+                    return step
+                }
+                switch step {
+                case .read(let parts, let isLast): stream.take(parts, isLast: isLast)
+                case .deliver(let downstream): deliver(to: downstream)
+                case .ask(let upstream): upstream.request(.max(1))
+                case .fail(let downstream, let error): downstream.receive(completion: .failure(error))
+                case .rest: return
+                }
+            }
+        }
+
+        private func lockedStep() -> Step {
+            guard let downstream else { return .rest }
+            let isLast = if case .finished = ending { true } else { false }
+            if !parts.isEmpty || (isLast && !stream.isEnded) {
+                defer { parts = [] }
+                return .read(parts, isLast: isLast)
+            }
+            switch stream.next {
+            case .record where demand > .none, .end, .failure:
+                return .deliver(downstream)
+            case .record:
+                return .rest
+            case .starved:
+                // Records that arrived in full before the exchange broke come first.
+                if case .failure(let error) = ending {
+                    lockedTerminate()
+                    return .fail(downstream, error)
+                }
+                guard demand > .none, !isPartAskedFor, let upstream else { return .rest }
+                isPartAskedFor = true
+                return .ask(upstream)
+            }
+        }
+
+        private func deliver(to downstream: Downstream) {
+            switch stream.takeNext() {
+            case .record(let record):
+                lock.withLock { demand -= 1 }
+                let more = downstream.receive(record)
+                lock.withLock { demand += more }
+            case .end(let summary):
+                lock.withLock { lockedTerminate() }
+                self.summary?(summary)
+                downstream.receive(completion: .finished)
+            case .failure(let error):
+                let upstream = lock.withLock {
+                    defer { lockedTerminate() }
+                    return ending == nil ? self.upstream : nil
+                }
+                upstream?.cancel()
+                downstream.receive(completion: .failure(error))
+            case .starved:
+                break
+            }
+        }
+
+        private func lockedTerminate() {
+            downstream = nil
+            upstream = nil
+            parts = []
+        }
+    }
+}
+
+/// An answer with records, read as far as it has arrived. It is always one record ahead, so that its end is known with its
+/// last record.
+struct RecordStream<R: Decodable, P: Decodable> {
+    enum Event {
+        case record(DataAPI.Record<R, P>)
+        case end(DataAPI.RecordsSummary)
+        case failure(FMRest.APIError)
+        /// The next record has not arrived in full.
+        case starved
+    }
+
+    private(set) var next = Event.starved
+    /// Whether the last part was taken in.
+    private(set) var isEnded = false
+    private var reader: RecordResponseReader<R, P>
+    private var answer: AnswerBeginning
+
+    init(config: DataAPI.Config) {
+        reader = RecordResponseReader(config: config)
+        answer = AnswerBeginning(config: config)
+    }
+
+    mutating func take(_ parts: [HTTPResponsePart], isLast: Bool) {
+        for part in parts {
+            answer.take(part)
+            if case .body(let bytes) = part { reader.feed(bytes) }
+        }
+        isEnded = isLast
+        if case .starved = next { advance() }
+    }
+
+    mutating func takeNext() -> Event {
+        defer { advance() }
+        return next
+    }
+
+    private mutating func advance() {
+        do {
+            if let record = try reader.nextRecord() {
+                next = .record(record)
+            } else if isEnded {
+                let envelope = try reader.finish()
+                try answer.reader.check(envelope.messages, of: answer.http)
+                next = .end(DataAPI.RecordsSummary(envelope))
+            } else {
+                next = .starved
+            }
+        } catch let error as DecodingFailure {
+            next = .failure(answer.reader.unreadable(answer.http, error))
+        } catch {
+            next = .failure(FMRest.APIError(wrapping: error))
+        }
+    }
+}
+
+extension DataAPI.RecordsSummary {
+    init(_ envelope: RecordResponseEnvelope) {
+        self.init(
+            dataInfo: envelope.dataInfo,
+            scriptResponse: envelope.scriptResponse,
+            messages: envelope.messages,
+            recordCount: envelope.recordCount
+        )
+    }
+}

@@ -1,0 +1,24 @@
+extension DataAPI {
+    /// In which form dates and timestamps travel, in both directions: what is asked of the server and what the decoder and
+    /// the encoder expect are one value and cannot disagree.
+    ///
+    /// Find criteria are always written in US form.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", parameter `dateformats`.
+    public struct DateFormats: Hashable, Sendable {
+        /// The parameter's value; `nil` when it is not sent.
+        let wireValue: String?
+        let format: ValueFormat
+
+        /// `MM/dd/yyyy`, what every server sends when nothing is asked for. The default.
+        public static let us = DateFormats(wireValue: nil, format: .us)
+
+        /// ISO 8601, `yyyy-MM-dd`. For reading FileMaker Server 19.6.1 and later, for writing 2024 and later.
+        public static let iso8601 = DateFormats(wireValue: "2", format: .iso)
+
+        /// As the hosted file writes them; its patterns have to be given. Servers as for ``iso8601``.
+        public static func file(_ format: ValueFormat) -> DateFormats {
+            DateFormats(wireValue: "1", format: format)
+        }
+    }
+}
