@@ -104,7 +104,8 @@ extension AuthorizedPublisher {
         private let lock = NIOLock()
         private let pool: SessionPool
         private let policy: Policy
-        private let attempt: @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+        /// `nil` at the end, with `downstream`: what the caller captured is let go.
+        private var attempt: (@Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>)?
         private var downstream: Downstream?
         private var state = State.ready
         /// What was asked for before the attempt's publisher could be asked, and what a replay asks for again.
@@ -142,7 +143,7 @@ extension AuthorizedPublisher {
         }
 
         func cancel() {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
+            let (last, remains) = lock.withLock { lockedTerminate() }
             switch last {
             case .ready, .terminal:
                 break
@@ -152,24 +153,25 @@ extension AuthorizedPublisher {
                 run.upstream?.cancel()
                 pool.release(run.lease, policy.isPinned ? .retired : .unused)
             }
-            withExtendedLifetime(downstream) {}
+            // Destroyed here, outside of the lock.
+            withExtendedLifetime(remains) {}
         }
 
         // MARK: From the pool
 
         func receive(_ lease: SessionLease) {
-            let isWanted = lock.withLock {
-                guard case .leasing(_, let isReplay) = state else { return false }
+            let attempt: (@Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>)? = lock.withLock {
+                guard case .leasing(_, let isReplay) = state else { return nil }
                 state = .running(Run(lease: lease, isReplay: isReplay))
-                return true
+                return self.attempt
             }
-            guard isWanted else { return pool.release(lease, .unused) }
+            guard let attempt else { return pool.release(lease, .unused) }
             attempt(lease).subscribe(self)
         }
 
         func refuse(_ error: FMRest.APIError) {
-            let downstream = lock.withLock { lockedTerminate().downstream }
-            downstream?.receive(completion: .failure(error))
+            let (_, remains) = lock.withLock { lockedTerminate() }
+            remains.downstream?.receive(completion: .failure(error))
         }
 
         // MARK: From the attempt
@@ -225,14 +227,16 @@ extension AuthorizedPublisher {
             _ completion: Subscribers.Completion<FMRest.APIError>,
             outcome: (SessionLease) -> SessionOutcome
         ) {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
+            let (last, remains) = lock.withLock { lockedTerminate() }
             guard case .running(let run) = last else { return }
             pool.release(run.lease, outcome(run.lease))
             switch completion {
             case .finished:
-                downstream?.receive(completion: .finished)
+                remains.downstream?.receive(completion: .finished)
             case .failure(let error):
-                downstream?.receive(completion: .failure(policy.isPinned ? run.lease.lostSession(error) : error))
+                remains.downstream?.receive(
+                    completion: .failure(policy.isPinned ? run.lease.lostSession(error) : error)
+                )
             }
         }
 
@@ -242,12 +246,18 @@ extension AuthorizedPublisher {
             return ticket
         }
 
-        private func lockedTerminate() -> (state: State, downstream: Downstream?) {
+        private struct Remains {
+            let downstream: Downstream?
+            let attempt: (@Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>)?
+        }
+
+        private func lockedTerminate() -> (last: State, remains: Remains) {
             defer {
                 state = .terminal
                 downstream = nil
+                attempt = nil
             }
-            return (state, downstream)
+            return (state, Remains(downstream: downstream, attempt: attempt))
         }
     }
 }
