@@ -75,6 +75,25 @@ struct AuthorizedPublisher<Value>: Publisher {
     }
 }
 
+/// Outside of the generic class, since it is the same for all of them: the compiler then knows its layout.
+private enum AuthorizedState {
+    /// → leasing, with the first demand.
+    case ready
+    /// → running (a lease came), terminal (it was refused).
+    case leasing(LeaseTicket, isReplay: Bool)
+    /// → leasing (the token was refused), terminal.
+    case running(Run)
+    /// Finished, failed or cancelled.
+    case terminal
+
+    struct Run {
+        let lease: SessionLease
+        let isReplay: Bool
+        var upstream: (any Subscription)?
+        var hasDelivered = false
+    }
+}
+
 extension AuthorizedPublisher {
     private final class Inner<Downstream: Subscriber<Value, FMRest.APIError>>: Subscription, Subscriber, LeaseHolder,
         @unchecked Sendable
@@ -82,23 +101,8 @@ extension AuthorizedPublisher {
         typealias Input = Value
         typealias Failure = FMRest.APIError
 
-        private enum State {
-            /// → leasing, with the first demand.
-            case ready
-            /// → running (a lease came), terminal (it was refused).
-            case leasing(LeaseTicket, isReplay: Bool)
-            /// → leasing (the token was refused), terminal.
-            case running(Run)
-            /// Finished, failed or cancelled.
-            case terminal
-        }
-
-        private struct Run {
-            let lease: SessionLease
-            let isReplay: Bool
-            var upstream: (any Subscription)?
-            var hasDelivered = false
-        }
+        private typealias State = AuthorizedState
+        private typealias Run = AuthorizedState.Run
 
         // `lock` guards every `var` below, which makes this class Sendable.
         private let lock = NIOLock()

@@ -45,7 +45,10 @@ extension SessionPoolStateMachine {
             noteUse(index, since: since, now: now)
             park(index)
             if queue.isEmpty, endings.isEmpty, !sessions[index].isEnding, sessions.count <= limit {
-                setAlarm(now, &actions)
+                // Nothing else changed, so nothing else can be due earlier.
+                if alarm.map({ $0 <= now + min(settings.trimTime, settings.idleTime) }) != true {
+                    setAlarm(now, &actions)
+                }
                 return actions
             }
         case .unused:
