@@ -150,18 +150,57 @@ import Testing
         .record()
         expectNoDifference(work.history, ["failed sessionLost 952"])
         expectNoDifference(runs.withLockedValue { $0 }, 1)
-        // Nobody logs out what the server has forgotten.
-        expectNoDifference(fixture.server.loggedOut, [])
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
     }
 
-    @Test func aRefusalThatPinnedWorkDidNotNameIsNamedForIt() {
+    @Test func anotherDatabasesRefusalDoesNotCountForThePinnedSession() {
         let fixture = PoolFixture()
         let work = fixture.pool.pinned { _ -> AnyPublisher<String, FMRest.APIError> in
             Fail(error: .refused).eraseToAnyPublisher()
         }
         .record()
-        expectNoDifference(work.history, ["failed sessionLost 952"])
-        expectNoDifference(fixture.pool.status.refusals, 1)
+        expectNoDifference(work.history, ["failed fileMaker 952"])
+        expectNoDifference(fixture.pool.status.refusals, 0)
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+    }
+
+    @Test func onlyWhatEndsTheSessionIsALostSession() {
+        let lease = SessionLease(
+            id: .of(1),
+            session: .of(1),
+            epoch: .of(1),
+            token: SessionToken("T"),
+            hasWorked: true
+        )
+        let errors: [FMRest.APIError] = [.refused, .windowMissing, .broken, .hostFull, lease.lostSession(.refused)]
+        expectNoDifference(
+            errors.map { lease.lostSession($0).code },
+            [.sessionLost, .sessionLost, .network, .fileMaker, .sessionLost]
+        )
+    }
+
+    @Test func aTokenThatCannotBeRenewedEndsInAnErrorThatSaysSo() {
+        let time = ManualTime()
+        let server = StubServer()
+        let gate = CredentialsGate(provider: .fixed(.init(token: "T1")), now: { time.now })
+        let pool = SessionPool(
+            authenticator: SessionAuthenticator(
+                gate: gate,
+                logIn: { _ in server.authenticator.logIn() },
+                logOut: server.authenticator.logOut
+            ),
+            time: time.sessionTime
+        )
+        pool.adopt(server.open(), isOwned: false)
+        let request = pool.authorized { lease -> AnyPublisher<String, FMRest.APIError> in
+            server.knows(lease.token)
+                ? Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+                : Fail(error: .refused).eraseToAnyPublisher()
+        }
+        expectNoDifference(request.record().history, ["T1", "finished"])
+        server.forgetAll()
+        expectNoDifference(request.record().history, ["failed unauthorized"])
+        expectNoDifference(server.logInCount, 1)
     }
 
     @Test func cancelledPinnedWorkLogsItsSessionOut() {

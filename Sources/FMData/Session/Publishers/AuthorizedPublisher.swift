@@ -25,9 +25,8 @@ extension SessionPool {
     /// by nobody else.
     ///
     /// Publishes what `work` publishes. The session is leased for as long as that takes, and logged out afterwards,
-    /// since its globals are nobody else's. A lost session is not replaced: the work fails with code `sessionLost`.
-    /// Requests inside `work` use the lease that it is given, and report refusals by
-    /// ``SessionLease/lostSession(_:)``.
+    /// since its globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it
+    /// is given and fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
     func pinned<Value>(
         _ work: @escaping @Sendable (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
@@ -39,7 +38,9 @@ extension SessionLease {
     /// What an error means to work that is pinned to this session: a refused token is the end of the session, and of
     /// its global fields.
     func lostSession(_ error: FMRest.APIError) -> FMRest.APIError {
-        guard error.meansTokenRefused || error.meansSessionBroken(self) else { return error }
+        guard error.code != .sessionLost, error.meansTokenRefused || error.meansSessionBroken(self) else {
+            return error
+        }
         return FMRest.APIError(
             .sessionLost,
             reason: "The pinned session ended on the server, and its global fields with it.",
@@ -234,14 +235,7 @@ extension AuthorizedPublisher {
             let (last, remains) = lock.withLock { lockedTerminate() }
             guard case .running(let run) = last else { return }
             pool.release(run.lease, outcome(run.lease))
-            switch completion {
-            case .finished:
-                remains.downstream?.receive(completion: .finished)
-            case .failure(let error):
-                remains.downstream?.receive(
-                    completion: .failure(policy.isPinned ? run.lease.lostSession(error) : error)
-                )
-            }
+            remains.downstream?.receive(completion: completion)
         }
 
         private func lockedTicket(isReplay: Bool) -> LeaseTicket {
@@ -286,18 +280,11 @@ extension AuthorizedPublisher.Policy {
     }
 
     fileprivate func outcome(of error: FMRest.APIError, _ lease: SessionLease) -> SessionOutcome {
+        // Whatever happened in pinned work, perhaps with another database, its session ends by a logout.
+        if isPinned { return .retired }
         if error.meansTokenRefused { return .refused }
         if error.meansSessionBroken(lease) { return .broken }
-        if error.underlyingRefusal(of: lease) { return .refused }
-        if isPinned { return .retired }
         if error.meansHostFull { return .hostFull }
         return error.provesToken ? .used : .unused
-    }
-}
-
-extension FMRest.APIError {
-    /// Whether pinned work failed because one of its requests found the session gone.
-    fileprivate func underlyingRefusal(of lease: SessionLease) -> Bool {
-        code == .sessionLost && (underlying as? FMRest.APIError)?.meansTokenRefused == true
     }
 }

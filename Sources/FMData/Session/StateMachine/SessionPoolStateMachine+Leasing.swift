@@ -60,8 +60,10 @@ extension SessionPoolStateMachine {
         case .broken:
             totals.refusals += 1
             _ = tick()
-            if sessions[index].owner == .store { actions.append(.drop(sessions[index].token)) }
-            sessions[index].owner = .pool
+            if sessions[index].owner == .store {
+                actions.append(.drop(sessions[index].token))
+                sessions[index].owner = .pool
+            }
             sessions[index].isEnding = true
             park(index)
         case .hostFull:

@@ -39,6 +39,7 @@ private struct SessionModel {
     private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     private var waiting: Set<LeaseID> = []
+    private var pinned: Set<LeaseID> = []
     private var leases: [LeaseID: Machine.Grant] = [:]
     private var loads: Set<SessionID> = []
     private var logIns: Set<SessionID> = []
@@ -115,11 +116,17 @@ private struct SessionModel {
 
     private mutating func request() {
         let purposes: [LeasePurpose] = [.request, .request, .request, .replay, .pinned]
-        let (answer, actions) = machine.request(purposes.randomElement(using: &random) ?? .request, now: now)
+        let purpose = purposes.randomElement(using: &random) ?? .request
+        let (answer, actions) = machine.request(purpose, now: now)
         switch answer {
-        case .granted(let grant): take(grant)
-        case .waiting(let id): waiting.insert(id)
-        case .refused: break
+        case .granted(let grant):
+            if purpose == .pinned { pinned.insert(grant.lease) }
+            take(grant)
+        case .waiting(let id):
+            if purpose == .pinned { pinned.insert(id) }
+            waiting.insert(id)
+        case .refused:
+            break
         }
         obey(actions)
     }
@@ -259,6 +266,9 @@ private struct SessionModel {
     private mutating func take(_ grant: Machine.Grant) {
         rule(!leases.values.contains { $0.session == grant.session }, "no session is leased twice: \(grant)")
         rule(tokens.contains(grant.token), "a lease has a token")
+        let session = machine.sessions.first { $0.id == grant.session }
+        rule(session?.token == grant.token, "a lease's token is its session's")
+        rule(!pinned.contains(grant.lease) || session?.owner != .store, "pinned work shares its session with nobody")
         leases[grant.lease] = grant
     }
 

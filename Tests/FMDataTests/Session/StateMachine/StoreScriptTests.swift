@@ -18,7 +18,7 @@ import Testing
         expectNoDifference(pool.request().actions, [.load(.of(1)), .alarm(.seconds(30))])
         expectNoDifference(
             pool.loaded(1, found: true),
-            [.announce(.loggedIn(.of(1))), .grant(1, session: 1, token: 1)]
+            [.announce(.loggedIn(.of(1))), .grant(1, session: 1, token: 1, hasWorked: true)]
         )
         expectNoDifference(pool.machine.status.logins, 0)
     }
