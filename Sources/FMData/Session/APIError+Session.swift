@@ -32,3 +32,28 @@ extension FMRest.APIError {
         return fileMakerCode != nil || httpStatus.map { (200..<300).contains($0) } == true
     }
 }
+
+// MARK: - What those who want a session are told
+
+extension FMRest.APIError {
+    static let loginWithoutToken = FMRest.APIError(.notDataAPI, reason: "The login ended without a token.")
+
+    static let sessionsShutDown = FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
+
+    static func sessionQueueIsFull(_ count: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .timeout,
+            reason: "\(count) requests already wait for a session of this database.",
+            hint: "More sessions (maximumSessions), a longer queue (maximumWaiting), or fewer requests at once."
+        )
+    }
+
+    static func noSessionInTime(_ status: DataAPI.SessionStatus) -> FMRest.APIError {
+        FMRest.APIError(
+            .timeout,
+            reason: "No session became free in time (\(status)).",
+            hint: "More sessions (maximumSessions) or a longer waitingDeadline; inside withSession, requests that do "
+                + "not go through the pinned session wait for another one."
+        )
+    }
+}

@@ -12,3 +12,18 @@ struct SessionAuthenticator: Sendable {
     /// Ends one session. The pool forgets the token whatever comes back.
     var logOut: @Sendable (SessionToken) -> AnyPublisher<Void, FMRest.APIError>
 }
+
+extension SessionAuthenticator {
+    /// Logs in with what the gate lets through.
+    ///
+    /// - Parameters:
+    ///   - logIn: sends one login with these credentials.
+    ///   - logOut: sends one logout.
+    init(
+        gate: CredentialsGate,
+        logIn: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>,
+        logOut: @escaping @Sendable (SessionToken) -> AnyPublisher<Void, FMRest.APIError>
+    ) {
+        self.init(logIn: { gate.logIn(logIn) }, logOut: logOut)
+    }
+}

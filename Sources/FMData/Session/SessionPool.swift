@@ -1,4 +1,3 @@
-import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -23,8 +22,7 @@ final class SessionPool: @unchecked Sendable {
     /// Why the last login failed: what those who waited for it are told.
     private var loginError: FMRest.APIError?
     private var store: StoredToken?
-    /// The threads that run effects at this moment, and what their effects caused meanwhile.
-    private var acting: [ThreadID: [Effect]] = [:]
+    private var turns = EffectTurns<Effect>()
     private var callOffAlarm: (@Sendable () -> Void)?
     private var notices: [Notice] = []
     private var isNotifying = false
@@ -59,28 +57,6 @@ final class SessionPool: @unchecked Sendable {
         machine = SessionPoolStateMachine(settings: .init(configuration, hasStore: store != nil))
         statusSubject = CurrentValueSubject(machine.status)
     }
-}
-
-/// What a pool tells its owner. Calls come one at a time and in order, outside of any lock, on the thread of whatever
-/// caused them.
-struct SessionObserver: Sendable {
-    var transition: @Sendable (SessionTransition) -> Void = { _ in }
-    /// The token store failed. The pool goes on as if it were empty.
-    var storeFailed: @Sendable (any Error) -> Void = { _ in }
-}
-
-/// Who waits for the end of a pool's sessions; called once, outside of any lock, with the error of a logout that failed.
-protocol EndingWaiter: AnyObject, Sendable {
-    func finish(_ error: FMRest.APIError?)
-}
-
-/// What has become of the credentials.
-enum SessionTransition: Sendable {
-    case loggedIn(SessionToken)
-    /// The credentials were refused, and no session is left.
-    case lost(FMRest.APIError)
-    /// `logOut()` was asked for and is done. The next request logs in again.
-    case loggedOut
 }
 
 // MARK: - Leasing
@@ -252,34 +228,19 @@ extension SessionPool {
             if isWatched { notices.append(.status) }
             let notifies = !notices.isEmpty && !isNotifying
             if notifies { isNotifying = true }
-            return (result, lockedTurn(effects), notifies)
+            return (result, turns.begin(effects), notifies)
         }
-        if !effects.isEmpty { run(effects) }
+        // First the news, then their consequences: who is told that the login was refused finds that said everywhere.
         if notifies { notify() }
+        run(effects)
         return result
-    }
-
-    /// What this thread has to run itself; nothing when it is already running effects, further out on its stack.
-    private func lockedTurn(_ effects: [Effect]) -> [Effect] {
-        if effects.isEmpty { return [] }
-        let isNested = acting[.current]?.append(contentsOf: effects) != nil
-        if isNested { return [] }
-        acting[.current] = []
-        return effects
     }
 
     private func run(_ effects: [Effect]) {
         var effects = effects
         while !effects.isEmpty {
             for effect in effects { run(effect) }
-            effects = lock.withLock {
-                guard let more = acting[.current], !more.isEmpty else {
-                    acting[.current] = nil
-                    return []
-                }
-                acting[.current] = []
-                return more
-            }
+            effects = lock.withLock { turns.next() }
         }
     }
 
@@ -327,7 +288,11 @@ extension SessionPool {
             lockedTransition(announcement).map { notices.append(.transition($0)) }
             return nil
         case .finish(let id):
-            return endings.removeValue(forKey: id).map { .finish($0.waiter, $0.error) }
+            guard let ending = endings.removeValue(forKey: id) else { return nil }
+            guard let store else { return .finish(ending.waiter, ending.error) }
+            // A program may exit as soon as it hears of the end: what was saved or dropped has to be in the store.
+            store.afterwards { ending.waiter?.finish(ending.error) }
+            return nil
         case .setAlarm(let instant):
             return .setAlarm(instant)
         case .cancelAlarm:
@@ -364,6 +329,15 @@ extension SessionPool {
         )
     }
 
+    private func lockedError(_ refusal: SessionPoolStateMachine.Refusal) -> FMRest.APIError {
+        switch refusal {
+        case .queueIsFull: .sessionQueueIsFull(machine.settings.maximumWaiting)
+        case .deadlinePassed: .noSessionInTime(machine.status)
+        case .hostStayedFull, .loginFailed: loginError ?? .loginWithoutToken
+        case .isShutDown: .sessionsShutDown
+        }
+    }
+
     private func lockedLogOut(_ id: SessionID) -> SessionExchange<Void> {
         let exchange = SessionExchange<Void> { [self] in logOutEnded(id, $0) }
         logOuts[id] = exchange
@@ -373,7 +347,7 @@ extension SessionPool {
     private func lockedTransition(_ announcement: SessionPoolStateMachine.Announcement) -> SessionTransition? {
         switch announcement {
         case .loggedIn(let epoch): tokens[epoch].map { .loggedIn($0) }
-        case .lost: .lost(loginError ?? Self.noLogin)
+        case .lost: .lost(loginError ?? .loginWithoutToken)
         case .loggedOut: .loggedOut
         }
     }
@@ -403,13 +377,6 @@ extension SessionPool {
     }
 }
 
-/// The calling thread.
-private struct ThreadID: Hashable {
-    private let thread: pthread_t
-
-    static var current: ThreadID { ThreadID(thread: pthread_self()) }
-}
-
 // MARK: - Events from outside
 
 extension SessionPool {
@@ -426,7 +393,7 @@ extension SessionPool {
         let jitter = jitter()
         act { now in
             openings[id] = nil
-            switch result ?? .failure(Self.noLogin) {
+            switch result ?? .failure(.loginWithoutToken) {
             case .success(let token):
                 let (epoch, actions) = machine.loginSucceeded(id, now: now)
                 tokens[epoch] = token
@@ -466,33 +433,5 @@ extension SessionPool {
             return callOffAlarm
         }
         superseded?()
-    }
-}
-
-// MARK: - Errors
-
-extension SessionPool {
-    private static let noLogin = FMRest.APIError(.unauthorized, reason: "The login ended without a token.")
-
-    private func lockedError(_ refusal: SessionPoolStateMachine.Refusal) -> FMRest.APIError {
-        switch refusal {
-        case .queueIsFull:
-            FMRest.APIError(
-                .timeout,
-                reason: "\(machine.settings.maximumWaiting) requests already wait for a session of this database.",
-                hint: "More sessions (maximumSessions), a longer queue (maximumWaiting), or fewer requests at once."
-            )
-        case .deadlinePassed:
-            FMRest.APIError(
-                .timeout,
-                reason: "No session became free in time (\(machine.status)).",
-                hint: "More sessions (maximumSessions) or a longer waitingDeadline; inside withSession, requests that "
-                    + "do not go through the pinned session wait for another one."
-            )
-        case .hostStayedFull, .loginFailed:
-            loginError ?? Self.noLogin
-        case .isShutDown:
-            FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
-        }
     }
 }

@@ -25,9 +25,8 @@ extension SessionPool {
     /// by nobody else.
     ///
     /// Publishes what `work` publishes. The session is leased for as long as that takes, and logged out afterwards,
-    /// since its globals are nobody else's. A lost session is not replaced: the work fails with code `sessionLost`.
-    /// Requests inside `work` use the lease that it is given, and report refusals by
-    /// ``SessionLease/lostSession(_:)``.
+    /// since its globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it
+    /// is given and fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
     func pinned<Value>(
         _ work: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
@@ -39,7 +38,9 @@ extension SessionLease {
     /// What an error means to work that is pinned to this session: a refused token is the end of the session, and of
     /// its global fields.
     func lostSession(_ error: FMRest.APIError) -> FMRest.APIError {
-        guard error.meansTokenRefused || error.meansSessionBroken(self) else { return error }
+        guard error.code != .sessionLost, error.meansTokenRefused || error.meansSessionBroken(self) else {
+            return error
+        }
         return FMRest.APIError(
             .sessionLost,
             reason: "The pinned session ended on the server, and its global fields with it.",
@@ -75,6 +76,25 @@ struct AuthorizedPublisher<Value>: Publisher {
     }
 }
 
+/// Outside of the generic class, since it is the same for all of them: the compiler then knows its layout.
+private enum AuthorizedState {
+    /// → leasing, with the first demand.
+    case ready
+    /// → running (a lease came), terminal (it was refused).
+    case leasing(LeaseTicket, isReplay: Bool)
+    /// → leasing (the token was refused), terminal.
+    case running(Run)
+    /// Finished, failed or cancelled.
+    case terminal
+
+    struct Run {
+        let lease: SessionLease
+        let isReplay: Bool
+        var upstream: (any Subscription)?
+        var hasDelivered = false
+    }
+}
+
 extension AuthorizedPublisher {
     private final class Inner<Downstream: Subscriber<Value, FMRest.APIError>>: Subscription, Subscriber, LeaseHolder,
         @unchecked Sendable
@@ -82,29 +102,15 @@ extension AuthorizedPublisher {
         typealias Input = Value
         typealias Failure = FMRest.APIError
 
-        private enum State {
-            /// → leasing, with the first demand.
-            case ready
-            /// → running (a lease came), terminal (it was refused).
-            case leasing(LeaseTicket, isReplay: Bool)
-            /// → leasing (the token was refused), terminal.
-            case running(Run)
-            /// Finished, failed or cancelled.
-            case terminal
-        }
-
-        private struct Run {
-            let lease: SessionLease
-            let isReplay: Bool
-            var upstream: (any Subscription)?
-            var hasDelivered = false
-        }
+        private typealias State = AuthorizedState
+        private typealias Run = AuthorizedState.Run
 
         // `lock` guards every `var` below, which makes this class Sendable.
         private let lock = NIOLock()
         private let pool: SessionPool
         private let policy: Policy
-        private let attempt: (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+        /// `nil` at the end, with `downstream`: what the caller captured is let go.
+        private var attempt: ((SessionLease) -> AnyPublisher<Value, FMRest.APIError>)?
         private var downstream: Downstream?
         private var state = State.ready
         /// What was asked for before the attempt's publisher could be asked, and what a replay asks for again.
@@ -142,7 +148,7 @@ extension AuthorizedPublisher {
         }
 
         func cancel() {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
+            let (last, remains) = lock.withLock { lockedTerminate() }
             switch last {
             case .ready, .terminal:
                 break
@@ -152,24 +158,25 @@ extension AuthorizedPublisher {
                 run.upstream?.cancel()
                 pool.release(run.lease, policy.isPinned ? .retired : .unused)
             }
-            withExtendedLifetime(downstream) {}
+            // Destroyed here, outside of the lock.
+            withExtendedLifetime(remains) {}
         }
 
         // MARK: From the pool
 
         func receive(_ lease: SessionLease) {
-            let isWanted = lock.withLock {
-                guard case .leasing(_, let isReplay) = state else { return false }
+            let attempt: ((SessionLease) -> AnyPublisher<Value, FMRest.APIError>)? = lock.withLock {
+                guard case .leasing(_, let isReplay) = state else { return nil }
                 state = .running(Run(lease: lease, isReplay: isReplay))
-                return true
+                return self.attempt
             }
-            guard isWanted else { return pool.release(lease, .unused) }
+            guard let attempt else { return pool.release(lease, .unused) }
             attempt(lease).subscribe(self)
         }
 
         func refuse(_ error: FMRest.APIError) {
-            let downstream = lock.withLock { lockedTerminate().downstream }
-            downstream?.receive(completion: .failure(error))
+            let (_, remains) = lock.withLock { lockedTerminate() }
+            remains.downstream?.receive(completion: .failure(error))
         }
 
         // MARK: From the attempt
@@ -225,15 +232,10 @@ extension AuthorizedPublisher {
             _ completion: Subscribers.Completion<FMRest.APIError>,
             outcome: (SessionLease) -> SessionOutcome
         ) {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
+            let (last, remains) = lock.withLock { lockedTerminate() }
             guard case .running(let run) = last else { return }
             pool.release(run.lease, outcome(run.lease))
-            switch completion {
-            case .finished:
-                downstream?.receive(completion: .finished)
-            case .failure(let error):
-                downstream?.receive(completion: .failure(policy.isPinned ? run.lease.lostSession(error) : error))
-            }
+            remains.downstream?.receive(completion: completion)
         }
 
         private func lockedTicket(isReplay: Bool) -> LeaseTicket {
@@ -242,12 +244,18 @@ extension AuthorizedPublisher {
             return ticket
         }
 
-        private func lockedTerminate() -> (state: State, downstream: Downstream?) {
+        private struct Remains {
+            let downstream: Downstream?
+            let attempt: ((SessionLease) -> AnyPublisher<Value, FMRest.APIError>)?
+        }
+
+        private func lockedTerminate() -> (last: State, remains: Remains) {
             defer {
                 state = .terminal
                 downstream = nil
+                attempt = nil
             }
-            return (state, downstream)
+            return (state, Remains(downstream: downstream, attempt: attempt))
         }
     }
 }
@@ -272,18 +280,11 @@ extension AuthorizedPublisher.Policy {
     }
 
     fileprivate func outcome(of error: FMRest.APIError, _ lease: SessionLease) -> SessionOutcome {
+        // Whatever happened in pinned work, perhaps with another database, its session ends by a logout.
+        if isPinned { return .retired }
         if error.meansTokenRefused { return .refused }
         if error.meansSessionBroken(lease) { return .broken }
-        if error.underlyingRefusal(of: lease) { return .refused }
-        if isPinned { return .retired }
         if error.meansHostFull { return .hostFull }
         return error.provesToken ? .used : .unused
-    }
-}
-
-extension FMRest.APIError {
-    /// Whether pinned work failed because one of its requests found the session gone.
-    fileprivate func underlyingRefusal(of lease: SessionLease) -> Bool {
-        code == .sessionLost && (underlying as? FMRest.APIError)?.meansTokenRefused == true
     }
 }

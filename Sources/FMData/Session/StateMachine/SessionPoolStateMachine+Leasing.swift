@@ -45,7 +45,10 @@ extension SessionPoolStateMachine {
             noteUse(index, since: since, now: now)
             park(index)
             if queue.isEmpty, endings.isEmpty, !sessions[index].isEnding, sessions.count <= limit {
-                setAlarm(now, &actions)
+                // Nothing else changed, so nothing else can be due earlier.
+                if alarm.map({ $0 <= now + min(settings.trimTime, settings.idleTime) }) != true {
+                    setAlarm(now, &actions)
+                }
                 return actions
             }
         case .unused:
@@ -57,8 +60,10 @@ extension SessionPoolStateMachine {
         case .broken:
             totals.refusals += 1
             _ = tick()
-            if sessions[index].owner == .store { actions.append(.drop(sessions[index].token)) }
-            sessions[index].owner = .pool
+            if sessions[index].owner == .store {
+                actions.append(.drop(sessions[index].token))
+                sessions[index].owner = .pool
+            }
             sessions[index].isEnding = true
             park(index)
         case .hostFull:

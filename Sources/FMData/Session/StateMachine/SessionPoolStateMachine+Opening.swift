@@ -22,6 +22,8 @@ extension SessionPoolStateMachine {
             sessions.remove(at: index)
         } else if found {
             token = receiveToken(index, now: now)
+            // In an earlier run, that is: who stored it had used it.
+            sessions[index].hasWorked = true
             park(index)
             actions.append(.announce(.loggedIn(sessions[index].token)))
         } else {
@@ -115,6 +117,7 @@ extension SessionPoolStateMachine {
         )
         let token = receiveToken(sessions.count - 1, now: now)
         sessions[sessions.count - 1].goodAsOf = token
+        sessions[sessions.count - 1].hasWorked = !isOwned
         park(sessions.count - 1)
         actions.append(.announce(.loggedIn(token)))
         settle(now, &actions)
@@ -142,7 +145,7 @@ extension SessionPoolStateMachine {
             sessions[index].phase = .opening(step, abandoned: nil)
             missing -= 1
         }
-        guard missing > 0, opensNotBefore == nil else { return }
+        guard missing > 0, !isPausing else { return }
         makeRoom(for: missing, now, &actions)
         // The host was full; one more at a time shows whether it still is.
         if activeCount == limit, limit < settings.maximumSessions, !sessions.contains(where: \.isOpening) { limit += 1 }
@@ -170,6 +173,11 @@ extension SessionPoolStateMachine {
     mutating func shrink(to count: Int, jitter: Double, now: NIODeadline) {
         limit = min(limit, max(1, count))
         opensNotBefore = now + backOff.next(jitter: jitter)
+    }
+
+    /// A login failed lately, and there is a reason to wait: a full host, or other sessions that serve meanwhile.
+    private var isPausing: Bool {
+        opensNotBefore != nil && (hostIsFull || sessions.contains(where: \.mayServe))
     }
 
     /// Every session that takes a place on the server, or is about to.

@@ -48,6 +48,11 @@ final class StoredToken: Sendable {
         }
     }
 
+    /// Calls back when everything that was asked for so far is done.
+    func afterwards(_ body: @escaping @Sendable () -> Void) {
+        run { body() }
+    }
+
     @discardableResult
     private func attempt<Value: Sendable>(_ operation: () async throws -> Value) async -> Value? {
         do {

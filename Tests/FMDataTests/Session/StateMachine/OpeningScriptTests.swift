@@ -54,6 +54,15 @@ import Testing
         expectNoDifference(pool.release(2, of: 1).first, .grant(3, session: 1, token: 1, hasWorked: true))
     }
 
+    @Test func theLastSessionsEndEndsThePause() {
+        var pool = MachineScript { $0.maximumSessions = 2 }
+        pool.open(1)
+        _ = pool.request()
+        _ = pool.request()
+        _ = pool.loginFailed(2, .other)
+        expectNoDifference(pool.release(2, of: 1, .refused), [.forget(.of(1)), .logIn(.of(3))])
+    }
+
     @Test func aFullHostIsTriedAgainAfterAPauseThatDoubles() {
         var pool = MachineScript()
         _ = pool.request()
@@ -130,14 +139,14 @@ import Testing
             pool.adopt(isOwned: false),
             [.announce(.loggedIn(.of(2))), .logOut(1, token: 1), .alarm(.seconds(10))]
         )
-        expectNoDifference(pool.request().answer, .granted(.of(2, session: 2, token: 2)))
+        expectNoDifference(pool.request().answer, .granted(.of(2, session: 2, token: 2, hasWorked: true)))
     }
 
     @Test func aStrangersTokenIsUsedUntilItIsRefusedAndNeverLoggedOutUnasked() {
         var pool = MachineScript()
         _ = pool.adopt(isOwned: false)
         expectNoDifference(pool.wake(after: .hours(10)), [])
-        expectNoDifference(pool.request().answer, .granted(.of(1, session: 1, token: 1)))
+        expectNoDifference(pool.request().answer, .granted(.of(1, session: 1, token: 1, hasWorked: true)))
         _ = pool.release(1, of: 1)
         expectNoDifference(pool.shutdown(), [.forget(.of(1)), .finish(1)])
     }

@@ -1,0 +1,279 @@
+import CustomDump
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// The pool as its owner sees it: credentials, failures, ends, status.
+@Suite struct PoolTests {
+    @Test func aRefusedLoginReachesEveryWaiterWithFileMakersCode() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let requests = (0..<3).map { _ in fixture.request() }
+        fixture.server.logIns[0].fail(.wrongPassword)
+        expectNoDifference(requests.map(\.history), Array(repeating: ["failed fileMaker 212"], count: 3))
+        expectNoDifference(fixture.transitions, ["lost 212"])
+    }
+
+    @Test func theNewsComeBeforeTheirConsequences() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let heardAtTheEnd = NIOLockedValueBox<[String]>([])
+        let request = Recorder<String>(onCompletion: { _ in
+            heardAtTheEnd.withLockedValue { $0 = fixture.transitions }
+        })
+        fixture.pool.authorized { _ in Empty().eraseToAnyPublisher() }.subscribe(request)
+        fixture.server.logIns[0].fail(.wrongPassword)
+        expectNoDifference(heardAtTheEnd.withLockedValue { $0 }, ["lost 212"])
+    }
+
+    @Test func aLoginThatFinishesWithoutATokenIsAnError() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let request = fixture.request()
+        fixture.server.logIns[0].finish()
+        expectNoDifference(request.history, ["failed notDataAPI"])
+    }
+
+    @Test func whoWaitsForAFullHostGetsItsAnswerAtTheDeadline() {
+        let fixture = PoolFixture(answersAtOnce: false) { $0.waitingDeadline = .seconds(2) }
+        let request = fixture.request()
+        fixture.server.logIns[0].fail(.hostFull)
+        expectNoDifference(request.history, [])
+        time(fixture, .seconds(1))
+        fixture.server.logIns[1].fail(.hostFull)
+        time(fixture, .seconds(1))
+        expectNoDifference(request.history, ["failed fileMaker 956"])
+        expectNoDifference(fixture.transitions, [])
+    }
+
+    @Test func whoWaitsTooLongIsTold() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let request = fixture.request()
+        time(fixture, .seconds(30))
+        expectNoDifference(request.history, ["failed timeout"])
+    }
+
+    @Test func aFullQueueIsSaid() {
+        let fixture = PoolFixture(answersAtOnce: false) { $0.maximumWaiting = 1 }
+        let first = fixture.request()
+        expectNoDifference(fixture.request().history, ["failed timeout"])
+        expectNoDifference(first.history, [])
+    }
+
+    @Test func logOutTellsWhenItIsDoneAndTheNextRequestLogsIn() {
+        let fixture = PoolFixture()
+        _ = fixture.request()
+        let logOut = fixture.pool.logOut()
+        expectNoDifference(fixture.server.loggedOut, [])
+        expectNoDifference(logOut.record(describe: { _ in "done" }).history, ["done", "finished"])
+        expectNoDifference(logOut.record(describe: { _ in "done" }).history, ["done", "finished"])
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+        expectNoDifference(fixture.request().history, ["T2", "finished"])
+        expectNoDifference(
+            fixture.transitions,
+            ["logged in T1", "logged out", "logged out", "logged in T2"]
+        )
+    }
+
+    @Test func aTokenIsForgottenEvenIfItsLogoutFails() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let request = fixture.request()
+        fixture.server.logIns[0].succeed(fixture.server.open())
+        expectNoDifference(request.history, ["T1", "finished"])
+        let logOut = fixture.pool.logOut().record(describe: { _ in "done" })
+        fixture.server.logOuts[0].fail(.broken)
+        expectNoDifference(logOut.history, ["failed network"])
+        expectNoDifference(fixture.pool.status.sessions, 0)
+    }
+
+    @Test func aLogoutOfATokenThatIsDeadAlreadyIsDone() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        _ = fixture.request()
+        fixture.server.logIns[0].succeed(fixture.server.open())
+        let logOut = fixture.pool.logOut().record(describe: { _ in "done" })
+        fixture.server.logOuts[0].fail(.refused)
+        expectNoDifference(logOut.history, ["done", "finished"])
+    }
+
+    @Test func aCancelledLogOutGoesOn() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        _ = fixture.request()
+        fixture.server.logIns[0].succeed(fixture.server.open())
+        let logOut = fixture.pool.logOut().record(describe: { _ in "done" })
+        logOut.cancel()
+        fixture.server.logOuts[0].succeed(())
+        expectNoDifference(logOut.history, [])
+        expectNoDifference(fixture.pool.status.sessions, 0)
+    }
+
+    @Test func shutdownEndsEverythingAndRefusesTheRest() {
+        let fixture = PoolFixture { $0.maximumSessions = 2 }
+        let exchange = StubExchange<String>()
+        let running = fixture.request(exchange)
+        let done = NIOLockedValueBox(false)
+        let shutdown = fixture.pool.shutdown().sink { _ in done.withLockedValue { $0 = true } }
+        expectNoDifference(fixture.request().history, ["failed shutdown"])
+        #expect(!done.withLockedValue { $0 })
+        exchange.succeed("answer")
+        expectNoDifference(running.history, ["answer", "finished"])
+        #expect(done.withLockedValue { $0 })
+        expectNoDifference(fixture.server.live, [])
+        expectNoDifference(fixture.time.alarmCount, 0)
+        shutdown.cancel()
+    }
+
+    @Test func pinnedWorkRunsInOneSessionThatEndsWithIt() {
+        let fixture = PoolFixture()
+        let exchange = StubExchange<String>()
+        let seen = NIOLockedValueBox("")
+        let work = fixture.pool.pinned { lease in
+            seen.withLockedValue { $0 = lease.token.value }
+            return exchange.eraseToAnyPublisher()
+        }
+        .record()
+        let other = fixture.request()
+        exchange.send("globals set")
+        exchange.succeed("found")
+        expectNoDifference(work.history, ["globals set", "found", "finished"])
+        expectNoDifference(seen.withLockedValue { $0 }, "T1")
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+        expectNoDifference(other.history, ["T2", "finished"])
+    }
+
+    @Test func aLostPinnedSessionIsAnErrorThatSaysSoAndNoReplay() {
+        let fixture = PoolFixture()
+        let runs = NIOLockedValueBox(0)
+        let work = fixture.pool.pinned { lease -> AnyPublisher<String, FMRest.APIError> in
+            runs.withLockedValue { $0 += 1 }
+            return Fail(error: lease.lostSession(.refused)).eraseToAnyPublisher()
+        }
+        .record()
+        expectNoDifference(work.history, ["failed sessionLost 952"])
+        expectNoDifference(runs.withLockedValue { $0 }, 1)
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+    }
+
+    @Test func anotherDatabasesRefusalDoesNotCountForThePinnedSession() {
+        let fixture = PoolFixture()
+        let work = fixture.pool.pinned { _ -> AnyPublisher<String, FMRest.APIError> in
+            Fail(error: .refused).eraseToAnyPublisher()
+        }
+        .record()
+        expectNoDifference(work.history, ["failed fileMaker 952"])
+        expectNoDifference(fixture.pool.status.refusals, 0)
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+    }
+
+    @Test func onlyWhatEndsTheSessionIsALostSession() {
+        let lease = SessionLease(
+            id: .of(1),
+            session: .of(1),
+            epoch: .of(1),
+            token: SessionToken("T"),
+            hasWorked: true
+        )
+        let errors: [FMRest.APIError] = [.refused, .windowMissing, .broken, .hostFull, lease.lostSession(.refused)]
+        expectNoDifference(
+            errors.map { lease.lostSession($0).code },
+            [.sessionLost, .sessionLost, .network, .fileMaker, .sessionLost]
+        )
+    }
+
+    @Test func aTokenThatCannotBeRenewedEndsInAnErrorThatSaysSo() {
+        let time = ManualTime()
+        let server = StubServer()
+        let gate = CredentialsGate(provider: .fixed(.init(token: "T1")), now: { time.now })
+        let pool = SessionPool(
+            authenticator: SessionAuthenticator(
+                gate: gate,
+                logIn: { _ in server.authenticator.logIn() },
+                logOut: server.authenticator.logOut
+            ),
+            time: time.sessionTime
+        )
+        pool.adopt(server.open(), isOwned: false)
+        let request = pool.authorized { lease -> AnyPublisher<String, FMRest.APIError> in
+            server.knows(lease.token)
+                ? Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+                : Fail(error: .refused).eraseToAnyPublisher()
+        }
+        expectNoDifference(request.record().history, ["T1", "finished"])
+        server.forgetAll()
+        expectNoDifference(request.record().history, ["failed unauthorized"])
+        expectNoDifference(server.logInCount, 1)
+    }
+
+    @Test func cancelledPinnedWorkLogsItsSessionOut() {
+        let fixture = PoolFixture()
+        let exchange = StubExchange<String>()
+        let work = fixture.pool.pinned { _ in exchange.eraseToAnyPublisher() }.record()
+        work.cancel()
+        #expect(exchange.isCancelled)
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+    }
+
+    @Test func otherCredentialsGetOtherSessions() {
+        let fixture = PoolFixture()
+        _ = fixture.request()
+        fixture.pool.credentialsChanged()
+        expectNoDifference(fixture.server.loggedOut, ["T1"])
+        expectNoDifference(fixture.request().history, ["T2", "finished"])
+    }
+
+    @Test func anAdoptedTokenSavesTheLogin() {
+        let fixture = PoolFixture()
+        fixture.pool.adopt(fixture.server.open(), isOwned: true)
+        expectNoDifference(fixture.request().history, ["T1", "finished"])
+        expectNoDifference(fixture.server.logInCount, 1)
+        expectNoDifference(fixture.transitions, ["logged in T1"])
+    }
+
+    @Test func theStatusFollowsTheSessions() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let seen = NIOLockedValueBox<[String]>([])
+        let watch = fixture.pool.statusPublisher.sink { status in
+            seen.withLockedValue { $0.append(status.description) }
+        }
+        _ = fixture.request()
+        fixture.server.logIns[0].succeed(fixture.server.open())
+        expectNoDifference(
+            seen.withLockedValue { $0 },
+            [
+                "0 of 1 sessions, 0 leased, 0 logging in, 0 waiting; 0 logins, 0 failed, 0 refusals, 0 logouts",
+                "0 of 1 sessions, 0 leased, 1 logging in, 1 waiting; 0 logins, 0 failed, 0 refusals, 0 logouts",
+                "1 of 1 sessions, 1 leased, 0 logging in, 0 waiting; 1 logins, 0 failed, 0 refusals, 0 logouts",
+                "1 of 1 sessions, 0 leased, 0 logging in, 0 waiting; 1 logins, 0 failed, 0 refusals, 0 logouts",
+            ]
+        )
+        watch.cancel()
+    }
+
+    @Test func loginsAreExpiriesAndColdStarts() {
+        let fixture = PoolFixture()
+        var random = SeededGenerator(seed: 7)
+        var expected = 1
+        _ = fixture.request()
+        for _ in 0..<2_000 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0:
+                fixture.server.forgetAll()
+                expected += 1
+                expectNoDifference(fixture.request().history, ["T\(expected)", "finished"])
+            case 1:
+                time(fixture, .seconds(900))
+                expected += 1
+                expectNoDifference(fixture.request().history, ["T\(expected)", "finished"])
+            default:
+                time(fixture, .seconds(60))
+                expectNoDifference(fixture.request().history, ["T\(expected)", "finished"])
+            }
+        }
+        fixture.pool.close()
+        expectNoDifference(fixture.server.live, [])
+        expectNoDifference(fixture.pool.status.logins, expected)
+    }
+
+    private func time(_ fixture: PoolFixture, _ amount: TimeAmount) {
+        fixture.time.advance(by: amount)
+    }
+}

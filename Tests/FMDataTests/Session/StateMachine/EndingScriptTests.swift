@@ -1,0 +1,125 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// Sessions that end: idle ones, all of them on request, all of them for good.
+@Suite struct EndingScriptTests {
+    @Test func anIdleSessionIsLoggedOutBeforeTheServerDropsIt() {
+        var pool = MachineScript()
+        pool.open(1)
+        // The alarm was set for the queue; what rings early sets the next one.
+        expectNoDifference(pool.wake(after: .seconds(30)), [.alarm(.seconds(870))])
+        expectNoDifference(pool.wake(after: .seconds(839)), [])
+        expectNoDifference(pool.wake(after: .seconds(1)), [.logOut(1, token: 1), .alarm(.seconds(880))])
+        expectNoDifference(pool.loggedOut(1), [])
+        expectNoDifference(pool.machine.status.sessions, 0)
+    }
+
+    @Test func useSlidesTheIdleTime() {
+        var pool = MachineScript()
+        pool.open(1)
+        for lease in 2..<50 {
+            pool.pass(.seconds(800))
+            expectNoDifference(
+                pool.request().answer,
+                .granted(.of(lease, session: 1, token: 1, hasWorked: true))
+            )
+            _ = pool.release(lease, of: 1)
+        }
+    }
+
+    @Test func aSessionThatIsTooOldIsNotOfferedEvenWhenTheAlarmIsLate() {
+        var pool = MachineScript()
+        pool.open(1)
+        pool.pass(.seconds(870))
+        expectNoDifference(pool.request().actions.first, .logOut(1, token: 1))
+        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(2)))
+    }
+
+    @Test func sessionsBeyondTheFirstAreTrimmedTheOldestFirst() {
+        var pool = MachineScript { $0.maximumSessions = 3 }
+        pool.open(3)
+        pool.pass(.seconds(59))
+        expectNoDifference(pool.machine.wakeUp(now: pool.now), [.alarm(.seconds(60))])
+        expectNoDifference(
+            pool.wake(after: .seconds(1)),
+            [.logOut(1, token: 1), .logOut(2, token: 2), .alarm(.seconds(70))]
+        )
+        expectNoDifference(pool.machine.idle, [.of(3)])
+    }
+
+    @Test func aLogoutThatHangsIsGivenUp() {
+        var pool = MachineScript()
+        pool.open(1)
+        expectNoDifference(pool.logOut(), [.logOut(1, token: 1), .alarm(.seconds(10))])
+        expectNoDifference(
+            pool.wake(after: .seconds(10)),
+            [.cancelLogOut(.of(1)), .announce(.loggedOut), .finish(1)]
+        )
+    }
+
+    @Test func logOutWaitsForTheRequestsThatWereThereFirst() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.request()
+        _ = pool.request()
+        expectNoDifference(pool.logOut(), [])
+        _ = pool.request()
+        expectNoDifference(pool.release(2, of: 1), [.grant(3, session: 1, token: 1, hasWorked: true)])
+        // The last came after the logout, and waits for a session of its own.
+        expectNoDifference(pool.release(3, of: 1).first, .logOut(1, token: 1))
+        expectNoDifference(pool.loggedOut(1), [.logIn(.of(2)), .finish(1)])
+    }
+
+    @Test func logOutIsIdempotent() {
+        var pool = MachineScript()
+        expectNoDifference(pool.logOut(), [.announce(.loggedOut), .finish(1)])
+        pool.open(1)
+        _ = pool.logOut()
+        expectNoDifference(pool.logOut(), [])
+        expectNoDifference(
+            pool.loggedOut(1),
+            [.announce(.loggedOut), .finish(2), .announce(.loggedOut), .finish(3)]
+        )
+        expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
+    }
+
+    @Test func shutdownRefusesWhoWaitsAndWaitsForWhoWorks() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.request()
+        _ = pool.request()
+        expectNoDifference(pool.shutdown(), [.refuse(3, .isShutDown)])
+        expectNoDifference(pool.request().answer, .refused(.isShutDown))
+        expectNoDifference(pool.release(2, of: 1).first, .logOut(1, token: 1))
+        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+    }
+
+    @Test func shutdownTakesSessionsAwayWhenItsTimeIsOver() {
+        var pool = MachineScript { $0.shutdownTime = .seconds(5) }
+        pool.open(1)
+        _ = pool.request()
+        expectNoDifference(pool.shutdown(), [.alarm(.seconds(5))])
+        expectNoDifference(pool.wake(after: .seconds(5)), [.logOut(1, token: 1), .alarm(.seconds(15))])
+        expectNoDifference(pool.release(2, of: 1), [])
+        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+    }
+
+    @Test func shutdownDuringALoginLogsItsSessionOut() {
+        var pool = MachineScript()
+        _ = pool.request()
+        expectNoDifference(pool.shutdown(), [.refuse(1, .isShutDown), .alarm(.seconds(5))])
+        expectNoDifference(pool.loggedIn(1), [.logOut(1, token: 1)])
+        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+    }
+
+    @Test func aTokenThatArrivesAfterItsLoginWasCancelledIsLoggedOut() {
+        var pool = MachineScript { $0.abandonedTime = .zero }
+        _ = pool.request()
+        expectNoDifference(pool.withdraw(1), [.cancelOpening(.of(1))])
+        expectNoDifference(pool.loggedIn(1), [.logOut(2, token: 1), .alarm(.seconds(10))])
+        expectNoDifference(pool.loginFailed(1, .other), [])
+    }
+}

@@ -1,0 +1,300 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// The machine against a model of its shell and its server: thousands of random events in random order, with the rules
+/// checked after each. The seed names a failure.
+@Suite struct SessionRandomWalkTests {
+    @Test(arguments: UInt64(1)...60)
+    func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
+        var model = SessionModel(seed: seed)
+        for _ in 0..<1500 { model.step() }
+        model.end()
+    }
+}
+
+/// A small generator whose sequence depends on nothing but its seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
+
+private struct SessionModel {
+    private typealias Machine = SessionPoolStateMachine
+
+    private let seed: UInt64
+    private var random: SeededGenerator
+    private var machine: Machine
+    private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+    private var waiting: Set<LeaseID> = []
+    private var pinned: Set<LeaseID> = []
+    private var leases: [LeaseID: Machine.Grant] = [:]
+    private var loads: Set<SessionID> = []
+    private var logIns: Set<SessionID> = []
+    /// Cancelled, but the server may answer all the same.
+    private var strays: Set<SessionID> = []
+    private var logOuts: Set<SessionID> = []
+    private var endings: Set<Int> = []
+    private var alarm: NIODeadline?
+
+    /// What the shell holds, what the server knows, and whose tokens nobody here has to close.
+    private var tokens: Set<TokenEpoch> = []
+    private var live: Set<TokenEpoch> = []
+    private var leftOpen: Set<TokenEpoch> = []
+    private var storeHasToken = false
+    private var hasAdopted = false
+    private var logins = 0
+
+    init(seed: UInt64) {
+        self.seed = seed
+        var random = SeededGenerator(seed: seed)
+        var settings = Machine.Settings()
+        settings.maximumSessions = Int.random(in: 1...5, using: &random)
+        settings.maximumWaiting = Int.random(in: 5...40, using: &random)
+        settings.hasStore = Bool.random(using: &random)
+        settings.abandonedTime = Bool.random(using: &random) ? .zero : .seconds(5)
+        machine = Machine(settings: settings)
+        self.random = random
+    }
+
+    mutating func step() {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<30: request()
+        case 30..<36: if let lease = pick(waiting) { withdraw(lease) }
+        case 36..<60: if let lease = pick(Set(leases.keys)) { release(lease) }
+        case 60..<74: if let id = pick(logIns) { endLogin(id) }
+        case 74..<78: if let id = pick(loads) { endLoad(id) }
+        case 78..<86: if let id = pick(logOuts) { endLogOut(id) }
+        case 86..<88: if let id = pick(strays) { endStray(id) }
+        case 88..<96: pass(.milliseconds(Int64.random(in: 0...30_000, using: &random)))
+        case 96: live.subtract(Bool.random(using: &random) ? live : [])
+        case 97:
+            let (id, actions) = machine.logOut(now: now)
+            endings.insert(id.number)
+            obey(actions)
+        case 98: obey(machine.credentialsReplaced(hasStore: machine.settings.hasStore, now: now))
+        default:
+            if Int.random(in: 0..<10, using: &random) == 0 { adopt() }
+        }
+        check()
+    }
+
+    /// Shuts down, answers whatever is open, and finds nothing left.
+    mutating func end() {
+        let (id, actions) = machine.shutdown(now: now)
+        endings.insert(id.number)
+        obey(actions)
+        rule(waiting.isEmpty, "a shutdown leaves nobody waiting")
+        while !machine.sessions.isEmpty || !strays.isEmpty {
+            for lease in leases.keys.sorted() { release(lease) }
+            for id in loads.sorted() { endLoad(id) }
+            for id in logIns.sorted() { endLogin(id) }
+            for id in strays.sorted() { endStray(id) }
+            for id in logOuts.sorted() { endLogOut(id) }
+            check()
+        }
+        rule(live.subtracting(leftOpen).isEmpty, "no session is left on the server: \(live)")
+        rule(tokens.isEmpty, "no token is left: \(tokens)")
+        rule(endings.isEmpty, "every end is reported")
+        rule(alarm == nil, "no alarm is left")
+        rule(machine.totals.logins == logins, "logins are counted")
+    }
+
+    // MARK: Events
+
+    private mutating func request() {
+        let purposes: [LeasePurpose] = [.request, .request, .request, .replay, .pinned]
+        let purpose = purposes.randomElement(using: &random) ?? .request
+        let (answer, actions) = machine.request(purpose, now: now)
+        switch answer {
+        case .granted(let grant):
+            if purpose == .pinned { pinned.insert(grant.lease) }
+            take(grant)
+        case .waiting(let id):
+            if purpose == .pinned { pinned.insert(id) }
+            waiting.insert(id)
+        case .refused:
+            break
+        }
+        obey(actions)
+    }
+
+    private mutating func withdraw(_ lease: LeaseID) {
+        waiting.remove(lease)
+        obey(machine.withdraw(lease, now: now))
+    }
+
+    private mutating func release(_ lease: LeaseID) {
+        guard let grant = leases.removeValue(forKey: lease) else { return }
+        var outcome: SessionOutcome =
+            [.used, .used, .used, .used, .unused, .hostFull, .retired, .broken]
+            .randomElement(using: &random) ?? .used
+        if !live.contains(grant.token), outcome != .unused { outcome = .refused }
+        let jitter = Double.random(in: 0...1, using: &random)
+        obey(machine.release(lease, of: grant.session, outcome, jitter: jitter, now: now))
+        // A second time, and with another word: no effect.
+        let again = machine.release(lease, of: grant.session, .refused, jitter: 0, now: now)
+        rule(again.isEmpty, "a second release has no effect: \(again)")
+    }
+
+    private mutating func endLogin(_ id: SessionID) {
+        logIns.remove(id)
+        let jitter = Double.random(in: 0...1, using: &random)
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: obey(machine.loginFailed(id, .credentialsRefused, jitter: jitter, now: now))
+        case 1: obey(machine.loginFailed(id, .hostFull, jitter: jitter, now: now))
+        case 2: obey(machine.loginFailed(id, .other, jitter: jitter, now: now))
+        default: succeed(id)
+        }
+    }
+
+    private mutating func endStray(_ id: SessionID) {
+        strays.remove(id)
+        if Bool.random(using: &random) {
+            succeed(id)
+        } else {
+            obey(machine.loginFailed(id, .other, jitter: 0, now: now))
+        }
+    }
+
+    private mutating func succeed(_ id: SessionID) {
+        logins += 1
+        let (token, actions) = machine.loginSucceeded(id, now: now)
+        tokens.insert(token)
+        live.insert(token)
+        obey(actions)
+    }
+
+    private mutating func endLoad(_ id: SessionID) {
+        loads.remove(id)
+        let (token, actions) = machine.loaded(id, found: storeHasToken, now: now)
+        if let token {
+            rule(storeHasToken, "a token comes from somewhere")
+            tokens.insert(token)
+            // The stored one may have died meanwhile.
+            if Bool.random(using: &random) { live.insert(token) }
+        }
+        obey(actions)
+    }
+
+    private mutating func endLogOut(_ id: SessionID) {
+        logOuts.remove(id)
+        obey(machine.logOutFinished(id, now: now))
+    }
+
+    private mutating func adopt() {
+        hasAdopted = true
+        let isOwned = Bool.random(using: &random)
+        let (token, actions) = machine.adopt(isOwned: isOwned, now: now)
+        tokens.insert(token)
+        live.insert(token)
+        if !isOwned { leftOpen.insert(token) }
+        obey(actions)
+    }
+
+    private mutating func pass(_ amount: TimeAmount) {
+        let end = now + amount
+        while let alarm, alarm <= end {
+            rule(alarm >= now || alarm == self.alarm, "alarms do not go back")
+            now = max(now, alarm)
+            self.alarm = nil
+            obey(machine.wakeUp(now: now))
+        }
+        now = end
+    }
+
+    // MARK: Orders
+
+    private mutating func obey(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .grant(let grant):
+                rule(waiting.remove(grant.lease) != nil, "only who waits is served: \(grant.lease)")
+                take(grant)
+            case .refuse(let lease, _):
+                rule(waiting.remove(lease) != nil, "only who waits is refused: \(lease)")
+            case .load(let id):
+                loads.insert(id)
+            case .logIn(let id):
+                rule(hasAdopted || machine.sessions.count <= machine.settings.maximumSessions + 1, "no more sessions")
+                logIns.insert(id)
+            case .cancelOpening(let id):
+                loads.remove(id)
+                if logIns.remove(id) != nil { strays.insert(id) }
+            case .save(let token):
+                rule(tokens.contains(token), "what is saved is known")
+                storeHasToken = true
+            case .drop(let token):
+                rule(tokens.contains(token), "what is dropped is known")
+                storeHasToken = false
+            case .logOut(let id, let token):
+                rule(tokens.remove(token) != nil, "what is logged out is known")
+                live.remove(token)
+                logOuts.insert(id)
+            case .leave(let id, let token):
+                rule(tokens.remove(token) != nil, "what is left is known")
+                leftOpen.insert(token)
+                logOuts.insert(id)
+            case .cancelLogOut(let id):
+                rule(logOuts.remove(id) != nil, "only a logout under way is given up")
+            case .forget(let token):
+                rule(tokens.remove(token) != nil, "what is forgotten is known")
+            case .announce:
+                break
+            case .finish(let id):
+                rule(endings.remove(id.number) != nil, "an end is reported once")
+            case .setAlarm(let instant):
+                alarm = instant
+            case .cancelAlarm:
+                alarm = nil
+            }
+        }
+    }
+
+    private mutating func take(_ grant: Machine.Grant) {
+        rule(!leases.values.contains { $0.session == grant.session }, "no session is leased twice: \(grant)")
+        rule(tokens.contains(grant.token), "a lease has a token")
+        let session = machine.sessions.first { $0.id == grant.session }
+        rule(session?.token == grant.token, "a lease's token is its session's")
+        rule(!pinned.contains(grant.lease) || session?.owner != .store, "pinned work shares its session with nobody")
+        leases[grant.lease] = grant
+    }
+
+    // MARK: Rules
+
+    private func check() {
+        let status = machine.status
+        rule(status.waiting == waiting.count, "\(status.waiting) wait, not \(waiting.count)")
+        rule(Set(machine.idle).count == machine.idle.count, "nobody is idle twice")
+        rule(machine.alarm == alarm, "the shell's alarm is the machine's")
+        rule(status.limit >= 1 && status.limit <= machine.settings.maximumSessions, "the limit is in its limits")
+        let isSomethingComing =
+            !leases.isEmpty || !loads.isEmpty || !logIns.isEmpty || !logOuts.isEmpty || alarm != nil
+        rule(waiting.isEmpty || isSomethingComing && alarm != nil, "nobody waits for nothing")
+        rule(endings.isEmpty || isSomethingComing, "no end is waited for in vain")
+        for session in machine.sessions {
+            let isIdle = machine.idle.contains(session.id)
+            rule(isIdle == (session.phase == .idle), "\(session) is idle, or is not")
+        }
+    }
+
+    private func rule(_ holds: Bool, _ what: @autoclosure () -> String) {
+        if !holds { Issue.record("seed \(seed): \(what())") }
+    }
+
+    private mutating func pick<Element: Comparable>(_ set: Set<Element>) -> Element? {
+        set.sorted().randomElement(using: &random)
+    }
+}

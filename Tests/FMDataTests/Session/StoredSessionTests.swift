@@ -1,0 +1,177 @@
+import CustomDump
+import NIOConcurrencyHelpers
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Sessions that outlive their program: what a pool does with a store.
+@Suite struct StoredSessionTests {
+    @Test func aProgramThatRunsEveryMinuteUsesOneSession() async {
+        let store = StubStore()
+        let server = StubServer()
+        for _ in 0..<3 {
+            let run = PoolRun(store: store, server: server)
+            await run.expectRequest(["T1", "finished"])
+            await run.end()
+        }
+        expectNoDifference(server.logInCount, 1)
+        expectNoDifference(server.loggedOut, [])
+        expectNoDifference(store.token, "T1")
+    }
+
+    @Test func aDeadEntryIsReplaced() async {
+        let store = StubStore(token: "dead")
+        let server = StubServer()
+        let run = PoolRun(store: store, server: server)
+        await run.expectRequest(["T1", "finished"])
+        await run.end()
+        expectNoDifference(store.token, "T1")
+        expectNoDifference(store.calls, ["load", "remove dead", "save T1", "load"])
+    }
+
+    @Test func logOutEmptiesTheStore() async {
+        let store = StubStore()
+        let server = StubServer()
+        let run = PoolRun(store: store, server: server)
+        await run.expectRequest(["T1", "finished"])
+        await run.logOut()
+        expectNoDifference(server.loggedOut, ["T1"])
+        await run.end()
+        expectNoDifference(store.token, nil)
+    }
+
+    @Test func logOutClosesWhatAnEarlierRunLeft() async {
+        let server = StubServer()
+        let store = StubStore(token: server.open().value)
+        let run = PoolRun(store: store, server: server)
+        await run.logOut()
+        expectNoDifference(server.live, [])
+        await run.end()
+        expectNoDifference(store.token, nil)
+    }
+
+    @Test func aSessionThatTheStoreHasReplacedIsNotLeftBehind() async {
+        let store = StubStore()
+        let server = StubServer()
+        let run = PoolRun(store: store, server: server)
+        await run.expectRequest(["T1", "finished"])
+        store.replace(with: server.open().value)
+        await run.end()
+        expectNoDifference(server.loggedOut, ["T1"])
+        expectNoDifference(store.token, "T2")
+    }
+
+    @Test func aStoreThatFailsCountsAsEmpty() async {
+        let store = StubStore(fails: true)
+        let server = StubServer()
+        let run = PoolRun(store: store, server: server)
+        await run.expectRequest(["T1", "finished"])
+        await run.end()
+        expectNoDifference(store.failures >= 2, true)
+    }
+
+    @Test(arguments: ["", "two words", "line\r\nbreak", "naïve"]) func whatCannotBeATokenIsNotSent(text: String) async {
+        let server = StubServer()
+        let run = PoolRun(store: StubStore(token: text), server: server)
+        await run.expectRequest(["T1", "finished"])
+        await run.end()
+    }
+}
+
+/// One run of a program with a pool and a store.
+private final class PoolRun: Sendable {
+    private let pool: SessionPool
+    private let server: StubServer
+
+    init(store: StubStore, server: StubServer) {
+        self.server = server
+        var configuration = DataAPI.SessionConfiguration()
+        configuration.tokenStore = store.store
+        pool = SessionPool(
+            configuration: configuration,
+            storeKey: .init(host: "h", database: "d", identity: "i"),
+            authenticator: server.authenticator,
+            time: ManualTime().sessionTime,
+            observer: SessionObserver(storeFailed: { _ in store.noteFailure() })
+        )
+    }
+
+    /// Runs a request to its end.
+    func expectRequest(_ history: [String], line: UInt = #line) async {
+        let heard: [String] = await withCheckedContinuation { continuation in
+            let server = server
+            pool.authorized { lease -> AnyPublisher<String, FMRest.APIError> in
+                server.knows(lease.token)
+                    ? Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+                    : Fail(error: .refused).eraseToAnyPublisher()
+            }
+            .subscribe(Recorder<String>(onCompletion: { continuation.resume(returning: $0.history) }))
+        }
+        expectNoDifference(heard, history, line: line)
+    }
+
+    func logOut() async {
+        await withCheckedContinuation { continuation in
+            pool.logOut().subscribe(Recorder<Void>(onCompletion: { _ in continuation.resume() }))
+        }
+    }
+
+    func end() async {
+        await withCheckedContinuation { continuation in
+            pool.shutdown().setFailureType(to: FMRest.APIError.self)
+                .subscribe(Recorder<Void>(onCompletion: { _ in continuation.resume() }))
+        }
+    }
+}
+
+/// A store with one entry that writes down what it is asked.
+private final class StubStore: Sendable {
+    private struct Failure: Error {}
+    private struct State {
+        var token: String?
+        var calls: [String] = []
+        var failures = 0
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let fails: Bool
+
+    init(token: String? = nil, fails: Bool = false) {
+        state = NIOLockedValueBox(State(token: token))
+        self.fails = fails
+    }
+
+    var token: String? { state.withLockedValue(\.token) }
+    var calls: [String] { state.withLockedValue(\.calls) }
+    var failures: Int { state.withLockedValue(\.failures) }
+
+    func replace(with token: String) { state.withLockedValue { $0.token = token } }
+    func noteFailure() { state.withLockedValue { $0.failures += 1 } }
+
+    var store: DataAPI.TokenStore {
+        DataAPI.TokenStore(
+            load: { _ in
+                try self.state.withLockedValue { state in
+                    state.calls.append("load")
+                    if self.fails { throw Failure() }
+                    return state.token
+                }
+            },
+            save: { token, _ in
+                try self.state.withLockedValue { state in
+                    state.calls.append("save \(token)")
+                    if self.fails { throw Failure() }
+                    state.token = token
+                }
+            },
+            remove: { token, _ in
+                try self.state.withLockedValue { state in
+                    state.calls.append("remove \(token)")
+                    if self.fails { throw Failure() }
+                    if state.token == token { state.token = nil }
+                }
+            }
+        )
+    }
+}

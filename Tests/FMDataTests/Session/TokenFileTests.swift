@@ -1,0 +1,126 @@
+import CustomDump
+import Foundation
+import Testing
+
+@testable import FMData
+
+/// The file that keeps tokens for the processes of one user.
+@Suite struct TokenFileTests {
+    private func makeKey(_ database: String = "Contacts") -> DataAPI.TokenStore.Key {
+        DataAPI.TokenStore.Key(host: "https://fms.example.com", database: database, identity: "ada")
+    }
+
+    @Test func aFileKeepsTokensForItsOwnerAlone() async throws {
+        try await withFolder { folder in
+            let path = folder + "/tokens"
+            let store = try #require(DataAPI.TokenStore.file(at: path).shared)
+            let (one, two) = (makeKey(), makeKey("Invoices"))
+            try await expect(store, one, holds: nil)
+            try await store.save("T1", one)
+            try await store.save("T2", two)
+            // Another process.
+            let other = try #require(DataAPI.TokenStore.file(at: path).shared)
+            try await expect(other, one, holds: "T1")
+            try await expect(other, two, holds: "T2")
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            expectNoDifference(mode, 0o600)
+            expectNoDifference(
+                try FileManager.default.contentsOfDirectory(atPath: folder).sorted(),
+                ["tokens", "tokens.lock"]
+            )
+        }
+    }
+
+    @Test func onlyTheSameTokenIsRemoved() async throws {
+        try await withFolder { folder in
+            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+            let key = makeKey()
+            try await store.save("new", key)
+            try await store.remove("old", key)
+            try await expect(store, key, holds: "new")
+            try await store.remove("new", key)
+            try await expect(store, key, holds: nil)
+        }
+    }
+
+    @Test func aFileThatOthersCanReadIsNotUsed() async throws {
+        try await withFolder { folder in
+            let path = folder + "/tokens"
+            let store = try #require(DataAPI.TokenStore.file(at: path).shared)
+            let key = makeKey()
+            try await store.save("T1", key)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            await #expect(throws: TokenFileError(path: path, reason: .notPrivate)) { try await store.load(key) }
+            await #expect(throws: TokenFileError(path: path, reason: .notPrivate)) { try await store.save("T2", key) }
+        }
+    }
+
+    @Test func aLinkIsNotFollowed() async throws {
+        try await withFolder { folder in
+            let target = folder + "/target"
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: target))
+            try FileManager.default.createSymbolicLink(atPath: folder + "/tokens", withDestinationPath: target)
+            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+            let key = makeKey()
+            await #expect(throws: TokenFileError.self) { try await store.load(key) }
+        }
+    }
+
+    @Test(arguments: ["", "nonsense", "[]", "{\"a\":1}"]) func whatIsNotUnderstoodCountsAsEmpty(
+        text: String
+    ) async throws {
+        try await withFolder { folder in
+            let path = folder + "/tokens"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            let store = try #require(DataAPI.TokenStore.file(at: path).shared)
+            let key = makeKey()
+            try await expect(store, key, holds: nil)
+            try await store.save("T1", key)
+            try await expect(store, key, holds: "T1")
+        }
+    }
+
+    @Test func aFolderThatIsNotThereIsAnError() async throws {
+        try await withFolder { folder in
+            let store = try #require(DataAPI.TokenStore.file(at: folder + "/no/tokens").shared)
+            let key = makeKey()
+            try await expect(store, key, holds: nil)
+            await #expect(throws: TokenFileError.self) { try await store.save("T1", key) }
+        }
+    }
+
+    @Test func manyWritersLoseNothing() async throws {
+        try await withFolder { folder in
+            let keys = (0..<24).map { makeKey("db\($0)") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for key in keys {
+                    group.addTask {
+                        let store = DataAPI.TokenStore.file(at: folder + "/tokens").shared
+                        try await store?.save("token of \(key.database)", key)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+            for key in keys { try await expect(store, key, holds: "token of \(key.database)") }
+        }
+    }
+
+    private func expect(
+        _ store: DataAPI.TokenStore.Shared,
+        _ key: DataAPI.TokenStore.Key,
+        holds token: String?,
+        line: UInt = #line
+    ) async throws {
+        let held = try await store.load(key)
+        expectNoDifference(held, token, line: line)
+    }
+
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+        let folder = NSTemporaryDirectory() + "/session-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(folder)
+    }
+}
