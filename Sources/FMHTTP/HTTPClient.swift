@@ -128,7 +128,7 @@ public final class HTTPClient: Sendable {
         case (.http, .loopbackOnly), (.http, .anywhere), (.https, .loopbackOnly), (.https, .anywhere):
             break
         }
-        let framing = try RequestFraming(request, asksForCompression: false)
+        let framing = try RequestFraming(request, asksForCompression: configuration.maximumInflationRatio != nil)
         guard let pool = pools.pool(for: origin) else { throw HTTPClientError(.shutdown, .notSent, origin: origin) }
 
         let timeouts = request.timeouts ?? configuration.timeouts
@@ -144,13 +144,15 @@ public final class HTTPClient: Sendable {
             $0 += 1
             return $0
         }
+        let id = RequestID(number: number)
         return Exchange(
-            id: RequestID(number: number),
+            id: id,
             request: request,
             framing: framing,
             limits: limits,
             queueDeadline: Self.queueDeadline(timeouts, total: total, now: now),
             pool: pool,
+            log: RequestLog(logger, id: id, request: request, now: now),
             sink: sink
         )
     }
@@ -191,6 +193,8 @@ extension ConnectionFactory {
         )
         tls = TLSContext(configuration.tls)
         pinnedKeys = configuration.tls.pinnedKeys
+        maximumInflationRatio = configuration.maximumInflationRatio
+        proxy = ProxyResolver(configuration.proxy)
     }
 }
 

@@ -17,6 +17,20 @@ public struct HTTPClientConfiguration: Sendable {
         case anywhere
     }
 
+    /// What happens to compressed bodies.
+    public enum Decompression: Sendable, Hashable {
+        /// The client asks for gzip and deflate and inflates while it streams. A body that grows to more than
+        /// `maximumRatio` times its size on the wire fails with ``HTTPClientError/Code/decompressionFailed``, and one
+        /// that grows beyond ``HTTPClientConfiguration/maximumBodyBytes`` with
+        /// ``HTTPClientError/Code/responseTooLarge``.
+        case enabled(maximumRatio: Int)
+        /// The client does not ask, and hands on what comes as it is.
+        case disabled
+
+        /// Inflates, at most 500 times. Zeros alone would make about 1000.
+        public static let enabled = Decompression.enabled(maximumRatio: 500)
+    }
+
     /// Time limits of requests that bring none of their own.
     public var timeouts: HTTPTimeouts
     /// The most connections per origin; more requests than that wait. The default is 8.
@@ -40,6 +54,19 @@ public struct HTTPClientConfiguration: Sendable {
     public var delivery: Delivery
     /// Where plain HTTP may go. The default is ``PlainHTTP/loopbackOnly``.
     public var allowsPlainHTTP: PlainHTTP
+    /// What happens to compressed bodies. The default is to ask for them and to inflate; in a build without the package
+    /// trait `Compression` it is always ``Decompression/disabled``.
+    public var decompression: Decompression
+    /// The proxy. The default is what the environment says; see ``ProxyOptions/environment``.
+    public var proxy: ProxyOptions
+
+    /// `nil` when bodies stay as they are.
+    var maximumInflationRatio: Int? {
+        switch decompression {
+        case .enabled(let ratio) where Inflation.isAvailable: max(1, ratio)
+        case .enabled, .disabled: nil
+        }
+    }
 
     /// A configuration; see the properties.
     public init(
@@ -52,7 +79,9 @@ public struct HTTPClientConfiguration: Sendable {
         maximumHeaderCount: Int = 128,
         tls: TLSOptions = TLSOptions(),
         delivery: Delivery = .background,
-        allowsPlainHTTP: PlainHTTP = .loopbackOnly
+        allowsPlainHTTP: PlainHTTP = .loopbackOnly,
+        decompression: Decompression = .enabled,
+        proxy: ProxyOptions = .environment
     ) {
         self.timeouts = timeouts
         self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
@@ -64,5 +93,7 @@ public struct HTTPClientConfiguration: Sendable {
         self.tls = tls
         self.delivery = delivery
         self.allowsPlainHTTP = allowsPlainHTTP
+        self.decompression = decompression
+        self.proxy = proxy
     }
 }

@@ -6,8 +6,10 @@ internal import NIOSSL
 struct ConnectionFactory: Sendable {
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
+    let maximumInflationRatio: Int?
     let tls: TLSContext
     let pinnedKeys: Set<String>
+    let proxy: ProxyResolver
 
     /// Fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
     func connect(
@@ -39,21 +41,32 @@ struct ConnectionFactory: Sendable {
         tls: NIOSSLContext?
     ) -> EventLoopFuture<HTTP1Connection> {
         let ready = eventLoop.makePromise(of: HTTP1Connection.self)
+        let proxy = proxy.proxy(for: origin)
+        let newConnection = ConnectionSetup(
+            id: id,
+            origin: origin,
+            proxy: proxy,
+            deadline: deadline,
+            tls: tls,
+            pinnedKeys: pinnedKeys,
+            parserLimits: parserLimits
+        )
         ClientBootstrap(group: eventLoop)
             .connectTimeout(connectTimeout ?? .hours(24))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = HTTP1ChannelHandler(id: id, pool: pool, limits: parserLimits)
-                    let setup = ConnectionSetupHandler(
-                        ConnectionSetup(id: id, origin: origin, deadline: deadline, pinnedKeys: pinnedKeys, tls: tls),
-                        handler: handler,
-                        ready: ready
+                    let handler = HTTP1ChannelHandler(
+                        id: id,
+                        pool: pool,
+                        limits: parserLimits,
+                        maximumInflationRatio: maximumInflationRatio
                     )
+                    let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: ready)
                     try channel.pipeline.syncOperations.addHandlers(setup, handler)
                 }
             }
-            .connect(host: origin.host, port: origin.port)
+            .connect(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
             .cascadeFailure(to: ready)
         return ready.futureResult
     }

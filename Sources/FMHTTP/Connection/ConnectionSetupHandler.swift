@@ -6,44 +6,110 @@ internal import NIOTLS
 struct ConnectionSetup: Sendable {
     let id: ConnectionID
     let origin: Origin
+    let proxy: HTTPProxy?
     let deadline: NIODeadline?
-    let pinnedKeys: Set<String>
     /// `nil` for plain HTTP.
     let tls: NIOSSLContext?
+    let pinnedKeys: Set<String>
+    let parserLimits: ResponseParser.Limits
 }
 
 /// Brings a channel from TCP to a connection that can carry requests, and then leaves the pipeline. Whatever goes wrong
-/// before fails `ready`, once, and closes.
+/// before fails `ready`, once, and closes. Confined to the loop.
 final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private let setup: ConnectionSetup
     private let handler: HTTP1ChannelHandler
-    private var ready: EventLoopPromise<HTTP1Connection>?
+    private let ready: EventLoopPromise<HTTP1Connection>
+    private var machine: SetupStateMachine
+    private var proxyParser: ResponseParser
     private var timer: Scheduled<Void>?
 
     init(_ setup: ConnectionSetup, handler: HTTP1ChannelHandler, ready: EventLoopPromise<HTTP1Connection>) {
         self.setup = setup
         self.handler = handler
         self.ready = ready
+        machine = SetupStateMachine(usesProxy: setup.proxy != nil, usesTLS: setup.tls != nil)
+        proxyParser = ResponseParser(limits: setup.parserLimits)
     }
+
+    // MARK: Events
 
     func channelActive(context: ChannelHandlerContext) {
         if let deadline = setup.deadline {
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-                let error = HTTPClientError(.connectTimeout, .notSent, origin: self.setup.origin)
-                self.fail(error, context: context)
+                self.failed(HTTPClientError(.connectTimeout, .notSent, origin: self.setup.origin), context: context)
             }
         }
-        if let tls = setup.tls {
-            startTLS(tls, context: context)
-        } else {
-            succeed(context: context)
-        }
+        run(machine.opened(), context: context)
         context.fireChannelActive()
     }
 
-    private func startTLS(_ tls: NIOSSLContext, context: ChannelHandlerContext) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard machine.isTunnelling else { return context.fireChannelRead(data) }
+        proxyParser.append(unwrapInboundIn(data))
+        do {
+            while machine.isTunnelling, let event = try proxyParser.next() {
+                guard case .head(let head, _, _) = event else { continue }
+                let leftover = proxyParser.takeLeftover().readableBytes > 0
+                run(machine.proxyAnswered(status: head.status.code, hasLeftover: leftover), context: context)
+            }
+        } catch {
+            run(machine.proxyAnswerMalformed(), context: context)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent {
+            do {
+                let isPinned = try setup.pinnedKeys.isEmpty || setup.pinnedKeys.contains(keyPin(context: context))
+                run(machine.handshakeCompleted(isPinned: isPinned), context: context)
+            } catch {
+                failed(error, context: context)
+            }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        failed(error, context: context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let action = machine.closed() { run(action, context: context) }
+        context.fireChannelInactive()
+    }
+
+    // MARK: Actions
+
+    private func run(_ action: SetupStateMachine.Action, context: ChannelHandlerContext) {
+        switch action {
+        case .sendConnect:
+            proxyParser.begin(method: .CONNECT)
+            context.writeAndFlush(wrapOutboundOut(connectRequest()), promise: nil)
+        case .startTLS:
+            startTLS(context: context)
+        case .succeed:
+            succeed(context: context)
+        case .fail(let code, let detail):
+            end(HTTPClientError(code, .notSent, origin: setup.origin, detail: detail), context: context)
+        }
+    }
+
+    private func connectRequest() -> ByteBuffer {
+        let target = setup.origin.hostAndPort
+        var request = ByteBuffer(string: "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n")
+        if let authorization = setup.proxy?.authorization {
+            request.writeString("Proxy-Authorization: \(authorization)\r\n")
+        }
+        request.writeString("\r\n")
+        return request
+    }
+
+    private func startTLS(context: ChannelHandlerContext) {
+        guard let tls = setup.tls else { preconditionFailure("the machine starts TLS only where there is a context") }
         do {
             let name = setup.origin.host
             // An address has no place in SNI (RFC 6066 §3); without a name the certificate is checked for the address.
@@ -51,24 +117,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : name)
             try context.pipeline.syncOperations.addHandler(handler, position: .before(self))
         } catch {
-            fail(error, context: context)
-        }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent { handshakeCompleted(context: context) }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    private func handshakeCompleted(context: ChannelHandlerContext) {
-        guard ready != nil else { return }
-        do {
-            guard try setup.pinnedKeys.isEmpty || setup.pinnedKeys.contains(keyPin(context: context)) else {
-                return fail(HTTPClientError(.certificatePinMismatch, .notSent, origin: setup.origin), context: context)
-            }
-            succeed(context: context)
-        } catch {
-            fail(error, context: context)
+            failed(error, context: context)
         }
     }
 
@@ -85,25 +134,16 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.read()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        ready?.succeed(connection)
-        ready = nil
+        ready.succeed(connection)
     }
 
-    private func fail(_ error: any Error, context: ChannelHandlerContext) {
+    private func failed(_ error: any Error, context: ChannelHandlerContext) {
+        if machine.failed() { end(error, context: context) }
+    }
+
+    private func end(_ error: any Error, context: ChannelHandlerContext) {
         timer?.cancel()
-        let ready = self.ready
-        self.ready = nil
         context.close(promise: nil)
-        ready?.fail(error)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(error, context: context)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        let text = "the server closed the connection at once"
-        fail(HTTPClientError(.connectFailed, .notSent, origin: setup.origin, detail: text), context: context)
-        context.fireChannelInactive()
+        ready.fail(error)
     }
 }

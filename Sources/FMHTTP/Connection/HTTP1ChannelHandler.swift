@@ -8,6 +8,9 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     private let id: ConnectionID
     private let pool: ConnectionPool
+    /// `nil` when bodies stay as they are.
+    private let maximumInflationRatio: Int?
+    private var hasInflation = false
     private var context: ChannelHandlerContext?
     /// Weak, for it holds this handler; the pool keeps it as long as the channel is open.
     private weak var connection: HTTP1Connection?
@@ -24,18 +27,21 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         let exchange: Exchange
         let sink: any ResponseSink
         var upload: Upload?
+        var isCompressed = false
+        var figures = ExchangeFigures()
     }
 
-    init(id: ConnectionID, pool: ConnectionPool, limits: ResponseParser.Limits) {
+    init(id: ConnectionID, pool: ConnectionPool, limits: ResponseParser.Limits, maximumInflationRatio: Int?) {
         self.id = id
         self.pool = pool
+        self.maximumInflationRatio = maximumInflationRatio
         parser = ResponseParser(limits: limits)
     }
 
     // MARK: Orders
 
     func run(_ exchange: Exchange, on connection: HTTP1Connection) {
-        guard exchange.begin(on: connection), let sink = exchange.currentSink else {
+        guard let sink = exchange.begin(on: connection) else {
             pool.released(connection, lifetime: nil)
             return
         }
@@ -134,26 +140,70 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         while let running, running.exchange === exchange {
             do throws(ResponseParser.Problem) {
                 guard let event = try parser.next() else { return }
-                handle(event, running.sink)
+                handle(event, running)
             } catch {
                 abandon(HTTPClientError(parsing: error, outcome: machine.outcome, origin: pool.origin))
             }
         }
     }
 
-    private func handle(_ event: ResponseParser.Event, _ sink: any ResponseSink) {
+    private func handle(_ event: ResponseParser.Event, _ running: Running) {
         switch event {
         case .informational:
             break
         case .head(let head, let persistence, let bodyLength):
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
-            sink.received(head, bodyLength: bodyLength)
+            self.running?.figures.status = head.status.code
+            running.sink.received(head, bodyLength: bodyLength)
+            if bodyLength != .none, maximumInflationRatio != nil, Inflation.isNeeded(for: head) { startInflation() }
         case .body(let bytes):
-            if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
-            sink.received(bytes)
+            self.running?.figures.wireBodyBytes += bytes.readableBytes
+            if running.isCompressed {
+                context?.fireChannelRead(NIOAny(HTTPClientResponsePart.body(bytes)))
+            } else {
+                received(bytes, running)
+            }
+        case .end where running.isCompressed:
+            context?.fireChannelRead(NIOAny(HTTPClientResponsePart.end(nil)))
         case .end:
             complete()
         }
+    }
+
+    private func received(_ bytes: ByteBuffer, _ running: Running) {
+        if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
+        self.running?.figures.bodyBytes += bytes.readableBytes
+        running.sink.received(bytes)
+    }
+
+    // MARK: Compressed bodies: the detour through `Inflation`
+
+    private func startInflation() {
+        guard let context, let maximumInflationRatio, running != nil else { return }
+        do {
+            if !hasInflation {
+                try Inflation.install(behind: self, maximumRatio: maximumInflationRatio, context: context)
+            }
+            hasInflation = true
+            running?.isCompressed = true
+            context.fireChannelRead(NIOAny(HTTPClientResponsePart.head(Inflation.head)))
+        } catch {
+            inflationFailed(ConnectionFailure.text(of: error))
+        }
+    }
+
+    func inflated(_ bytes: ByteBuffer) {
+        guard let running, running.isCompressed, bytes.readableBytes > 0 else { return }
+        received(bytes, running)
+    }
+
+    func inflationEnded() {
+        guard let running, running.isCompressed else { return }
+        complete()
+    }
+
+    func inflationFailed(_ detail: String) {
+        abandon(HTTPClientError(.decompressionFailed, .answered, origin: pool.origin, detail: detail))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -172,7 +222,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         case .close:
             context?.close(promise: nil)
         }
-        running.exchange.completed()
+        running.exchange.completed(running.figures)
     }
 
     // MARK: Ends

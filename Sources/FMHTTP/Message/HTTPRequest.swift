@@ -50,8 +50,9 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable {
-    /// Method, origin and path. Query, headers and body may hold secrets and are left out, also from `dump`.
-    public var description: String { "\(method.rawValue) \(origin)\(target.prefix { $0 != "?" && $0 != "#" })" }
+    /// Method and origin. All the rest may hold secrets (a path can end in a session token) and is left out, also from
+    /// `dump`.
+    public var description: String { "\(method.rawValue) \(origin)" }
 
     /// Shows no more than ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }

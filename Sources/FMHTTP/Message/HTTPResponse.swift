@@ -18,18 +18,26 @@ public struct HTTPResponse: Sendable, Equatable {
     public var headers: HTTPHeaders
     /// The body, decompressed; empty when there is none.
     public var body: ByteBuffer
+    /// The size of the body as it was sent, before decompression.
+    public var wireBodyBytes: Int
 
     /// A response, for tests and doubles.
-    public init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer()) {
+    public init(
+        status: HTTPResponseStatus,
+        headers: HTTPHeaders = [:],
+        body: ByteBuffer = ByteBuffer(),
+        wireBodyBytes: Int? = nil
+    ) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.wireBodyBytes = wireBodyBytes ?? body.readableBytes
     }
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomReflectable {
     /// The status and the size of the body. Headers (cookies, tokens) and field values are left out, also from `dump`.
-    public var description: String { "\(status.code), \(body.readableBytes) bytes" }
+    public var description: String { "\(status.code), \(body.readableBytes) bytes (\(wireBodyBytes) on the wire)" }
 
     /// Shows no more than ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["response": description]) }

@@ -2,7 +2,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 
 /// Who takes a response as it arrives. All calls come one after the other: on the connection's event loop, except that
-/// `finished` may come from anywhere when the request never reached a connection.
+/// `failed` may come from anywhere when the request never reached a connection.
 protocol ResponseSink: AnyObject, Sendable {
     /// The exchange has a connection, and everything else will come on this loop.
     func willReceive(on eventLoop: any EventLoop)
@@ -12,8 +12,9 @@ protocol ResponseSink: AnyObject, Sendable {
     func readCompleted()
     /// Whether to read on. Who says `false` calls ``Exchange/resumeReading()`` later.
     var wantsMore: Bool { get }
-    /// The last call.
-    func finished(_ error: HTTPClientError?)
+    /// The last call, one of these two.
+    func finished(_ figures: ExchangeFigures)
+    func failed(_ error: HTTPClientError)
 }
 
 /// One request on its way, from the first demand to the end.
@@ -37,6 +38,7 @@ final class Exchange: @unchecked Sendable {
     let queueDeadline: PoolStateMachine.QueueDeadline?
 
     private let pool: ConnectionPool
+    private let log: RequestLog?
     private let lock = NIOLock()
     private var machine = ExchangeStateMachine()
     private var sink: (any ResponseSink)?
@@ -49,6 +51,7 @@ final class Exchange: @unchecked Sendable {
         limits: ExchangeLimits,
         queueDeadline: PoolStateMachine.QueueDeadline?,
         pool: ConnectionPool,
+        log: RequestLog?,
         sink: any ResponseSink
     ) {
         self.id = id
@@ -57,6 +60,7 @@ final class Exchange: @unchecked Sendable {
         self.limits = limits
         self.queueDeadline = queueDeadline
         self.pool = pool
+        self.log = log
         self.sink = sink
     }
 
@@ -66,17 +70,13 @@ final class Exchange: @unchecked Sendable {
     }
 
     func cancel() {
-        let (action, connection, sink) = lock.withLock {
-            let result = (machine.cancelled(), self.connection, self.sink)
-            self.connection = nil
-            self.sink = nil
-            return result
-        }
+        let (action, connection, sink) = lock.withLock { (machine.cancelled(), self.connection, lockedRelease()) }
         switch action {
         case .leaveQueue: pool.cancel(self)
         case .stop: connection?.cancel(self)
-        case .nothing: break
+        case .nothing: return
         }
+        log?.cancelled()
         // Released here, after the lock: a sink may hold the last reference to something that comes back in `deinit`.
         withExtendedLifetime(sink) {}
     }
@@ -87,22 +87,24 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: From the connection, on its loop
 
-    /// Whether to send: `false` after a cancellation.
-    func begin(on connection: HTTP1Connection) -> Bool {
-        let sink: (any ResponseSink)? = lock.withLock {
-            guard machine.begin(on: connection.id) else { return nil }
+    /// The sink, if the request is to be sent; `nil` after a cancellation.
+    func begin(on connection: HTTP1Connection) -> (any ResponseSink)? {
+        let (sink, attempt): ((any ResponseSink)?, Int) = lock.withLock {
+            guard machine.begin(on: connection.id) else { return (nil, 0) }
             self.connection = connection
-            return self.sink
+            return (self.sink, machine.attempt)
         }
-        sink?.willReceive(on: connection.eventLoop)
-        return sink != nil
+        guard let sink else { return nil }
+        log?.sending(attempt: attempt, on: connection.id)
+        sink.willReceive(on: connection.eventLoop)
+        return sink
     }
 
-    /// The sink, as long as somebody listens. The handler keeps it while the exchange runs.
-    var currentSink: (any ResponseSink)? { lock.withLock { sink } }
-
-    func completed() {
-        finish(nil) { $0.completed() }
+    func completed(_ figures: ExchangeFigures) {
+        let sink = lock.withLock { machine.completed() ? lockedRelease() : nil }
+        guard let sink else { return }
+        log?.finished(figures)
+        sink.finished(figures)
     }
 
     /// - Parameter wasStale: The connection had served before and was closed without a byte of an answer, so the server
@@ -110,33 +112,39 @@ final class Exchange: @unchecked Sendable {
     func failed(_ error: HTTPClientError, wasStale: Bool = false) {
         let mayRepeat =
             request.body.isReplayable && (error.outcome == .notSent || (wasStale && request.isSafeToRepeat))
-        let action = lock.withLock {
-            connection = nil
-            return machine.failed(mayRepeat: mayRepeat)
-        }
-        switch action {
-        case .retry: pool.submit(self, reuse: .never)
-        case .report: finish(error) { _ in true }
-        case .ignore: break
-        }
+        end(error, mayRepeat: mayRepeat)
     }
 
     // MARK: From the pool, on any thread
 
     /// There will be no connection.
     func refused(_ error: HTTPClientError) {
-        finish(error) { $0.failed(mayRepeat: false) == .report }
+        end(error, mayRepeat: false)
     }
 
-    private func finish(_ error: HTTPClientError?, if condition: (inout ExchangeStateMachine) -> Bool) {
-        let sink: (any ResponseSink)? = lock.withLock {
-            guard condition(&machine) else { return nil }
-            defer {
-                self.sink = nil
-                connection = nil
-            }
-            return self.sink
+    private func end(_ error: HTTPClientError, mayRepeat: Bool) {
+        let (action, sink): (ExchangeStateMachine.FailureAction, (any ResponseSink)?) = lock.withLock {
+            connection = nil
+            let action = machine.failed(mayRepeat: mayRepeat)
+            return (action, action == .report ? lockedRelease() : nil)
         }
-        sink?.finished(error)
+        switch action {
+        case .retry:
+            log?.retrying(error)
+            pool.submit(self, reuse: .never)
+        case .report:
+            log?.failed(error)
+            sink?.failed(error)
+        case .ignore:
+            break
+        }
+    }
+
+    private func lockedRelease() -> (any ResponseSink)? {
+        defer {
+            sink = nil
+            connection = nil
+        }
+        return sink
     }
 }

@@ -58,11 +58,21 @@ where Downstream.Input == HTTPResponse, Downstream.Failure == HTTPClientError {
 
     var wantsMore: Bool { true }
 
-    func finished(_ error: HTTPClientError?) {
-        if let error { return end(.failure(error)) }
+    func finished(_ figures: ExchangeFigures) {
         guard let head else { preconditionFailure("a response that ends well has a head") }
-        enqueue(HTTPResponse(status: head.status, headers: head.headers, body: body))
+        let response = HTTPResponse(
+            status: head.status,
+            headers: head.headers,
+            body: body,
+            wireBodyBytes: figures.wireBodyBytes
+        )
         body = ByteBuffer()
+        enqueue(response)
         end(.finished)
+    }
+
+    func failed(_ error: HTTPClientError) {
+        body = ByteBuffer()
+        end(.failure(error))
     }
 }

@@ -43,5 +43,6 @@ where Downstream.Input == HTTPResponsePart, Downstream.Failure == HTTPClientErro
     func received(_ body: ByteBuffer) { enqueue(.body(body)) }
     func readCompleted() { flush() }
     var wantsMore: Bool { hasRoom }
-    func finished(_ error: HTTPClientError?) { end(error.map { .failure($0) } ?? .finished) }
+    func finished(_ figures: ExchangeFigures) { end(.finished) }
+    func failed(_ error: HTTPClientError) { end(.failure(error)) }
 }

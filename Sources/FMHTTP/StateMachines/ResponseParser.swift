@@ -302,11 +302,11 @@ struct ResponseParser {
 
     /// RFC 9112 §6.3.
     private func bodyLength(of head: HTTPResponseHead) throws(Problem) -> BodyLength {
-        let lengths = head.headers[canonicalForm: "content-length"]
-        let codings = head.headers[canonicalForm: "transfer-encoding"]
         if method == .HEAD || head.status == .noContent || head.status == .notModified { return .none }
         if method == .CONNECT, (200..<300).contains(head.status.code) { return .none }
 
+        let lengths = head.headers["content-length"]
+        let codings = head.headers["transfer-encoding"]
         if !codings.isEmpty {
             guard lengths.isEmpty else { throw .malformed("the body has two kinds of length") }
             guard head.version == .http1_1 else { throw .malformed("a transfer coding in HTTP/1.0") }
@@ -315,12 +315,12 @@ struct ResponseParser {
             }
             return .chunked
         }
-        guard let first = lengths.first else { return .untilClose }
-        guard lengths.allSatisfy({ $0 == first }) else { throw .malformed("two different lengths of the body") }
-        guard !first.isEmpty, first.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let length = Int(first)
-        else { throw .malformed("the length of the body is not a number") }
-        return .fixed(length)
+        guard let length = lengths.first else { return .untilClose }
+        // A repeated length, even the same one, is either a mistake or an attempt to make two readers disagree.
+        guard lengths.count == 1, let number = Int(length), length.utf8.allSatisfy({ $0.decimalDigit != nil }) else {
+            throw .malformed("the length of the body is not a number")
+        }
+        return .fixed(number)
     }
 
     private func persistence(of head: HTTPResponseHead, _ bodyLength: BodyLength) -> Persistence {

@@ -29,7 +29,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
     /// - Parameters:
     ///   - initialDemand: Asked for when the subscription arrives.
     ///   - demandAfterValue: Returned from `receive(_:)`.
-    ///   - onEvent: Called after an event was remembered, on the thread that brought it.
+    ///   - onEvent: Called after an event was remembered and those who wait for it were told, on the thread that brought it.
     public init(
         initialDemand: Subscribers.Demand = .unlimited,
         demandAfterValue: @escaping @Sendable (Input) -> Subscribers.Demand = { _ in .none },
@@ -130,8 +130,9 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
             if !satisfied.isEmpty { waiters.removeAll { $0.condition(lockedHistory) } }
             return satisfied
         }
-        onEvent(event)
+        // First, for what `onEvent` does may be to block.
         for waiter in satisfied { waiter.continuation.resume() }
+        onEvent(event)
     }
 }
 

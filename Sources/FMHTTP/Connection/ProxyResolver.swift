@@ -1,0 +1,117 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Which proxy, if any, leads to an origin.
+struct ProxyResolver: Sendable {
+    private let options: ProxyOptions
+    private let variable: @Sendable (String) -> String?
+
+    init(_ options: ProxyOptions, variable: @escaping @Sendable (String) -> String? = Self.environmentVariable) {
+        self.options = options
+        self.variable = variable
+    }
+
+    func proxy(for origin: Origin) -> HTTPProxy? {
+        if origin.isLoopback { return nil }
+        switch options {
+        case .none: return nil
+        case .proxy(let proxy): return proxy
+        case .environment:
+            return isExcluded(origin) ? nil : first(names(for: origin.scheme)).flatMap(HTTPProxy.init(url:))
+        }
+    }
+
+    /// `HTTP_PROXY` in capitals is not among them: in a CGI program that is a header of the request.
+    private func names(for scheme: Origin.Scheme) -> [String] {
+        switch scheme {
+        case .https: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        case .http: ["http_proxy", "all_proxy", "ALL_PROXY"]
+        }
+    }
+
+    private func first(_ names: [String]) -> String? {
+        names.lazy.compactMap(variable).first { !$0.isEmpty }
+    }
+
+    /// `no_proxy` is a list of hosts, each also for the names below it, each perhaps with a port; `*` is all.
+    private func isExcluded(_ origin: Origin) -> Bool {
+        guard let list = first(["no_proxy", "NO_PROXY"]) else { return false }
+        return list.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
+            if entry == "*" { return true }
+            var name = entry.lowercased()
+            if let colon = name.lastIndex(of: ":"), let port = Int(name[name.index(after: colon)...]),
+                name.firstIndex(of: ":") == colon
+            {
+                guard port == origin.port else { return false }
+                name = String(name[..<colon])
+            }
+            if name.hasPrefix("*") { name.removeFirst() }
+            if name.hasPrefix(".") { name.removeFirst() }
+            return !name.isEmpty && (origin.host == name || origin.host.hasSuffix("." + name))
+        }
+    }
+
+    private static func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+extension HTTPProxy {
+    /// `[http://][user[:password]@]host[:port][/]`; `nil` for anything else, also for kinds of proxy we do not speak to.
+    init?(url: String) {
+        var rest = url[...]
+        if let scheme = rest.range(of: "://") {
+            guard rest[..<scheme.lowerBound].lowercased() == "http" else { return nil }
+            rest = rest[scheme.upperBound...]
+        }
+        if let slash = rest.firstIndex(of: "/") { rest = rest[..<slash] }
+
+        var credentials: Credentials?
+        if let at = rest.lastIndex(of: "@") {
+            let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let user = parts[0].percentDecoded, let password = (parts.count > 1 ? parts[1] : "").percentDecoded
+            else {
+                return nil
+            }
+            credentials = Credentials(user: user, password: password)
+            rest = rest[rest.index(after: at)...]
+        }
+
+        var port = 8080
+        // The last colon begins a port, unless it stands within the brackets of an IPv6 address.
+        if let colon = rest.lastIndex(of: ":"), !rest[colon...].contains("]") {
+            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else { return nil }
+            port = number
+            rest = rest[..<colon]
+        }
+        guard !rest.isEmpty else { return nil }
+        self.init(host: Origin(scheme: .http, host: String(rest)).host, port: port, credentials: credentials)
+    }
+
+    /// `Basic …`.
+    var authorization: String? {
+        credentials.map { "Basic " + Array("\($0.user):\($0.password)".utf8).base64 }
+    }
+}
+
+extension Substring {
+    fileprivate func range(of text: String) -> Range<Index>? { firstRange(of: text) }
+
+    /// `nil` when a percent sign is not followed by two digits, or the bytes are not UTF-8.
+    fileprivate var percentDecoded: String? {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,57 @@
+internal import Logging
+internal import NIOCore
+
+/// The story of one request in the log: a line per attempt at `trace`, a line at the end at `debug`. It is given no
+/// target, header or body, so it cannot print one: even a path can hold a secret (the token at the end of a logout's).
+struct RequestLog: Sendable {
+    private let logger: Logger
+    private let started: NIODeadline
+
+    init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, now: NIODeadline) {
+        // Levels are asked for once: without a log a request pays for nothing here.
+        guard var logger, logger.logLevel <= .debug else { return nil }
+        logger[metadataKey: "request"] = "\(id.number)"
+        logger[metadataKey: "method"] = "\(request.method.rawValue)"
+        logger[metadataKey: "origin"] = "\(request.origin)"
+        self.logger = logger
+        started = now
+    }
+
+    func sending(attempt: Int, on connection: ConnectionID) {
+        logger.trace(
+            "sending request",
+            metadata: ["attempt": "\(attempt)", "connection": "\(connection.number)", "waited_ms": milliseconds()]
+        )
+    }
+
+    func retrying(_ error: HTTPClientError) {
+        logger.debug("connection was stale, sending request once more", metadata: ["error": "\(error.code)"])
+    }
+
+    func finished(_ figures: ExchangeFigures) {
+        logger.debug(
+            "request finished",
+            metadata: [
+                "status": "\(figures.status)",
+                "wire_bytes": "\(figures.wireBodyBytes)",
+                "body_bytes": "\(figures.bodyBytes)",
+                "duration_ms": milliseconds(),
+            ]
+        )
+    }
+
+    func failed(_ error: HTTPClientError) {
+        logger.debug(
+            "request failed",
+            metadata: ["error": "\(error.code)", "outcome": "\(error.outcome)", "duration_ms": milliseconds()]
+        )
+    }
+
+    func cancelled() {
+        logger.debug("request cancelled", metadata: ["duration_ms": milliseconds()])
+    }
+
+    private func milliseconds() -> Logger.MetadataValue {
+        "\(Double((NIODeadline.now() - started).nanoseconds / 1000) / 1000)"
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// `benchmarks [http|decode|stream|soak|all] [--json FILE]`
+///
+/// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
+@main
+enum Benchmarks {
+    /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
+    static let suites: [any Suite.Type] = [HTTPSuite.self, StreamSuite.self, SoakSuite.self]
+
+    static func main() async throws {
+        let options: Options
+        do {
+            options = try Options(CommandLine.arguments.dropFirst())
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(64)
+        }
+        var report = Report()
+        for suite in options.suites {
+            try await suite.run(&report, rounds: options.rounds)
+        }
+        if let file = options.jsonFile { try report.json().write(to: URL(fileURLWithPath: file)) }
+    }
+}
+
+protocol Suite {
+    static var name: String { get }
+    /// Whether `all` means this one too.
+    static var isPartOfAll: Bool { get }
+    /// Measures, prints, and puts its figures into the report.
+    static func run(_ report: inout Report, rounds: Int) async throws
+}
+
+extension Suite {
+    static var isPartOfAll: Bool { true }
+}
+
+struct Options {
+    var suites: [any Suite.Type] = []
+    var jsonFile: String?
+    var rounds = 5
+
+    struct Mistake: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    init(_ arguments: some Sequence<String>) throws {
+        var arguments = Array(arguments)[...]
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--json":
+                guard let file = arguments.popFirst() else { throw Mistake(description: "--json wants a file") }
+                jsonFile = file
+            case "--rounds":
+                guard let count = arguments.popFirst().flatMap({ Int($0) }), count > 0 else {
+                    throw Mistake(description: "--rounds wants a number")
+                }
+                rounds = count
+            case "all":
+                suites += Benchmarks.suites.filter { $0.isPartOfAll }
+            default:
+                guard let suite = Benchmarks.suites.first(where: { $0.name == argument }) else {
+                    let names = Benchmarks.suites.map { $0.name } + ["all"]
+                    throw Mistake(
+                        description: "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--json FILE]"
+                    )
+                }
+                suites.append(suite)
+            }
+        }
+        if suites.isEmpty { suites = Benchmarks.suites.filter { $0.isPartOfAll } }
+    }
+}

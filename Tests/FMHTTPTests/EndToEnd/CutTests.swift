@@ -1,0 +1,134 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+/// The server goes away after each byte of its answer, in each way it can.
+@Suite(.timeLimit(.minutes(1)))
+struct CutTests {
+    enum Way: String, CaseIterable, Sendable {
+        case close, reset, closeOutput
+
+        var step: FaultServer.Step {
+            switch self {
+            case .close: .close
+            case .reset: .reset
+            case .closeOutput: .closeOutput
+            }
+        }
+    }
+
+    private static let answers = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A: b\r\n\r\nbody",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n1\r\nd\r\n0\r\nT: t\r\n\r\n",
+        "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+    ]
+
+    @Test(arguments: Way.allCases, answers)
+    func afterEachByte(way: Way, answer: String) async throws {
+        // The target says where to cut.
+        let steps: FaultServer.Answer = { request in
+            let cut = Int(request.target.dropFirst()) ?? 0
+            return [.send(String(answer.prefix(cut))), way.step]
+        }
+        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 4)
+        try await withServer(configuration: configuration, answer: steps) { client, server, origin in
+            for cut in 0..<answer.count {
+                let error = await client.send(HTTPRequest(origin: origin, target: "/\(cut)")).failure
+                let codes: [HTTPClientError.Code] =
+                    // A reset may throw away what was on its way, so the client may have seen less than was sent.
+                    way == .reset || cut > 0 ? [.truncatedBody, .connectionClosed] : [.connectionClosed]
+                #expect(error.map { codes.contains($0.code) } == true, "cut at \(cut): \(String(describing: error))")
+                #expect(error?.outcome != .notSent)
+            }
+            #expect(server.requests.count == answer.count, "nothing was repeated")
+            // The whole answer is good, whatever follows.
+            if way != .reset {
+                let whole = await client.send(HTTPRequest(origin: origin, target: "/\(answer.count)")).value
+                #expect(whole?.status == .ok)
+            }
+        }
+    }
+
+    @Test(arguments: answers)
+    func byteByByteIsOnlySlow(answer: String) async throws {
+        try await withServer(answer: { _ in [.sendByteByByte(answer)] }) { client, server, origin in
+            for _ in 0..<2 { #expect(await client.get(origin).value?.status == .ok) }
+            #expect(server.acceptedCount == 1)
+        }
+    }
+
+    @Test(arguments: answers)
+    func stalledAfterEachByte(answer: String) async throws {
+        let steps: FaultServer.Answer = { request in
+            [.send(String(answer.prefix(Int(request.target.dropFirst()) ?? 0)))]
+        }
+        let timeouts = HTTPTimeouts(firstByte: .milliseconds(10), idle: .milliseconds(10))
+        let configuration = HTTPClientConfiguration(timeouts: timeouts, maximumConnectionsPerOrigin: 100)
+        try await withServer(configuration: configuration, answer: steps) { client, _, origin in
+            let results = await withTaskGroup { group in
+                for cut in 0..<answer.count {
+                    group.addTask { await client.send(HTTPRequest(origin: origin, target: "/\(cut)")).failure }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results.allSatisfy { $0?.code == .firstByteTimeout || $0?.code == .idleTimeout })
+        }
+    }
+
+    @Test func acceptedAndClosedAtOnce() async throws {
+        let options = FaultServer.Options(onAccept: { _ in [.close] })
+        try await withServer(options, answer: { _ in ok() }) { client, server, origin in
+            for _ in 0..<3 {
+                let error = await client.send(HTTPRequest(method: .POST, origin: origin, target: "/")).failure
+                #expect(error != nil)
+                #expect(server.requests.isEmpty)
+            }
+        }
+    }
+
+    @Test func acceptedAndClosedAtOnceUnderTLS() async throws {
+        let options = FaultServer.Options(tls: try TestCertificates.serverContext(), onAccept: { _ in [.reset] })
+        try await withServer(options, answer: { _ in ok() }) { client, _, origin in
+            let error = await client.get(origin).failure
+            #expect(error?.outcome == .notSent)
+        }
+    }
+
+    @Test func garbageBeforeTheFirstRequest() async throws {
+        let options = FaultServer.Options(onAccept: {
+            $0 == 1 ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")] : []
+        })
+        try await withServer(options, answer: { _ in ok("good") }) { client, server, origin in
+            // Whichever comes first, the garbage or the request: the answer is never taken for another request's.
+            let first = await client.get(origin)
+            #expect(first.value?.text != "good" || server.acceptedCount == 2)
+            #expect(await client.get(origin).value?.text == "good")
+        }
+    }
+
+    @Test func halfClosedAfterTheAnswer() async throws {
+        try await withServer(answer: { _ in ok("x") + [.closeOutput] }) { client, server, origin in
+            #expect(await client.get(origin).value?.text == "x")
+            await until { client.counts == PoolCounts() }
+            #expect(await client.get(origin).value?.text == "x")
+        }
+    }
+
+    @Test func aTLSConnectionCutWithinABodyWithoutLength() async throws {
+        let options = FaultServer.Options(tls: try TestCertificates.serverContext())
+        let tls = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+        let answer: FaultServer.Answer = { request in
+            [.send("HTTP/1.1 200 OK\r\n\r\nabc"), request.target == "/cut" ? .reset : .close]
+        }
+        try await withServer(options, configuration: HTTPClientConfiguration(tls: tls), answer: answer) {
+            client,
+            _,
+            origin in
+            #expect(await client.get(origin, "/whole").value?.text == "abc")
+            // Without the closing alert of TLS anybody could have cut it.
+            #expect(await client.get(origin, "/cut").failure?.outcome != .notSent)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct UploadTests {
+    private struct SourceBroke: Error {}
+
+    private func put(
+        _ origin: Origin,
+        length: Int,
+        isSafe: Bool = false,
+        isReplayable: Bool = false,
+        _ make: @escaping @Sendable () -> AnyPublisher<ByteBuffer, any Error>
+    ) -> HTTPRequest {
+        let body = HTTPBody.stream(length: length, isReplayable: isReplayable, make)
+        return HTTPRequest(method: .PUT, origin: origin, target: "/", body: body, isSafeToRepeat: isSafe)
+    }
+
+    private func chunks(_ texts: [String]) -> AnyPublisher<ByteBuffer, any Error> {
+        texts.map { ByteBuffer(string: $0) }.publisher.setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+
+    @Test func sendsWhatThePublisherGives() async throws {
+        try await withServer(answer: { ok(String(buffer: $0.body)) }) { client, server, origin in
+            let request = put(origin, length: 9) { self.chunks(["abc", "def", "ghi"]) }
+            #expect(await client.send(request).value?.text == "abcdefghi")
+            #expect(server.requests[0].headers["content-length"] == ["9"])
+            #expect(client.counts == PoolCounts(idle: 1))
+        }
+    }
+
+    @Test func asksForOneChunkAtATime() async throws {
+        try await withServer(answer: { ok("\($0.body.readableBytes)") }) { client, _, origin in
+            let demands = Locked<[Subscribers.Demand]>([])
+            let request = put(origin, length: 100_000) {
+                (0..<100).publisher
+                    .map { _ in ByteBuffer(repeating: 0, count: 1000) }
+                    .setFailureType(to: (any Error).self)
+                    .handleEvents(receiveRequest: { demand in demands.change { $0.append(demand) } })
+                    .eraseToAnyPublisher()
+            }
+            #expect(await client.send(request).value?.text == "100000")
+            #expect(demands.value == Array(repeating: .max(1), count: 100))
+        }
+    }
+
+    @Test func aServerThatDoesNotReadStopsThePublisher() async throws {
+        let options = FaultServer.Options(reads: false)
+        try await withServer(options, answer: { _ in [] }) { client, server, origin in
+            let given = Locked(0)
+            let request = put(origin, length: 1 << 30) {
+                (0..<(1 << 14)).publisher
+                    .map { _ in ByteBuffer(repeating: 0, count: 1 << 16) }
+                    .setFailureType(to: (any Error).self)
+                    .handleEvents(receiveOutput: { bytes in given.change { $0 += bytes.readableBytes } })
+                    .eraseToAnyPublisher()
+            }
+            let subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>()
+            client.response(request).subscribe(subscriber)
+            await until { given.value > 0 }
+            for _ in 0..<2000 { await Task.yield() }
+            #expect(given.value < 1 << 29)
+            subscriber.cancel()
+        }
+    }
+
+    @Test(arguments: [["abcd"], ["ab", "cd"], ["ab"], []])
+    func aBodyOfAnotherLengthFails(texts: [String]) async throws {
+        try await withServer(answer: { _ in [] }) { client, _, origin in
+            let error = await client.send(put(origin, length: 3) { self.chunks(texts) }).failure
+            #expect(error?.code == .bodyLengthMismatch)
+            #expect(error?.outcome == .unknown)
+            await until { client.counts == PoolCounts() }
+        }
+    }
+
+    @Test func aBodyThatFails() async throws {
+        try await withServer(answer: { _ in [] }) { client, _, origin in
+            let request = put(origin, length: 3) {
+                self.chunks(["a"]).append(Fail(error: SourceBroke() as any Error)).eraseToAnyPublisher()
+            }
+            let error = await client.send(request).failure
+            #expect(error?.code == .bodyFailed)
+            #expect(error?.underlying == "SourceBroke")
+        }
+    }
+
+    @Test func anEmptyStream() async throws {
+        try await withServer(answer: { ok("\($0.body.readableBytes)") }) { client, server, origin in
+            #expect(await client.send(put(origin, length: 0) { self.chunks([]) }).value?.text == "0")
+            #expect(server.requests[0].headers["content-length"] == ["0"])
+        }
+    }
+
+    @Test func aReplayableBodyIsMadeAnewForASecondAttempt() async throws {
+        try await withServer(answer: { $0.number == 2 ? [.close] : ok(String(buffer: $0.body)) }) {
+            client,
+            server,
+            origin in
+            let made = Locked(0)
+            let request = put(origin, length: 2, isSafe: true, isReplayable: true) {
+                made.change { $0 += 1 }
+                return self.chunks(["h", "i"])
+            }
+            for _ in 0..<2 { #expect(await client.send(request).value?.text == "hi") }
+            #expect(made.value == 3)
+            #expect(server.requests.map { String(buffer: $0.body) } == ["hi", "hi", "hi"])
+        }
+    }
+
+    @Test func aBodyThatIsNotReplayableIsNotRepeated() async throws {
+        try await withServer(answer: { $0.number == 2 ? [.close] : ok() }) { client, server, origin in
+            let request = put(origin, length: 2, isSafe: true, isReplayable: false) { self.chunks(["hi"]) }
+            #expect(await client.send(request).value != nil)
+            #expect(await client.send(request).failure?.code == .connectionClosed)
+            #expect(server.requests.count == 2)
+        }
+    }
+}
