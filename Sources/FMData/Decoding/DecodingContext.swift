@@ -22,10 +22,11 @@ final class DecodingContext {
     enum Detached {
         /// As if `null` stood there.
         case absent(parent: UInt32, key: DecodingKey)
-        case list(parent: UInt32, key: DecodingKey, elements: [UInt32])
+        /// Without a key it stands in the place of its parent.
+        case list(parent: UInt32, key: DecodingKey?, elements: [UInt32])
     }
 
-    private static let detachedBit: UInt32 = 0x8000_0000
+    static let detachedBit: UInt32 = 0x8000_0000
 
     let document: JSONDocument
     let options: DecodingOptions
@@ -33,10 +34,20 @@ final class DecodingContext {
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// The record on the tape, counted from 0; `nil` when it holds a whole text.
     var recordIndex: Int?
+    /// How the format lays out what servers write, as plain values: a copy of the format itself counts references.
+    let layouts:
+        (
+            date: CivilPattern.FixedLayout?, time: CivilPattern.FixedLayout?, timestamp: CivilPattern.FixedLayout?
+        )
     var wallClock: WallClock
     /// The type that is just being made from a value; tells a container what its elements will be.
     var expectedType: Any.Type = Void.self
-    var lookups = KeyLookups()
+    let slot = OwnSlot()
+    var traces = KeyTraces()
+    var indices = KeyIndices()
+    /// What a strategy of the user's made of names, over all records and for the objects of this one.
+    var convertedNames: [String: String] = [:]
+    var convertedObjects: [UInt32: [(name: String, value: UInt32)]] = [:]
     private var detached: [Detached] = []
 
     init(
@@ -48,7 +59,14 @@ final class DecodingContext {
         self.options = options
         self.userInfo = userInfo
         rules = Rules(options)
+        let format = options.values.format
+        layouts = (format.date.fixedLayout, format.time.fixedLayout, format.timestamp.fixedLayout)
         wallClock = WallClock(timeZone: options.values.timeZone)
+    }
+
+    deinit {
+        slot.giveBack()
+        traces.deallocate()
     }
 
     /// A context for the bytes that this one has not read, for when somebody keeps hold of this one.
@@ -56,19 +74,35 @@ final class DecodingContext {
         DecodingContext(document: document.continuation(), options: options, userInfo: userInfo)
     }
 
-    /// Forgets what belongs to the value on the tape.
-    func reset() {
+    /// The value on the tape is going to be decoded.
+    func begin() {
+        slot.open(self)
+    }
+
+    /// Forgets the value on the tape. Containers that were kept give nothing any more; for decoders that were kept there
+    /// is ``continuation()``.
+    func end() {
+        slot.close()
         if !detached.isEmpty { detached.removeAll() }
-        lookups.reset()
+        if !convertedObjects.isEmpty { convertedObjects.removeAll() }
+        indices.reset()
     }
 
     // MARK: Values
+
+    /// What the containers work with.
+    @inline(__always)
+    var view: TapeView {
+        TapeView(entries: document.tape.entries, text: document.bytes + document.valueStart)
+    }
 
     /// The value at an index. A list stands for its first element.
     @inline(__always)
     func entry(_ node: UInt32) -> JSONTape.Entry {
         node & DecodingContext.detachedBit == 0 ? document[node] : detachedEntry(node)
     }
+
+    func isOnTape(_ node: UInt32) -> Bool { node & DecodingContext.detachedBit == 0 }
 
     private func detachedEntry(_ node: UInt32) -> JSONTape.Entry {
         if case .list(_, _, let elements) = detached(node), let first = elements.first { return entry(first) }
@@ -116,7 +150,8 @@ final class DecodingContext {
     private func path(_ node: UInt32) -> [DecodingKey] {
         if node & DecodingContext.detachedBit != 0 {
             switch detached(node) {
-            case .absent(let parent, let key), .list(let parent, let key, _): return path(parent) + [key]
+            case .absent(let parent, let key): return path(parent) + [key]
+            case .list(let parent, let key, _): return path(parent) + (key.map { [$0] } ?? [])
             }
         }
         var result: [DecodingKey] = []

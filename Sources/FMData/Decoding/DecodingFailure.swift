@@ -76,6 +76,20 @@ extension DecodingFailure {
         )
     }
 
+    /// An answer with an error code, where records were wanted.
+    init(refusal: DataAPI.Message) {
+        let reason = "The server refused the request with code \(refusal.code)"
+        self.init(
+            underlying: DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason)),
+            recordNumber: nil,
+            recordId: nil,
+            path: ["messages"],
+            rawValue: nil,
+            byteOffset: nil,
+            reason: reason + "."
+        )
+    }
+
     /// An error that came up while the value on the tape of a context was made into something.
     init(_ error: any Error, in context: DecodingContext, recordNumber: Int? = nil) {
         let path: [any CodingKey]

@@ -70,7 +70,9 @@ extension DecodingContext {
         } catch {
             throw DecodingFailure(error)
         }
-        return DecodingContext(document: document, options: options, userInfo: userInfo)
+        let context = DecodingContext(document: document, options: options, userInfo: userInfo)
+        context.begin()
+        return context
     }
 }
 

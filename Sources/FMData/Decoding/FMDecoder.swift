@@ -35,6 +35,45 @@ public struct FMDecoder: Sendable {
         try decode(type, from: json, .fields)
     }
 
+    /// Decodes a whole answer with records, envelope and all, such as one that was saved to a file.
+    ///
+    ///     let people = try FMDecoder().decodeAnswer(DataAPI.RecordResponse<Person, EmptyPortal>.self, from: body)
+    ///
+    /// Beside the result this needs no more memory than one record does.
+    ///
+    /// - Throws: ``DecodingFailure``, also for an answer in which the server refuses the request.
+    public func decodeAnswer<R: Decodable, P: Decodable>(
+        _ type: DataAPI.RecordResponse<R, P>.Type,
+        from body: some Collection<UInt8>
+    ) throws(DecodingFailure) -> DataAPI.RecordResponse<R, P> {
+        let read = { (bytes: UnsafeBufferPointer<UInt8>) in
+            Result { () throws(DecodingFailure) in try answer(type, UnsafeRawBufferPointer(bytes)) }
+        }
+        return try (body.withContiguousStorageIfAvailable(read) ?? Array(body).withUnsafeBufferPointer(read)).get()
+    }
+
+    private func answer<R: Decodable, P: Decodable>(
+        _ type: DataAPI.RecordResponse<R, P>.Type,
+        _ body: UnsafeRawBufferPointer
+    ) throws(DecodingFailure) -> DataAPI.RecordResponse<R, P> {
+        var reader = RecordResponseReader<R, P>(options: options, userInfo: userInfo)
+        var data: [DataAPI.Record<R, P>] = []
+        var rest = body[...]
+        while !rest.isEmpty {
+            reader.feed(UnsafeRawBufferPointer(rebasing: rest.prefix(FMDecoder.chunk)))
+            rest = rest.dropFirst(FMDecoder.chunk)
+            try reader.nextRecords(appendTo: &data)
+        }
+        let envelope = try reader.finish()
+        if let refusal = envelope.messages.first(where: { !$0.isSuccess }) {
+            throw DecodingFailure(refusal: refusal)
+        }
+        return DataAPI.RecordResponse(data: data, dataInfo: envelope.dataInfo, scriptResponse: envelope.scriptResponse)
+    }
+
+    /// Bytes read at a time: few enough to stay in the cache.
+    private static let chunk = 65_536
+
     private func decode<T: Decodable>(
         _ type: T.Type,
         from json: some Collection<UInt8>,

@@ -173,9 +173,9 @@ extension DecodingContext {
         if type == String.self { return cast(try string(node, mode)) }
         if type == FieldValue.self { return cast(try fieldValue(node)) }
         if type == Date.self, mode == .fields, rules.contains(.datesFromText) { return cast(try date(node)) }
-        if type == FMDate.self { return cast(try civil(FMDate.self, node, FMDate.init(utf8:format:))) }
-        if type == FMTimestamp.self { return cast(try civil(FMTimestamp.self, node, FMTimestamp.init(utf8:format:))) }
-        if type == FMTime.self { return cast(try civil(FMTime.self, node, FMTime.init(utf8:format:))) }
+        if type == FMDate.self { return cast(try civil(FMDate.self, node, layouts.date)) }
+        if type == FMTimestamp.self { return cast(try civil(FMTimestamp.self, node, layouts.timestamp)) }
+        if type == FMTime.self { return cast(try civil(FMTime.self, node, layouts.time)) }
         if type == Decimal.self { return cast(try decimal(node, mode)) }
         if type == FMNumber.self { return cast(try fmNumber(node, mode)) }
         if type == URL.self { return cast(try url(node, mode)) }
@@ -228,6 +228,20 @@ extension DecodingContext {
         try number(FMNumber.self, node, mode) { FMNumber(validLiteral: String(decoding: $0, as: UTF8.self)) }
     }
 
+    @inline(__always)
+    private func civil<Value: CivilValue>(
+        _ type: Value.Type,
+        _ node: UInt32,
+        _ layout: CivilPattern.FixedLayout?
+    ) throws -> Value {
+        let entry = entry(node)
+        if entry.kind == .string, entry.flags.isEmpty, let layout {
+            var fields = CivilFields()
+            if fields.readFixed(document.content(entry), layout), let value = Value(fields) { return value }
+        }
+        return try civil(type, node) { Value.read($0, $1) }
+    }
+
     private func civil<Value>(
         _ type: Value.Type,
         _ node: UInt32,
@@ -236,27 +250,27 @@ extension DecodingContext {
         let entry = entry(node)
         guard entry.kind == .string else { throw mismatch(type, node) }
         if entry.length == 0 { throw emptyField(type, node) }
-        let value: Value?
-        if entry.flags.contains(.escaped) {
-            // US dates come with escaped slashes from some servers.
-            var text = document.text(entry)
-            value = text.withUTF8 { read($0, options.values.format) }
-        } else {
-            value = read(document.content(entry), options.values.format)
+        // Some servers escape the slashes of dates.
+        var text = document.text(entry)
+        guard let value = text.withUTF8({ read($0, options.values.format) }) else {
+            throw corrupted(type, node, "The text is no \(type) in the expected format.")
         }
-        guard let value else { throw corrupted(type, node, "The text is no \(type) in the expected format.") }
         return value
     }
 
     /// A timestamp, or a date: its first instant.
     private func date(_ node: UInt32) throws -> Date {
-        let timestamp = try civil(Date.self, node) { text, format in
-            let timestamp =
-                FMTimestamp(utf8: text, format: format)
-                ?? FMDate(utf8: text, format: format).map(FMTimestamp.init(midnightOf:))
-            return timestamp.map { $0.instant(offset: wallClock.offset(at: $0.secondsSinceEpoch)) }
-        }
-        return timestamp
+        let entry = entry(node)
+        var fields = CivilFields()
+        let isFixed =
+            entry.kind == .string && entry.flags.isEmpty
+            && (layouts.timestamp.map { fields.readFixed(document.content(entry), $0) } ?? false)
+        let timestamp =
+            try (isFixed ? FMTimestamp(fields) : nil)
+            ?? civil(FMTimestamp.self, node) { text, format in
+                FMTimestamp.read(text, format) ?? FMDate.read(text, format).map(FMTimestamp.init(midnightOf:))
+            }
+        return timestamp.instant(offset: wallClock.offset(at: timestamp.secondsSinceEpoch))
     }
 
     private func url(_ node: UInt32, _ mode: Mode) throws -> URL {

@@ -1,54 +1,101 @@
-// Names in `fieldData` that are not spelled like the coding key: repetitions, related fields, strategies.
+// Finding the member that a key means, when it is not where it was expected: elsewhere in the object, spelled otherwise,
+// a repetition, a related field, named by a strategy.
 extension DecodingContext {
-    /// What a key means when no member has exactly its name.
+    /// The value that a key means in an object; `nil` when there is none.
     func value(
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ names: [(name: String, value: UInt32)]?
+        _ trace: UnsafeMutablePointer<KeyTrace>? = nil
     ) -> UInt32? {
-        if let value = member(named: name, in: object, mode, names) { return value }
+        if let value = member(named: name, in: object, mode, trace) { return value }
         guard mode == .fields, rules.contains(.repetitions) else { return nil }
-        return repetitions(named: name, in: object, mode, names)
+        return repetitions(named: name, in: object)
     }
 
     private func member(
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ names: [(name: String, value: UInt32)]?
+        _ trace: UnsafeMutablePointer<KeyTrace>? = nil
     ) -> UInt32? {
-        if let names { return names.first { $0.name == name }?.value }
-        if let value = KeyLookups.find(name, object, document) { return value }
+        if mode == .fields, rules.contains(.customKeys) { return customMember(named: name, in: object) }
+        if let value = exactMember(named: name, in: object, trace) { return value }
         guard mode == .fields, rules.contains(.keysWithoutTable), !name.contains("::") else { return nil }
-        return KeyLookups.find(after: "::", name, object, document)
+        let suffix = "::" + name
+        return first(in: object) { key in
+            Int(key.length) > suffix.utf8.count && document.text(key).hasSuffix(suffix)
+        }
+    }
+
+    private func exactMember(
+        named name: String,
+        in object: UInt32,
+        _ trace: UnsafeMutablePointer<KeyTrace>?
+    ) -> UInt32? {
+        let tape = view
+        let head = tape[object]
+        // Only `String` undoes escapes, and only a walk from the first key tells which of two members of one name counts.
+        if head.flags.contains(.irregular) { return first(in: object) { document.text($0) == name } }
+        var utf8 = name
+        let key = utf8.withUTF8 { utf8 in
+            indices.key(
+                utf8,
+                in: object,
+                startingAt: trace?.pointee.searchStart(in: object, head.link) ?? object + 1,
+                tape
+            )
+        }
+        if let key {
+            trace?.pointee.found(key, in: object, isFlat: head.isFlat(at: object), tape)
+            return key + 1
+        }
+        // A server may spell accents decomposed where the source code has them composed.
+        guard name.utf8.contains(where: { $0 >= 0x80 }) else { return nil }
+        return first(in: object) { $0.flags.contains(.nonASCII) && document.text($0) == name }
+    }
+
+    private func first(in object: UInt32, where matches: (JSONTape.Entry) -> Bool) -> UInt32? {
+        let end = document[object].link
+        var index = object + 1
+        while index < end {
+            if matches(document[index]) { return index + 1 }
+            index = document.tape.end(of: index + 1)
+        }
+        return nil
     }
 
     // MARK: Repetitions
 
     /// `name(1)`, `name(2)` … as a list.
-    private func repetitions(
-        named name: String,
-        in object: UInt32,
-        _ mode: Mode,
-        _ names: [(name: String, value: UInt32)]?
-    ) -> UInt32? {
+    private func repetitions(named name: String, in object: UInt32) -> UInt32? {
         var elements: [UInt32] = []
-        while let value = member(named: "\(name)(\(elements.count + 1))", in: object, mode, names) {
+        while let value = member(named: "\(name)(\(elements.count + 1))", in: object, .fields) {
             elements.append(value)
         }
         guard !elements.isEmpty else { return nil }
         return add(.list(parent: object, key: DecodingKey(name), elements: elements))
     }
 
-    /// A single value as a list, where an array is wanted: a repeating field of which the layout shows one repetition.
-    func singleRepetition(_ node: UInt32, _ mode: Mode) -> UInt32? {
-        guard mode == .fields, rules.contains(.repetitions) else { return nil }
+    /// The list that stands where an array is wanted: repetitions, or the one value of a repeating field of which the
+    /// layout shows a single repetition. `nil` when there is no list in it.
+    ///
+    /// Empty repetitions at the end are left out, unless the type that is just being made has a value for them.
+    func filledList(_ node: UInt32, _ mode: Mode) -> UInt32? {
+        guard let elements = list(node) ?? singleRepetition(node, mode) else { return nil }
+        var filled = elements[...]
+        if let list = expectedType as? any ListValue.Type, !list.keepsEmptyElements {
+            while let last = filled.last, isEmptyField(entry(last), mode) { filled.removeLast() }
+        }
+        if filled.count == list(node)?.count { return node }
+        return add(.list(parent: node, key: nil, elements: Array(filled)))
+    }
+
+    private func singleRepetition(_ node: UInt32, _ mode: Mode) -> [UInt32]? {
+        guard mode == .fields, rules.contains(.repetitions), isOnTape(node) else { return nil }
         switch entry(node).kind {
-        case .string, .number, .true, .false:
-            return add(.list(parent: node, key: DecodingKey(index: 0), elements: [node]))
-        case .object, .array, .key, .null:
-            return nil
+        case .string, .number, .true, .false: return [node]
+        case .object, .array, .key, .null: return nil
         }
     }
 
@@ -62,16 +109,38 @@ extension DecodingContext {
 
     // MARK: Strategies
 
-    /// The members of an object under the names that the user's strategy gives them.
+    private func customMember(named name: String, in object: UInt32) -> UInt32? {
+        customNames(object).first { $0.name == name }?.value
+    }
+
+    /// The members of an object under the names that the user's strategy gives them, first ones first.
     func customNames(_ object: UInt32) -> [(name: String, value: UInt32)] {
+        if let names = convertedObjects[object] { return names }
         guard case .custom(let convert) = options.keys else { return [] }
         var names: [(name: String, value: UInt32)] = []
         let end = document[object].link
         var index = object + 1
         while index < end {
-            names.append((convert(document.text(document[index])), index + 1))
+            let name = document.text(document[index])
+            names.append((converted(name, convert), index + 1))
             index = document.tape.end(of: index + 1)
         }
+        convertedObjects[object] = names
         return names
     }
+
+    /// The user's function is asked once for each name, not once for each record.
+    private func converted(_ name: String, _ convert: (String) -> String) -> String {
+        if let converted = convertedNames[name] { return converted }
+        if convertedNames.count == 10_000 { convertedNames.removeAll() }
+        let converted = convert(name)
+        convertedNames[name] = converted
+        return converted
+    }
+}
+
+extension JSONTape.Entry {
+    /// Whether an object has no containers in it, so that its keys are at the odd places.
+    @inline(__always)
+    func isFlat(at index: UInt32) -> Bool { link &- index == 2 &* length &+ 1 }
 }

@@ -55,6 +55,12 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
         return try takeRecord()
     }
 
+    /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
+    /// that an optional costs.
+    mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
+        while try advance(isLast: false) == .record { records.append(try takeRecord()) }
+    }
+
     /// The rest of the answer, after its last byte was fed. Records that were not taken are skipped.
     ///
     /// - Throws: ``DecodingFailure`` when the body ends too early, when it is no Data API answer, or when it reports
@@ -96,13 +102,15 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
         }
     }
 
+    @inline(__always)
     private mutating func takeRecord() throws(DecodingFailure) -> Record {
         context.recordIndex = recordCount
+        context.begin()
         recordCount += 1
         defer { endValue() }
         do {
             if let decodeRecord { return try decodeRecord(context.document.valueBytes) }
-            return try context.decode(Record.self, 0, .plain)
+            return try Record(readFrom: context)
         } catch {
             throw DecodingFailure(error, in: context, recordNumber: recordCount)
         }
@@ -110,6 +118,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     private mutating func take(_ name: String, of level: AnswerScanner.Level) throws(DecodingFailure) {
         context.recordIndex = nil
+        context.begin()
         defer { endValue() }
         do {
             switch (level, name) {
@@ -132,7 +141,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
     /// Makes the memory ready for the next value. Somebody who still holds a decoder keeps the old memory.
     private mutating func endValue() {
         if isKnownUniquelyReferenced(&context) {
-            context.reset()
+            context.end()
         } else {
             context = context.continuation()
         }

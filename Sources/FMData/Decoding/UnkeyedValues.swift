@@ -3,18 +3,16 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     private let decoder: ValueDecoder
     /// The next element; in a list beside the tape its position.
     private var next: UInt32
-    private(set) var currentIndex = 0
+    // Narrow, so that an existential holds the container without a box.
+    private var index: UInt32 = 0
 
     init(_ decoder: ValueDecoder) throws {
         let context = decoder.context
-        if context.list(decoder.node) != nil {
-            self.decoder = decoder
-            next = 0
-        } else if context.document[decoder.node].kind == .array {
+        if context.isOnTape(decoder.node), context.document[decoder.node].kind == .array {
             self.decoder = decoder
             next = decoder.node + 1
         } else {
-            guard let list = context.singleRepetition(decoder.node, decoder.mode) else {
+            guard let list = context.filledList(decoder.node, decoder.mode) else {
                 throw context.mismatch([Any].self, decoder.node)
             }
             self.decoder = ValueDecoder(context: context, node: list, mode: decoder.mode)
@@ -22,6 +20,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         }
     }
 
+    var currentIndex: Int { Int(index) }
     private var context: DecodingContext { decoder.context }
     private var mode: DecodingContext.Mode { decoder.mode }
 
@@ -52,7 +51,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
 
     private mutating func advance() {
         next = context.list(decoder.node) == nil ? context.document.tape.end(of: next) : next + 1
-        currentIndex += 1
+        index += 1
     }
 
     /// A value that cannot be made leaves the container where it is.

@@ -1,3 +1,21 @@
+/// A date, a time or both.
+protocol CivilValue {
+    /// What a format says about it.
+    static func pattern(of format: ValueFormat) -> CivilPattern
+    /// `nil` when there is no such day or time of day.
+    init?(_ fields: CivilFields)
+}
+
+extension CivilValue {
+    /// Reads a text in a format, or in ISO 8601, which cannot be mistaken for another.
+    static func read(_ text: UnsafeBufferPointer<UInt8>, _ format: ValueFormat) -> Self? {
+        let own = pattern(of: format)
+        let iso = pattern(of: .iso)
+        let fields = CivilFields(reading: text, as: own) ?? (own == iso ? nil : CivilFields(reading: text, as: iso))
+        return fields.flatMap(Self.init)
+    }
+}
+
 extension CodingUserInfoKey {
     /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders that are not FMData's own, such as a
     /// `JSONDecoder` of yours. ``ValueFormat/us`` when nothing is set.
@@ -18,11 +36,11 @@ extension Decoder {
     private var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
 
     /// What FMData's own decoder does without this detour.
-    func decodeCivil<Value>(_ read: (UnsafeBufferPointer<UInt8>, ValueFormat) -> Value?) throws -> Value {
+    func decodeCivil<Value: CivilValue>() throws -> Value {
         let container = try singleValueContainer()
         var text = try container.decode(String.self)
         let format = fileMakerFormat
-        guard let value = text.withUTF8({ read($0, format) }) else {
+        guard let value = text.withUTF8({ Value.read($0, format) }) else {
             // The text itself stays out of the error: it is a field's value.
             throw DecodingError.dataCorruptedError(
                 in: container,

@@ -46,6 +46,13 @@ extension CivilFields {
     /// Reads the whole text by the pattern; `nil` when it does not fit or a part is out of its range. Whether the day
     /// exists is for ``FMDate`` to say.
     init?(reading text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern) {
+        self.init()
+        if let layout = pattern.fixedLayout, readFixed(text, layout) { return }
+        guard let fields = CivilFields(readingLoosely: text, as: pattern) else { return nil }
+        self = fields
+    }
+
+    private init?(readingLoosely text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern) {
         var position = 0
         var isAfternoon: Bool?
         var isOfTwelve = false
@@ -91,6 +98,41 @@ extension CivilFields {
         }
         guard position == text.count else { return nil }
         if isOfTwelve, isAfternoon == true { hour += 12 }
+    }
+
+    /// Reads a text in which every part is where the layout has it, as servers write them; `false` for any other.
+    @inline(__always)
+    mutating func readFixed(_ text: UnsafeBufferPointer<UInt8>, _ layout: CivilPattern.FixedLayout) -> Bool {
+        guard text.count == layout.length else { return false }
+        var isFitting = true
+        func two(_ position: Int) -> Int {
+            let tens = text[position] &- CivilFields.zero
+            let ones = text[position + 1] &- CivilFields.zero
+            if tens > 9 || ones > 9 { isFitting = false }
+            return Int(tens) * 10 + Int(ones)
+        }
+        func separator(_ position: Int, _ byte: UInt8) {
+            if text[position] != byte { isFitting = false }
+        }
+        if layout.hasDate {
+            if layout.isISO {
+                (year, month, day) = (two(0) * 100 + two(2), two(5), two(8))
+                separator(4, UInt8(ascii: "-"))
+                separator(7, UInt8(ascii: "-"))
+            } else {
+                (month, day, year) = (two(0), two(3), two(6) * 100 + two(8))
+                separator(2, UInt8(ascii: "/"))
+                separator(5, UInt8(ascii: "/"))
+            }
+        }
+        if layout.hasTime {
+            let start = layout.length - 8
+            (hour, minute, second) = (two(start), two(start + 3), two(start + 6))
+            separator(start + 2, UInt8(ascii: ":"))
+            separator(start + 5, UInt8(ascii: ":"))
+            if layout.hasDate { separator(10, layout.isISO ? UInt8(ascii: "T") : UInt8(ascii: " ")) }
+        }
+        return isFitting && minute < 60 && second < 60
     }
 
     @inline(__always)

@@ -11,10 +11,20 @@ struct CivilPattern: Hashable, Sendable {
         case date, time, timestamp
     }
 
-    let pieces: [Piece]
+    /// The form in which servers write dates when asked for no other: digits at fixed places.
+    struct FixedLayout: Hashable, Sendable {
+        var isISO: Bool
+        var hasDate: Bool
+        var hasTime: Bool
+        var length: Int { (hasDate ? 10 : 0) + (hasTime ? 8 : 0) + (hasDate && hasTime ? 1 : 0) }
+    }
 
-    init(pieces: [Piece]) {
+    let pieces: [Piece]
+    let fixedLayout: FixedLayout?
+
+    init(pieces: [Piece], fixedLayout: FixedLayout? = nil) {
         self.pieces = pieces
+        self.fixedLayout = fixedLayout
     }
 
     init(_ pattern: String, needing subject: Subject) throws(ValueFormat.PatternError) {
@@ -40,6 +50,7 @@ struct CivilPattern: Hashable, Sendable {
         if !literal.isEmpty { pieces.append(.literal(literal)) }
         try CivilPattern.check(pieces, subject, of: pattern)
         self.pieces = pieces
+        fixedLayout = nil
     }
 
     private static func quoted(

@@ -66,16 +66,8 @@ extension FMDate {
     /// Reads a date in a format; `nil` when the text is not one. Leading zeros may be missing.
     public init?(_ text: some StringProtocol, format: ValueFormat) {
         var text = String(text)
-        guard let date = text.withUTF8({ FMDate(utf8: $0, format: format) }) else { return nil }
+        guard let date = text.withUTF8({ FMDate.read($0, format) }) else { return nil }
         self = date
-    }
-
-    init?(utf8 text: UnsafeBufferPointer<UInt8>, format: ValueFormat) {
-        guard
-            let fields = CivilFields(reading: text, as: format.date)
-                ?? (format.isISO ? nil : CivilFields(reading: text, as: ValueFormat.iso.date))
-        else { return nil }
-        self.init(year: fields.year, month: fields.month, day: fields.day)
     }
 
     /// The date as text, zero-padded as the format's pattern says.
@@ -107,9 +99,17 @@ extension FMDate {
     }
 }
 
+extension FMDate: CivilValue {
+    static func pattern(of format: ValueFormat) -> CivilPattern { format.date }
+
+    init?(_ fields: CivilFields) {
+        self.init(year: fields.year, month: fields.month, day: fields.day)
+    }
+}
+
 extension FMDate: Codable {
     public init(from decoder: any Decoder) throws {
-        self = try decoder.decodeCivil { FMDate(utf8: $0, format: $1) }
+        self = try decoder.decodeCivil()
     }
 
     public func encode(to encoder: any Encoder) throws {

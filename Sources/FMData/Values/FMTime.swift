@@ -63,16 +63,8 @@ extension FMTime {
     /// Reads a time in a format; `nil` when the text is not one. Leading zeros and the seconds may be missing.
     public init?(_ text: some StringProtocol, format: ValueFormat) {
         var text = String(text)
-        guard let time = text.withUTF8({ FMTime(utf8: $0, format: format) }) else { return nil }
+        guard let time = text.withUTF8({ FMTime.read($0, format) }) else { return nil }
         self = time
-    }
-
-    init?(utf8 text: UnsafeBufferPointer<UInt8>, format: ValueFormat) {
-        guard
-            let fields = CivilFields(reading: text, as: format.time)
-                ?? (format.hasISOTime ? nil : CivilFields(reading: text, as: ValueFormat.iso.time))
-        else { return nil }
-        self = fields.time
     }
 
     /// The time as text, with a fraction when there is one.
@@ -91,9 +83,17 @@ extension FMTime: LosslessStringConvertible {
     public init?(_ description: String) { self.init(description, format: .iso) }
 }
 
+extension FMTime: CivilValue {
+    static func pattern(of format: ValueFormat) -> CivilPattern { format.time }
+
+    init?(_ fields: CivilFields) {
+        self = fields.time
+    }
+}
+
 extension FMTime: Codable {
     public init(from decoder: any Decoder) throws {
-        self = try decoder.decodeCivil { FMTime(utf8: $0, format: $1) }
+        self = try decoder.decodeCivil()
     }
 
     public func encode(to encoder: any Encoder) throws {

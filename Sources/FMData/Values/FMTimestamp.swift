@@ -52,17 +52,8 @@ extension FMTimestamp {
     /// Reads a timestamp in a format; `nil` when the text is not one. Leading zeros may be missing.
     public init?(_ text: some StringProtocol, format: ValueFormat) {
         var text = String(text)
-        guard let timestamp = text.withUTF8({ FMTimestamp(utf8: $0, format: format) }) else { return nil }
+        guard let timestamp = text.withUTF8({ FMTimestamp.read($0, format) }) else { return nil }
         self = timestamp
-    }
-
-    init?(utf8 text: UnsafeBufferPointer<UInt8>, format: ValueFormat) {
-        guard
-            let fields = CivilFields(reading: text, as: format.timestamp)
-                ?? (format.isISO ? nil : CivilFields(reading: text, as: ValueFormat.iso.timestamp)),
-            let date = FMDate(year: fields.year, month: fields.month, day: fields.day)
-        else { return nil }
-        self.init(date: date, time: fields.time)
     }
 
     /// The timestamp as text, with a fraction of a second when there is one.
@@ -118,9 +109,18 @@ extension FMTimestamp {
     }
 }
 
+extension FMTimestamp: CivilValue {
+    static func pattern(of format: ValueFormat) -> CivilPattern { format.timestamp }
+
+    init?(_ fields: CivilFields) {
+        guard let date = FMDate(fields) else { return nil }
+        self.init(date: date, time: fields.time)
+    }
+}
+
 extension FMTimestamp: Codable {
     public init(from decoder: any Decoder) throws {
-        self = try decoder.decodeCivil { FMTimestamp(utf8: $0, format: $1) }
+        self = try decoder.decodeCivil()
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -26,15 +26,15 @@ public struct ValueFormat: Hashable, Sendable {
     let date: CivilPattern
     let time: CivilPattern
     let timestamp: CivilPattern
-    let isISO: Bool
-    let hasISOTime: Bool
 
     private init(date: [CivilPattern.Piece], time: [CivilPattern.Piece], separator: String) {
-        self.date = CivilPattern(pieces: date)
-        self.time = CivilPattern(pieces: time)
-        timestamp = CivilPattern(pieces: date + [.literal(separator)] + time)
-        isISO = separator == "T"
-        hasISOTime = true
+        let isISO = separator == "T"
+        self.date = CivilPattern(pieces: date, fixedLayout: .init(isISO: isISO, hasDate: true, hasTime: false))
+        self.time = CivilPattern(pieces: time, fixedLayout: .init(isISO: isISO, hasDate: false, hasTime: true))
+        timestamp = CivilPattern(
+            pieces: date + [.literal(separator)] + time,
+            fixedLayout: .init(isISO: isISO, hasDate: true, hasTime: true)
+        )
     }
 
     /// A format of given patterns, as `productInfo` reports them.
@@ -51,8 +51,6 @@ public struct ValueFormat: Hashable, Sendable {
         self.date = try CivilPattern(date, needing: .date)
         self.time = try CivilPattern(time, needing: .time)
         self.timestamp = try CivilPattern(timestamp ?? date + " " + time, needing: .timestamp)
-        isISO = false
-        hasISOTime = self.time == ValueFormat.iso.time
     }
 
     /// A pattern that cannot be used.

@@ -1,0 +1,73 @@
+extension DataAPI.Record where R: Decodable, P: Decodable {
+    /// The record on the tape of a context, read without a container of its own: the same as `init(from:)`, for every
+    /// record of a long answer.
+    init(readFrom context: DecodingContext) throws {
+        let tape = context.view
+        let head = tape[0]
+        guard head.kind == .object, !head.flags.contains(.irregular) else {
+            self = try context.decode(DataAPI.Record<R, P>.self, 0, .plain)
+            return
+        }
+        var members = RecordMembers()
+        var index: UInt32 = 1
+        while index < head.link {
+            members.take(tape[index], at: index + 1, tape)
+            index = tape.end(of: index + 1)
+        }
+        func value(_ index: UInt32, _ name: String) throws -> UInt32 {
+            guard index != 0 else { throw context.missing(DecodingKey(name), 0) }
+            return index
+        }
+        func isPresent(_ index: UInt32) -> Bool { index != 0 && tape[index].kind != .null }
+
+        fieldData = try context.decode(R.self, try value(members.fieldData, "fieldData"), .fields)
+        portalData = isPresent(members.portalData) ? try context.decode(P.self, members.portalData, .portals) : nil
+        recordId = try context.wireInteger(try value(members.recordId, "recordId"))
+        modId = try context.wireInteger(try value(members.modId, "modId"))
+        portalDataInfo =
+            isPresent(members.portalDataInfo)
+            ? try context.decode([DataAPI.PortalDataInfo].self, members.portalDataInfo, .plain) : nil
+    }
+}
+
+/// Where the members of a record are on the tape; 0 for none.
+private struct RecordMembers {
+    var fieldData: UInt32 = 0
+    var portalData: UInt32 = 0
+    var recordId: UInt32 = 0
+    var modId: UInt32 = 0
+    var portalDataInfo: UInt32 = 0
+
+    /// Takes in a member by its name. Most of the lengths tell the names apart already.
+    @inline(__always)
+    mutating func take(_ key: JSONTape.Entry, at value: UInt32, _ tape: TapeView) {
+        switch key.length {
+        case 5 where tape.isEqual(key, "modId"): modId = value
+        case 8 where tape.isEqual(key, "recordId"): recordId = value
+        case 9 where tape.isEqual(key, "fieldData"): fieldData = value
+        case 10 where tape.isEqual(key, "portalData"): portalData = value
+        case 14 where tape.isEqual(key, "portalDataInfo"): portalDataInfo = value
+        default: break
+        }
+    }
+}
+
+extension TapeView {
+    @inline(__always)
+    fileprivate func isEqual(_ key: JSONTape.Entry, _ name: StaticString) -> Bool {
+        isEqual(key, UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    }
+}
+
+extension DecodingContext {
+    /// An id, which servers send as text and some proxies as a number.
+    fileprivate func wireInteger(_ node: UInt32) throws -> Int {
+        let entry = entry(node)
+        guard entry.kind == .string || entry.kind == .number else { throw mismatch(Int.self, node) }
+        let digits = document.content(entry)
+        guard NumberText.isLiteral(digits), let number = NumberText.integer(digits, as: Int.self) else {
+            throw corrupted(Int.self, node, "The text is not an integer.")
+        }
+        return number
+    }
+}

@@ -1,0 +1,182 @@
+import FMData
+import Foundation
+
+/// What the decoders of `benchmarks decode` have to do: types as a user writes them, and answers of any length.
+///
+/// Foundation's decoder gets the same types and the same bytes. It knows nothing of FileMaker's values, so the records
+/// hold only what it can read too: dates are `String` for it where they are ``FMDate`` here (which is the easier task),
+/// and no number is empty.
+enum DecodeModels {
+    /// Twenty fields of all kinds.
+    struct Wide: Decodable {
+        var id: String
+        var firstName: String
+        var lastName: String
+        var company: String
+        var street: String
+        var city: String
+        var country: String
+        var email: String
+        var phone: String
+        var notes: String
+        var title: String?
+        var age: Int
+        var orders: Int
+        var balance: Double
+        var rate: Double
+        var discount: Double?
+        var isActive: Int
+        var born: FMDate
+        var created: FMTimestamp
+        var modified: FMTimestamp
+    }
+
+    /// The same for Foundation.
+    struct PlainWide: Decodable {
+        var id: String
+        var firstName: String
+        var lastName: String
+        var company: String
+        var street: String
+        var city: String
+        var country: String
+        var email: String
+        var phone: String
+        var notes: String
+        var title: String?
+        var age: Int
+        var orders: Int
+        var balance: Double
+        var rate: Double
+        var discount: Double?
+        var isActive: Int
+        var born: String
+        var created: String
+        var modified: String
+    }
+
+    struct Narrow: Decodable {
+        var id: Int
+        var name: String
+        var city: String
+        var balance: Double
+    }
+
+    struct Portals: Decodable {
+        struct Line: Decodable {
+            var recordId: String
+            var article: String
+            var quantity: Int
+            var price: Double
+            var modId: String
+
+            enum CodingKeys: String, CodingKey {
+                case recordId, modId, article = "Lines::Article", quantity = "Lines::Quantity", price = "Lines::Price"
+            }
+        }
+
+        var lines: [Line]
+
+        enum CodingKeys: String, CodingKey {
+            case lines = "Lines"
+        }
+    }
+
+    struct NoPortals: Decodable {}
+
+    /// A whole answer, for decoders that know nothing of the Data API.
+    struct Answer<R: Decodable, P: Decodable>: Decodable {
+        struct Response: Decodable {
+            struct Record: Decodable {
+                var fieldData: R
+                var portalData: P
+                var recordId: String
+                var modId: String
+            }
+
+            var data: [Record]
+        }
+
+        var response: Response
+    }
+}
+
+/// Answers of any number of records, the same for the same number.
+enum DecodeAnswers {
+    static func wide(_ count: Int) -> Data {
+        answer(count) { number in
+            let notes =
+                number % 3 == 0
+                ? #"Called on Monday.\rWants \"the usual\" delivered \u2014 see file C:\\orders."#
+                : "Regular customer since the opening of the second branch, pays by invoice."
+            return """
+                "id":"7F3A9B52-\(1000 + number % 9000)-4C1E-9D60","firstName":"\(pick(firstNames, number))",\
+                "lastName":"\(pick(lastNames, number))","company":"\(pick(companies, number))",\
+                "street":"\(number % 400) Harbour Road","city":"\(pick(cities, number))","country":"\(pick(countries, number))",\
+                "email":"person\(number)@example.com","phone":"+1 555 01\(10 + number % 90)","notes":"\(notes)",\
+                "title":"\(number % 2 == 0 ? "Dr." : "")","age":\(20 + number % 60),"orders":\(number % 1000),\
+                "balance":\(number % 10_000).25,"rate":0.\(1 + number % 98),"discount":\(number % 7).5,\
+                "isActive":\(number % 2),"born":"0\(1 + number % 9)/1\(number % 9)/19\(50 + number % 50)",\
+                "created":"0\(1 + number % 9)/2\(number % 8)/2021 1\(number % 10):05:\(10 + number % 50)",\
+                "modified":"1\(number % 3)/1\(number % 9)/2024 0\(number % 10):41:\(10 + number % 50)"
+                """
+        }
+    }
+
+    static func narrow(_ count: Int) -> Data {
+        answer(count) { number in
+            """
+            "id":\(number),"name":"\(pick(lastNames, number))","city":"\(pick(cities, number))","balance":\(number % 900).75
+            """
+        }
+    }
+
+    static func portals(_ count: Int) -> Data {
+        answer(count) { number in
+            #""id":\#(number),"name":"\#(pick(lastNames, number))","city":"\#(pick(cities, number))","balance":12.5"#
+        } portals: { number in
+            let lines = (0..<5).map { line in
+                """
+                {"recordId":"\(number * 5 + line)","Lines::Article":"\(pick(articles, number + line))",\
+                "Lines::Quantity":\(1 + line),"Lines::Price":\(line).95,"modId":"3"}
+                """
+            }
+            return "\"Lines\":[\(lines.joined(separator: ","))]"
+        }
+    }
+
+    private static func answer(
+        _ count: Int,
+        fields: (Int) -> String,
+        portals: (Int) -> String = { _ in "" }
+    ) -> Data {
+        var json = Data(
+            """
+            {"response":{"dataInfo":{"database":"Harbor","layout":"People","table":"People","totalRecordCount":\(count),\
+            "foundCount":\(count),"returnedCount":\(count)},"data":[
+            """.utf8
+        )
+        for number in 0..<count {
+            if number > 0 { json.append(UInt8(ascii: ",")) }
+            json.append(
+                contentsOf: "{\"fieldData\":{\(fields(number))},\"portalData\":{\(portals(number))},".utf8
+            )
+            json.append(contentsOf: "\"recordId\":\"\(number + 1)\",\"modId\":\"\(number % 9)\"}".utf8)
+        }
+        json.append(contentsOf: "]},\"messages\":[{\"code\":\"0\",\"message\":\"OK\"}]}".utf8)
+        return json
+    }
+
+    private static let firstNames = ["Ada", "Grace", "Søren", "José", "Mary Ann", "Wei", "Olga", "Zoë"]
+    private static let lastNames = [
+        "Lovelace", "Hopper", "Kierkegaard", "García Márquez", "O'Neill", "Zhang", "Müller",
+    ]
+    private static let companies = [
+        "Harbor Freight & Sons", "Blå Bjørn A/S", "Acme", "北京科技有限公司", "Smith, Jones and Partners",
+    ]
+    private static let cities = ["Calgary", "Zürich", "San Francisco", "København", "Paris", "東京"]
+    private static let countries = ["Canada", "Switzerland", "United States", "Denmark", "France", "Japan"]
+    private static let articles = ["Tea, green", "Coffee", "Crème brûlée", "Bread", "Marmalade \\\"Thick\\\""]
+
+    private static func pick(_ list: [String], _ number: Int) -> String { list[number % list.count] }
+}
