@@ -85,15 +85,9 @@ struct FindDecisionList {
             open = zip(open, best.cases).map { $0 & ~$1 }
             steps.append(best.step)
         }
-        return withMatchingStart(steps.reversed())
-    }
-
-    /// FileMaker starts from all records when the first request is an omit, and from none otherwise. Which it must be is
-    /// seen from the combination that fulfils no request; requests at the beginning that agree with the start say nothing
-    /// and would turn it round.
-    private func withMatchingStart(_ steps: [FindStep]) -> [FindStep] {
-        let startsWithAll = wanted[0] & 1 == 1
-        return Array(steps.drop { $0.isOmit != startsWithAll })
+        // The first request is of the kind that FileMaker's start asks for, an omit after all records and a find after
+        // none: it was chosen last, while there were still both kinds of cases, and left only those of the start.
+        return steps.reversed()
     }
 
     private func hasOneTestPerField(_ mask: Int) -> Bool {

@@ -171,6 +171,7 @@ import Testing
         "https://fms.example.com/fmi/data/vLatest/databases/d/layouts/l/script/DeleteAll",
         "https://fms.example.com/x/../FMI/data",
         "https://fms.example.com/%66mi/data", "https://fms.example.com//fmi/data",
+        "https://fms.example.com/Streaming_SSL/..%5C..%5Cfmi/data",
         "https://fms.example.com/%FF%2Ffmi/data",
     ])
     func aFieldsTextMustNotCallTheAPI(url: String) throws {
