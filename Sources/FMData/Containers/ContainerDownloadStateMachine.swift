@@ -202,8 +202,9 @@ struct ContainerDownloadStateMachine: Sendable {
 
 extension URLReference {
     /// Whether any segment of the path says `fmi`, under which the host keeps its interfaces. Content lies below
-    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do.
+    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do, and a
+    /// backslash counts as a slash, as it does for a host on Windows.
     fileprivate var leadsIntoTheAPI: Bool {
-        decodedPath.split(separator: "/").contains { $0.lowercased() == "fmi" }
+        decodedPath.split { $0 == "/" || $0 == "\\" }.contains { $0.lowercased() == "fmi" }
     }
 }

@@ -93,29 +93,29 @@ extension MultipartForm {
 // MARK: - Boundaries
 
 extension MultipartForm {
-    /// A boundary made from the bytes, which it does not occur in. Its digits are a hash of the bytes and the attempt,
-    /// so that a file which contains the boundary of one attempt cannot easily contain those of all the next.
-    static func boundary(notIn data: Data) -> String {
+    /// A boundary that does not occur in the bytes. It is made from them and the number of the attempt, so that a file
+    /// which contains the boundary of one attempt cannot easily contain those of all the next.
+    static func boundary(notIn data: Data, candidate: (Data, UInt64) -> String = hashed) -> String {
         var attempt: UInt64 = 0
         while true {
-            let boundary = "FMData-" + hexadecimal(hash(of: data, seed: attempt))
+            let boundary = candidate(data, attempt)
             if data.range(of: Data(boundary.utf8)) == nil { return boundary }
             attempt += 1
         }
     }
 
-    /// A boundary of 128 random bits: nobody meets it by chance or foresees it.
-    static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
-        "FMData-" + hexadecimal(generator.next()) + hexadecimal(generator.next())
-    }
-
-    /// FNV-1a: small and well mixed; nothing depends on it being hard to invert.
-    private static func hash(of data: Data, seed: UInt64) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ seed
+    /// FNV-1a of the attempt and the bytes: small and well mixed; nothing depends on it being hard to invert.
+    static func hashed(_ data: Data, attempt: UInt64) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ attempt
         for byte in data {
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
         }
-        return hash
+        return "FMData-" + hexadecimal(hash)
+    }
+
+    /// A boundary of 128 random bits: nobody meets it by chance or foresees it.
+    static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
+        "FMData-" + hexadecimal(generator.next()) + hexadecimal(generator.next())
     }
 
     private static func hexadecimal(_ number: UInt64) -> String {

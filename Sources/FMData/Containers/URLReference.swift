@@ -18,7 +18,7 @@ struct URLReference: Hashable, Sendable {
     /// Cuts a text; a fragment is dropped, since it is never sent. `nil` when the text is no URI reference even after
     /// characters that should have been percent-encoded in path and query, such as spaces, are encoded.
     init?(_ text: String) {
-        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else { return nil }
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[..<colon].isScheme {
             scheme = String(decoding: rest[..<colon], as: UTF8.self).lowercased()

@@ -27,7 +27,7 @@ extension DataAPI {
         ///
         /// - Parameters:
         ///   - keys: The coding keys of the record's type. The text of a key is the field's name on the layout; a related
-        ///     field's is `Table::Field`.
+        ///     field's is `Table::Field`. Write the enum out: keys that the compiler makes up are private to the type.
         ///   - condition: Gets a function from a key to the field that conditions are made of.
         public init<Key: CodingKey>(_ keys: Key.Type, _ condition: (FindFields<Key>) -> Find) {
             self = condition(FindFields())

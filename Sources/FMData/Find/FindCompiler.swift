@@ -22,7 +22,7 @@ enum FindCompiler {
                 "No sequence of requests says the same as the find; its alternatives exclude different records."
             )
         }
-        guard !shortest.isEmpty, !form.alternatives.contains(.init()) else {
+        guard !shortest.isEmpty else {
             throw DataAPI.FindError(.matchesEverything, "Every record matches; get a range of records instead.")
         }
         return shortest.map { step in

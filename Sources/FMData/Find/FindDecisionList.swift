@@ -8,14 +8,12 @@ struct FindDecisionList {
     /// More tests than this would take too long: the work grows with the square of 2 to this power.
     static let maximumTestCount = 8
 
-    /// A set of combinations, a bit for each.
-    private typealias Cases = [UInt64]
-
+    /// By number; the bits of a combination stand for them in this order.
     private let tests: [Int]
     private let criteria: [FindCriterion]
-    private let wanted: Cases
-    private let everything: Cases
-    private let nothing: Cases
+    private let wanted: CaseSet
+    private let everything: CaseSet
+    private let nothing: CaseSet
 
     /// `nil` when there are too many tests, or when a request would need two criteria for one field.
     static func steps(for form: FindNormalForm) -> [FindStep]? {
@@ -28,81 +26,74 @@ struct FindDecisionList {
     private init(tests: [Int], form: FindNormalForm) {
         self.tests = tests
         self.criteria = form.criteria
-        let count = 1 << tests.count
-        let bits = Dictionary(uniqueKeysWithValues: tests.enumerated().map { ($1, 1 << $0) })
-        let mask: ([Int]) -> Int = { $0.reduce(0) { $0 | (bits[$1] ?? 0) } }
-        let alternatives = form.alternatives.map { (mask($0.tests), $0.exclusions.map(mask)) }
-        nothing = Cases(repeating: 0, count: (count + 63) / 64)
-        everything = Self.cases(count) { _ in true }
-        wanted = Self.cases(count) { combination in
+        let alternatives = form.alternatives.map { alternative in
+            (
+                Self.mask(of: alternative.tests, among: tests),
+                alternative.exclusions.map { Self.mask(of: $0, among: tests) }
+            )
+        }
+        nothing = CaseSet(testCount: tests.count) { _ in false }
+        everything = CaseSet(testCount: tests.count) { _ in true }
+        wanted = CaseSet(testCount: tests.count) { combination in
             alternatives.contains { needed, excluded in
                 combination & needed == needed && !excluded.contains { combination & $0 == $0 }
             }
         }
     }
 
-    private static func cases(_ count: Int, where isMember: (Int) -> Bool) -> Cases {
-        var cases = Cases(repeating: 0, count: (count + 63) / 64)
-        for combination in 0..<count where isMember(combination) {
-            cases[combination / 64] |= 1 << UInt64(combination % 64)
-        }
-        return cases
+    private static func mask(of some: [Int], among tests: [Int]) -> Int {
+        tests.indices.reduce(0) { some.contains(tests[$1]) ? $0 | 1 << $1 : $0 }
     }
 
     /// The combinations that fulfil all tests of a mask.
-    private func cases(fulfilling mask: Int) -> Cases {
-        Self.cases(1 << tests.count) { $0 & mask == mask }
+    private func cases(fulfilling mask: Int) -> CaseSet {
+        CaseSet(testCount: tests.count) { $0 & mask == mask }
     }
 
     private func steps() -> [FindStep]? {
-        let candidates = (1..<max(1, 1 << tests.count)).filter(hasOneTestPerField).map { mask in
-            (step: step(mask, isOmit: false), cases: cases(fulfilling: mask))
+        let conjunctions = (1..<max(1, 1 << tests.count)).filter(hasOneTestPerField).map { mask in
+            (tests: self.tests(of: mask), cases: cases(fulfilling: mask))
         }
         var open = everything
         var steps: [FindStep] = []
-        while true {
-            // What no request settles is out, or in when the first request is an omit.
-            let openAndWanted = zip(open, wanted).map { $0 & $1 }
-            if openAndWanted == nothing || openAndWanted == open { break }
-            var best: (step: FindStep, cases: Cases, settled: Int)?
-            for candidate in candidates {
-                let settled = zip(open, candidate.cases).map { $0 & $1 }
-                let settledAndWanted = zip(settled, wanted).map { $0 & $1 }
-                guard settled != nothing, settledAndWanted == nothing || settledAndWanted == settled else { continue }
-                let count = settled.reduce(0) { $0 + $1.nonzeroBitCount }
-                var step = candidate.step
-                step.isOmit = settledAndWanted == nothing
-                // Of equals, the shorter conjunction; then an omit, which so ends up behind the finds.
-                let isBetter =
-                    best.map { best in
-                        if count != best.settled { return count > best.settled }
-                        if step.tests.count != best.step.tests.count { return step.tests.count < best.step.tests.count }
-                        return step.isOmit && !best.step.isOmit
-                    } ?? true
-                if isBetter { best = (step, candidate.cases, count) }
-            }
-            guard let best else { return nil }
-            open = zip(open, best.cases).map { $0 & ~$1 }
+        // What no request settles is out, or in when the first request is an omit: so the rest must be all one or the
+        // other.
+        while !(open & wanted).isEmpty, open & wanted != open {
+            let choices = conjunctions.compactMap { Choice($0.tests, $0.cases, open: open, wanted: wanted) }
+            guard let best = choices.max(by: { $0.rank < $1.rank }) else { return nil }
+            open = open.subtracting(best.cases)
             steps.append(best.step)
         }
-        return withMatchingStart(steps.reversed())
+        // The first request is of the kind that FileMaker's start asks for, an omit after all records and a find after
+        // none: it was chosen last, while there were still both kinds of cases, and left only those of the start.
+        return steps.reversed()
     }
 
-    /// FileMaker starts from all records when the first request is an omit, and from none otherwise. Which it must be is
-    /// seen from the combination that fulfils no request; requests at the beginning that agree with the start say nothing
-    /// and would turn it round.
-    private func withMatchingStart(_ steps: [FindStep]) -> [FindStep] {
-        let startsWithAll = wanted[0] & 1 == 1
-        return Array(steps.drop { $0.isOmit != startsWithAll })
+    /// A request that settles open cases, all the same way.
+    private struct Choice {
+        let step: FindStep
+        let cases: CaseSet
+        /// The more cases it settles, the better; of equals, the shorter conjunction; then an omit, which so ends up
+        /// behind the finds.
+        let rank: (settled: Int, brevity: Int, isOmit: Int)
+
+        init?(_ tests: [Int], _ cases: CaseSet, open: CaseSet, wanted: CaseSet) {
+            let settled = open & cases
+            let isOmit = (settled & wanted).isEmpty
+            guard !settled.isEmpty, isOmit || settled & wanted == settled else { return nil }
+            self.step = FindStep(tests: tests, isOmit: isOmit)
+            self.cases = cases
+            self.rank = (settled.count, -tests.count, isOmit ? 1 : 0)
+        }
     }
 
     private func hasOneTestPerField(_ mask: Int) -> Bool {
-        let fields = step(mask, isOmit: false).tests.map { criteria[$0].field }
+        let fields = tests(of: mask).map { criteria[$0].field }
         return Set(fields).count == fields.count
     }
 
-    private func step(_ mask: Int, isOmit: Bool) -> FindStep {
-        FindStep(tests: tests.indices.filter { mask >> $0 & 1 == 1 }.map { tests[$0] }, isOmit: isOmit)
+    private func tests(of mask: Int) -> [Int] {
+        tests.indices.filter { mask >> $0 & 1 == 1 }.map { tests[$0] }
     }
 
     /// Neighbours of one kind may change places; they come in the order of their tests.
@@ -131,11 +122,42 @@ struct FindDecisionList {
         return steps
     }
 
-    private func result(of steps: [FindStep]) -> Cases {
-        let bits = Dictionary(uniqueKeysWithValues: tests.enumerated().map { ($1, 1 << $0) })
-        return steps.reduce(steps.first?.isOmit == true ? everything : nothing) { found, step in
-            let cases = cases(fulfilling: step.tests.reduce(0) { $0 | (bits[$1] ?? 0) })
-            return zip(found, cases).map { step.isOmit ? $0 & ~$1 : $0 | $1 }
+    private func result(of steps: [FindStep]) -> CaseSet {
+        steps.reduce(steps.first?.isOmit == true ? everything : nothing) { found, step in
+            let cases = cases(fulfilling: Self.mask(of: step.tests, among: tests))
+            return step.isOmit ? found.subtracting(cases) : found | cases
         }
+    }
+}
+
+/// A set of combinations of what some tests may say, a bit for each combination.
+private struct CaseSet: Hashable {
+    private var words: [UInt64]
+
+    init(testCount: Int, where isMember: (Int) -> Bool) {
+        let count = 1 << testCount
+        words = [UInt64](repeating: 0, count: (count + 63) / 64)
+        for combination in 0..<count where isMember(combination) {
+            words[combination / 64] |= 1 << UInt64(combination % 64)
+        }
+    }
+
+    private init(words: [UInt64]) {
+        self.words = words
+    }
+
+    var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    static func & (left: CaseSet, right: CaseSet) -> CaseSet {
+        CaseSet(words: zip(left.words, right.words).map { $0 & $1 })
+    }
+
+    static func | (left: CaseSet, right: CaseSet) -> CaseSet {
+        CaseSet(words: zip(left.words, right.words).map { $0 | $1 })
+    }
+
+    func subtracting(_ other: CaseSet) -> CaseSet {
+        CaseSet(words: zip(words, other.words).map { $0 & ~$1 })
     }
 }

@@ -19,9 +19,9 @@ struct FindNormalForm {
     static let maximumAlternatives = 1000
 
     init(_ expression: FindExpression) throws(DataAPI.FindError) {
-        let found = try absorbed(alternatives(of: expression))
-        for alternative in found {
-            if let resolved = try oneTestPerField(alternative) { alternatives.append(resolved) }
+        // What adds nothing goes first: it may hold tests that cannot be told to FileMaker together.
+        for alternative in try absorbed(alternatives(of: expression)) {
+            alternatives.append(try oneTestPerField(alternative))
         }
         alternatives = absorbed(alternatives)
     }
@@ -147,8 +147,8 @@ extension FindNormalForm {
         return kept
     }
 
-    /// Resolves tests of one field that must hold together; `nil` when they contradict each other.
-    private mutating func oneTestPerField(_ alternative: Alternative) throws(DataAPI.FindError) -> Alternative? {
+    /// Resolves tests of one field that must hold together.
+    private mutating func oneTestPerField(_ alternative: Alternative) throws(DataAPI.FindError) -> Alternative {
         let joined = FieldConflicts.joined(alternative.tests.map { criteria[$0] })
         guard joined.count <= 1 else {
             throw DataAPI.FindError(
@@ -167,7 +167,8 @@ extension FindNormalForm {
 extension FindNormalForm.Alternative {
     /// Whether every record of the other one is one of this, whatever the records are.
     fileprivate func includes(_ other: Self) -> Bool {
-        Set(tests).isSubset(of: other.tests) && other.excludesAll(of: exclusions)
+        tests.count <= other.tests.count && tests.allSatisfy(other.tests.contains)
+            && other.excludesAll(of: exclusions)
     }
 
     /// Whether no record of this one fulfils any of these conjunctions: to exclude `a` excludes `a && b`.

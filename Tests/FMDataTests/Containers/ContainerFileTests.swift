@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import OpenCombine
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -64,14 +65,30 @@ import Testing
         }
     }
 
-    @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
-        try await Self.withFile("a", Data(count: 100)) { path in
+    @Test(arguments: [16, 100])
+    func cancellingEndsTheChunksAndReleasesTheSubscriber(length: Int) async throws {
+        // With 16 bytes it is the last chunk that is answered with a cancel: no completion may follow.
+        try await Self.withFile("a", Data(count: length)) { path in
             let history = await Self.history {
                 FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
-            #expect(
-                history.events == [.chunk([UInt8](repeating: 0, count: 8)), .chunk([UInt8](repeating: 0, count: 8))]
-            )
+            #expect(history.events == [.chunk(.init(repeating: 0, count: 8)), .chunk(.init(repeating: 0, count: 8))])
+        }
+    }
+
+    @Test func withoutDemandNothingComes() async throws {
+        try await Self.withFile("a", Data(count: 100)) { path in
+            let (stream, continuation) = AsyncStream<ChunkRecorder.Event>.makeStream()
+            let recorder = ChunkRecorder(continuation, waitsForTest: true)
+            FileChunks(path: path, chunkLength: 8).subscribe(recorder)
+            var history = History()
+            for await event in stream {
+                history.events.append(event)
+                if event == .finished { break }
+                recorder.requestOne()
+            }
+            #expect(!history.exceededDemand)
+            #expect(history.bytes.count == 100)
         }
     }
 
@@ -83,7 +100,7 @@ import Testing
     @Test func aFormStreamsAFileFromDiskBetweenItsPrefixAndSuffix() async throws {
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         try await Self.withFile("a.bin", content) { path in
-            var generator = SeededGenerator(state: 3)
+            var generator = SeededRandom(seed: 3)
             let form = try MultipartForm(try FMRest.ContainerFile(contentsOf: path), using: &generator)
             let history = await Self.history { form.chunks().subscribe(ChunkRecorder($0)) }
             #expect(history.bytes.count == form.contentLength)
@@ -120,9 +137,10 @@ private struct History {
     var exceededDemand: Bool { events.contains(.exceededDemand) }
 }
 
-/// Asks for one chunk at a time, in turn from within `receive` and by `request`.
+/// Asks for one chunk at a time: in turn from within `receive` and by `request`, or when the test says so.
 ///
-/// `@unchecked Sendable`: a publisher calls its subscriber serially, and the test only reads the stream.
+/// `@unchecked Sendable`: the counters are touched under `lock` only, the rest never changes after the subscription has
+/// arrived but for its end.
 private final class ChunkRecorder: Subscriber, @unchecked Sendable {
     enum Event: Hashable, Sendable {
         case chunk([UInt8]), finished, failed, exceededDemand
@@ -130,43 +148,65 @@ private final class ChunkRecorder: Subscriber, @unchecked Sendable {
 
     private let continuation: AsyncStream<Event>.Continuation
     private let cancelsAfter: Int?
+    private let waitsForTest: Bool
+    private let lock = NSLock()
     private var subscription: (any Subscription)?
     private var received = 0
     private var requested = 0
 
-    init(_ continuation: AsyncStream<Event>.Continuation, cancelsAfter: Int? = nil) {
+    init(_ continuation: AsyncStream<Event>.Continuation, cancelsAfter: Int? = nil, waitsForTest: Bool = false) {
         self.continuation = continuation
         self.cancelsAfter = cancelsAfter
+        self.waitsForTest = waitsForTest
     }
 
     deinit { continuation.finish() }
 
     func receive(subscription: any Subscription) {
-        self.subscription = subscription
-        requested += 1
-        subscription.request(.max(1))
+        lock.withLock { self.subscription = subscription }
+        requestOne()
+    }
+
+    func requestOne() {
+        let subscription = lock.withLock {
+            requested += 1
+            return self.subscription
+        }
+        subscription?.request(.max(1))
     }
 
     func receive(_ input: ByteBuffer) -> Subscribers.Demand {
-        received += 1
-        if received > requested { continuation.yield(.exceededDemand) }
+        let (count, isAllowed) = lock.withLock {
+            received += 1
+            return (received, received <= requested)
+        }
+        if !isAllowed { continuation.yield(.exceededDemand) }
         continuation.yield(.chunk(Array(input.readableBytesView)))
-        if received == cancelsAfter {
-            subscription?.cancel()
-            subscription = nil
+        if count == cancelsAfter {
+            end()?.cancel()
             return .max(1)
         }
-        requested += 1
-        guard received.isMultiple(of: 2) else { return .max(1) }
-        subscription?.request(.max(1))
+        if waitsForTest { return .none }
+        guard count.isMultiple(of: 2) else {
+            lock.withLock { requested += 1 }
+            return .max(1)
+        }
+        requestOne()
         return .none
     }
 
     func receive(completion: Subscribers.Completion<any Error>) {
-        subscription = nil
+        _ = end()
         switch completion {
         case .finished: continuation.yield(.finished)
         case .failure: continuation.yield(.failed)
+        }
+    }
+
+    private func end() -> (any Subscription)? {
+        lock.withLock {
+            defer { subscription = nil }
+            return subscription
         }
     }
 }

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -77,7 +78,7 @@ import Testing
     }
 
     @Test func anyTextIsCutOrRefusedAndItsTargetIsPlainASCII() {
-        var generator = SeededGenerator(state: 11)
+        var generator = SeededRandom(seed: 11)
         for _ in 0..<2000 {
             let text =
                 (Bool.random(using: &generator) ? "https://host/" : "")

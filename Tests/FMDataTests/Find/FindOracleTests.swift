@@ -1,3 +1,4 @@
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -14,7 +15,7 @@ import Testing
 
     @Test(arguments: 0..<20)
     func compiledFindsFindWhatTheirExpressionSays(seed: UInt64) {
-        var generator = SeededGenerator(state: 1000 + seed)
+        var generator = SeededRandom(seed: 1000 + seed)
         var compiledCount = 0
         for _ in 0..<150 {
             let table = (0..<24).map { _ in Self.record(using: &generator) }
@@ -41,7 +42,7 @@ import Testing
 
     private static let texts = ["", "red", "red fox", "redwood", "fox", "blue fox"]
 
-    private static func record(using generator: inout SeededGenerator) -> FindMatcher.Record {
+    private static func record(using generator: inout SeededRandom) -> FindMatcher.Record {
         func text() -> FindMatcher.Value { .text(texts.randomElement(using: &generator) ?? "") }
         func number() -> FindMatcher.Value {
             .number(Double?.some(Double(Int.random(in: 0...9, using: &generator))).flatMap { $0 == 9 ? nil : $0 / 2 })
@@ -49,7 +50,7 @@ import Testing
         return ["t1": text(), "t2": text(), "n1": number(), "n2": number()]
     }
 
-    private static func sample(depth: Int, using generator: inout SeededGenerator) -> Sample {
+    private static func sample(depth: Int, using generator: inout SeededRandom) -> Sample {
         guard depth > 0, Int.random(in: 0..<5, using: &generator) > 0 else { return test(using: &generator) }
         let left = sample(depth: depth - 1, using: &generator)
         switch Int.random(in: 0..<3, using: &generator) {
@@ -64,11 +65,11 @@ import Testing
         }
     }
 
-    private static func test(using generator: inout SeededGenerator) -> Sample {
+    private static func test(using generator: inout SeededRandom) -> Sample {
         Bool.random(using: &generator) ? textTest(using: &generator) : numberTest(using: &generator)
     }
 
-    private static func textTest(using generator: inout SeededGenerator) -> Sample {
+    private static func textTest(using generator: inout SeededRandom) -> Sample {
         let name = ["t1", "t2"].randomElement(using: &generator) ?? "t1"
         let field = DataAPI.FindField(named: name)
         let value = texts.dropFirst().randomElement(using: &generator) ?? "red"
@@ -91,7 +92,7 @@ import Testing
         }
     }
 
-    private static func numberTest(using generator: inout SeededGenerator) -> Sample {
+    private static func numberTest(using generator: inout SeededRandom) -> Sample {
         let name = ["n1", "n2"].randomElement(using: &generator) ?? "n1"
         let field = DataAPI.FindField(named: name)
         let value = Double(Int.random(in: 0...8, using: &generator)) / 2

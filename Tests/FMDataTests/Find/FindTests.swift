@@ -102,6 +102,23 @@ import Testing
         )
     }
 
+    @Test func alternativesAreSortedByWhatTheyExclude() throws {
+        // Too many tests to look at all their combinations.
+        let many = try compile { field in
+            field(.age).isOneOf(0..<9) || (field(.city) == "A" && !(field(.status) == "x"))
+                || (field(.name) == "C" && !(field(.status) == "x") && !(field(.item) == "y"))
+        }
+        expectNoDifference(
+            Array(many.prefix(5)),
+            [
+                Request(criteria: ["name": "==C"]), Self.omit(["Lines::item": "==y"]),
+                Request(criteria: ["city": "==A"]),
+                Self.omit(["status": "==x"]), Request(criteria: ["age": "==0"]),
+            ]
+        )
+        expectNoDifference(many.count, 13)
+    }
+
     @Test func omitsComeLastWhereThatIsTheSame() throws {
         expectNoDifference(
             try compile { !($0(.status) == "x") && ($0(.city) == "A" || $0(.name) == "B") },

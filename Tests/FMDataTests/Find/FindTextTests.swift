@@ -1,4 +1,5 @@
 import Foundation
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test func anyTextIsFoundLiterallyAndNothingElseIs() {
-        var generator = SeededGenerator(state: 21)
+        var generator = SeededRandom(seed: 21)
         for _ in 0..<3000 {
             let text = String.random(length: 1...10, using: &generator)
             let other = String.random(length: 0...10, using: &generator)
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func anyFiniteDoubleReadsBack() {
-        var generator = SeededGenerator(state: 22)
+        var generator = SeededRandom(seed: 22)
         for _ in 0..<2000 {
             let number = Double(bitPattern: generator.next())
             guard let text = number.findText else { continue }

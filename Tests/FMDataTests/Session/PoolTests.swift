@@ -2,6 +2,7 @@ import CustomDump
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -250,7 +251,7 @@ import Testing
 
     @Test func loginsAreExpiriesAndColdStarts() {
         let fixture = PoolFixture()
-        var random = SeededGenerator(seed: 7)
+        var random = SeededRandom(seed: 7)
         var expected = 1
         _ = fixture.request()
         for _ in 0..<2_000 {

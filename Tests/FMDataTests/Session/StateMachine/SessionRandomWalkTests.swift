@@ -1,5 +1,6 @@
 import CustomDump
 import NIOCore
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -15,26 +16,11 @@ import Testing
     }
 }
 
-/// A small generator whose sequence depends on nothing but its seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
-
 private struct SessionModel {
     private typealias Machine = SessionPoolStateMachine
 
     private let seed: UInt64
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var machine: Machine
     private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
@@ -59,7 +45,7 @@ private struct SessionModel {
 
     init(seed: UInt64) {
         self.seed = seed
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         var settings = Machine.Settings()
         settings.maximumSessions = Int.random(in: 1...5, using: &random)
         settings.maximumWaiting = Int.random(in: 5...40, using: &random)

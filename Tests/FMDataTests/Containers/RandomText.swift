@@ -1,16 +1,3 @@
-/// Chance that a failing test can repeat: SplitMix64 from a seed.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 extension String {
     /// Any Unicode scalars but NUL, those with a meaning in headers, URLs and finds above all.
     static func random(length: ClosedRange<Int>, using generator: inout some RandomNumberGenerator) -> String {
