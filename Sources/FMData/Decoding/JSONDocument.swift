@@ -17,7 +17,7 @@ final class JSONDocument {
     let keys = JSONKeys()
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+    private(set) var capacity: Int
     /// Bytes that are there.
     private(set) var count = 0
     /// Bytes of the body that are not here any more.

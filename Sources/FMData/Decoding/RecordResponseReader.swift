@@ -82,6 +82,9 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
         )
     }
 
+    /// Bytes of memory for text that has arrived and not been taken.
+    var bufferCapacity: Int { context.document.capacity }
+
     // MARK: Steps
 
     /// Reads on to the next record or to the end, taking in what comes on the way.
