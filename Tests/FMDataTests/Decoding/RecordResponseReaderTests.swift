@@ -163,6 +163,15 @@ func read<R: Decodable, P: Decodable>(
         #expect(failure.reason.contains("1000 bytes"))
     }
 
+    @Test(arguments: [1, 2, 3, 1_000])
+    func oneByteOrderMark(_ chunk: Int) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = Array(Self.answer.utf8)
+        let marked = try read(mark + bytes, as: DataAPI.Record<Person, Portals>.self, chunk: chunk)
+        #expect(marked.records.count == 2)
+        #expect(throws: DecodingFailure.self) { try read(mark + mark + bytes, chunk: chunk) }
+    }
+
     // MARK: Ends
 
     @Test(arguments: [
