@@ -23,7 +23,9 @@ struct AnswerScanner {
 
     /// What may come next on the current level.
     private enum Expectation {
-        /// The beginning of the answer, and maybe a byte order mark.
+        /// Maybe a byte order mark.
+        case mark
+        /// The beginning of the answer.
         case opening
         case firstKey
         case key
@@ -38,7 +40,7 @@ struct AnswerScanner {
     }
 
     private var level = Level.answer
-    private var expectation = Expectation.opening
+    private var expectation = Expectation.mark
     private var isReadingValue = false
     private var name = ""
     /// Whether `response.data` was there.
@@ -54,7 +56,10 @@ struct AnswerScanner {
                 if let event = finishValue(document) { return event }
                 continue
             }
-            if expectation == .opening, !document.skipByteOrderMark(), !isLast { return .starved }
+            if expectation == .mark {
+                guard document.skipByteOrderMark() || isLast else { return .starved }
+                expectation = .opening
+            }
             guard let byte = document.nextByte() else {
                 document.startValue()
                 if expectation == .nothing { return .end }
@@ -67,7 +72,7 @@ struct AnswerScanner {
 
     private mutating func take(_ byte: UInt8, _ document: JSONDocument) throws(JSONSyntaxError) {
         switch expectation {
-        case .opening:
+        case .mark, .opening:
             guard byte == UInt8(ascii: "{") else { throw document.syntaxError(.missingEnvelope, at: document.position) }
             document.position += 1
             expectation = .firstKey
@@ -127,7 +132,7 @@ struct AnswerScanner {
             name = document.text(document[0])
             expectation = .colon
             return nil
-        case .value, .opening, .colon, .firstRecord, .next, .nothing:
+        case .mark, .opening, .value, .colon, .firstRecord, .next, .nothing:
             expectation = .next
             return level == .data ? .record : .member(level, name: name)
         }

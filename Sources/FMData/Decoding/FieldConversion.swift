@@ -163,10 +163,6 @@ extension DecodingContext {
         }
     }
 
-    func boolIfAny(_ node: UInt32, _ mode: Mode) throws -> Bool? {
-        try bool(node, mode)
-    }
-
     // MARK: Any type
 
     func decode<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T {
@@ -186,18 +182,25 @@ extension DecodingContext {
 
     /// A value that is there and not `null`, for an optional.
     func decodeIfAny<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T? {
-        guard mode == .fields else { return try decode(type, node, mode) }
-        if type == Decimal.self {
-            let decimal = try ifAny(Decimal.self, node) { try number(Decimal.self, node, mode, NumberText.decimal) }
-            return decimal.map(cast)
+        let entry = entry(node)
+        guard mode == .fields, entry.kind == .string else { return try decode(type, node, mode) }
+        if type == FMDate.self || type == FMTimestamp.self, entry.length > 0 { return try decode(type, node, mode) }
+        if type is any NumberValue.Type {
+            if rules.contains(.emptyIsNil), try !holdsNumber(type, node) { return nil }
+            return try decode(type, node, mode)
         }
-        guard rules.contains(.emptyIsNil) else { return try decode(type, node, mode) }
-        if type == FMNumber.self { return try fmNumberIfAny(node, mode).map(cast) }
-        guard isEmptyField(entry(node), mode), !(type is any TextValue.Type), list(node) == nil else {
+        guard entry.length == 0, rules.contains(.emptyIsNil), !(type is any TextValue.Type), list(node) == nil else {
             return try decode(type, node, mode)
         }
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
+    }
+
+    /// Whether there is a number in a text; for a boolean, whether there is anything.
+    private func holdsNumber(_ type: Any.Type, _ node: UInt32) throws -> Bool {
+        if type == Bool.self { return entry(node).length > 0 }
+        if case .empty = try number(type, node, .fields) { return false }
+        return true
     }
 
     /// A value whose type is known to be the one asked for.
@@ -219,13 +222,12 @@ extension DecodingContext {
     }
 
     private func fmNumber(_ node: UInt32, _ mode: Mode) throws -> FMNumber {
-        if let number = try fmNumberIfAny(node, mode) { return number }
+        let number = try number(FMNumber.self, node, mode) {
+            FMNumber(validLiteral: String(decoding: $0, as: UTF8.self))
+        }
+        if let number { return number }
         guard rules.contains(.emptyIsZero) else { throw noNumber(FMNumber.self, node) }
         return 0
-    }
-
-    private func fmNumberIfAny(_ node: UInt32, _ mode: Mode) throws -> FMNumber? {
-        try number(FMNumber.self, node, mode) { FMNumber(validLiteral: String(decoding: $0, as: UTF8.self)) }
     }
 
     @inline(__always)

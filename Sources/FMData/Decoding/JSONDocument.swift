@@ -17,7 +17,7 @@ final class JSONDocument {
     let keys = JSONKeys()
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
+    private(set) var capacity: Int
     /// Bytes that are there.
     private(set) var count = 0
     /// Bytes of the body that are not here any more.
@@ -27,11 +27,11 @@ final class JSONDocument {
     /// The next byte to be read.
     var position = 0
 
-    init(limits: JSONLimits = JSONLimits(), capacity: Int = 32_768) {
+    init(limits: JSONLimits = JSONLimits(), capacity: Int = 0) {
         self.limits = limits
         self.capacity = capacity
         bytes = .allocate(capacity: capacity + JSONDocument.padding)
-        bytes.initialize(repeating: 0, count: capacity + JSONDocument.padding)
+        bytes.initialize(repeating: 0, count: JSONDocument.padding)
     }
 
     deinit {
@@ -83,7 +83,7 @@ final class JSONDocument {
 
     /// A document with the unread bytes of this one, for when somebody keeps hold of this one.
     func continuation() -> JSONDocument {
-        let copy = JSONDocument(limits: limits, capacity: max(32_768, count - position))
+        let copy = JSONDocument(limits: limits, capacity: count - position)
         copy.append(UnsafeRawBufferPointer(start: bytes + position, count: count - position))
         copy.dropped = dropped + position
         return copy

@@ -221,7 +221,7 @@ extension JSONDocument {
         let entry = tape.entries + Int(open)
         let parent = entry.pointee.link
         entry.pointee.link = UInt32(truncatingIfNeeded: tape.count)
-        if entry.pointee.kind == .object, entry.pointee.length > 1, keys.mayRepeat(tape, open, bytes + valueStart) {
+        if entry.pointee.kind == .object, entry.pointee.length > 0, keys.mayRepeat(tape, open, bytes + valueStart) {
             entry.pointee.flags.insert(.irregular)
             if limits.refusesDuplicateKeys { try refuseDuplicateKey(tape, open) }
         }
@@ -235,7 +235,7 @@ extension JSONDocument {
         while index < tape.entries[Int(object)].link {
             let key = tape.entries[Int(index)]
             guard names.insert(text(key)).inserted else {
-                throw syntaxError(.duplicateKey, at: valueStart + Int(key.offset))
+                throw syntaxError(.duplicateKey, at: valueStart + Int(key.offset) - 1)
             }
             index = tape.end(of: index + 1)
         }

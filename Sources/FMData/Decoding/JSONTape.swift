@@ -39,7 +39,7 @@ struct JSONTape {
     var count = 0
 
     init() {
-        capacity = 512
+        capacity = 128
         entries = .allocate(capacity: capacity)
     }
 

@@ -59,8 +59,9 @@ enum JSONText {
         }
     }
 
+    /// The bytes of the escape that begins here; `nil` when none does.
     private static func escapeLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
-        guard position + 1 < text.count else { return nil }
+        guard position + 1 < text.count, text[position] == backslash else { return nil }
         switch text[position + 1] {
         case UInt8(ascii: "u"):
             guard position + 6 <= text.count, (2..<6).allSatisfy({ hex(text[position + $0]) != nil }) else {

@@ -58,7 +58,13 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
     /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
     /// that an optional costs.
     mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
-        while try advance(isLast: false) == .record { records.append(try takeRecord()) }
+        while try advance(isLast: false) == .record {
+            if records.isEmpty, let count = dataInfo?.returnedCount {
+                // A hint of the server's, which may say what it likes.
+                records.reserveCapacity(max(0, min(count, 1_000)))
+            }
+            records.append(try takeRecord())
+        }
     }
 
     /// The rest of the answer, after its last byte was fed. Records that were not taken are skipped.
@@ -81,6 +87,9 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
             recordCount: recordCount
         )
     }
+
+    /// Bytes of memory for text that has arrived and not been taken.
+    var bufferCapacity: Int { context.document.capacity }
 
     // MARK: Steps
 

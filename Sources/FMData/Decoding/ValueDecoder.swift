@@ -1,5 +1,3 @@
-import Foundation
-
 /// The `Decoder` over one value. As small as an existential holds without a box; everything else is in the context.
 struct ValueDecoder: Decoder {
     let context: DecodingContext
@@ -53,37 +51,4 @@ extension ValueDecoder: SingleValueDecodingContainer {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func decode(_ type: UInt128.Type) throws -> UInt128 { try context.integer(type, node, mode) }
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try context.decode(type, node, mode) }
-}
-
-/// `Optional`, for the rule that an empty field is `nil`.
-protocol OptionalValue {
-    static var emptyTextIsNil: Bool { get }
-}
-
-extension Optional: OptionalValue {
-    static var emptyTextIsNil: Bool { !(Wrapped.self is any TextValue.Type) }
-}
-
-/// A type for which an empty text is a value.
-protocol TextValue {}
-
-extension String: TextValue {}
-extension FieldValue: TextValue {}
-
-/// A list that repetitions of a field or rows of a portal can fill.
-protocol ListValue {
-    /// Whether empty repetitions at the end count as elements.
-    static var keepsEmptyElements: Bool { get }
-}
-
-extension Array: ListValue {
-    static var keepsEmptyElements: Bool { Element.self is any TextValue.Type || Element.self is any OptionalValue.Type }
-}
-
-extension ContiguousArray: ListValue {
-    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
-}
-
-extension Set: ListValue {
-    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
 }

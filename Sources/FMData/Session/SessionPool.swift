@@ -14,7 +14,7 @@ final class SessionPool: @unchecked Sendable {
     // `lock` guards every `var` below, which makes this class Sendable.
     private let lock = NIOLock()
     private var machine: SessionPoolStateMachine
-    private var tokens: [TokenEpoch: SessionToken] = [:]
+    private var tokens: [TokenEpoch: HeldToken] = [:]
     private var tickets: [LeaseID: LeaseTicket] = [:]
     private var openings: [SessionID: any Cancellable & Sendable] = [:]
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
@@ -111,7 +111,7 @@ extension SessionPool {
     func adopt(_ token: SessionToken, isOwned: Bool) {
         act { now in
             let (epoch, actions) = machine.adopt(isOwned: isOwned, now: now)
-            tokens[epoch] = token
+            tokens[epoch] = HeldToken(token: token, store: store)
             return ((), actions)
         }
     }
@@ -121,10 +121,9 @@ extension SessionPool {
     func credentialsChanged(storeKey: DataAPI.TokenStore.Key? = nil) {
         let store = StoredToken(configuration.tokenStore, storeKey, onFailure: observer.storeFailed)
         act { now in
-            let actions = machine.credentialsReplaced(hasStore: store != nil, now: now)
-            let effects = lockedEffects(actions)
+            // What is opened from now on belongs to the new store; what is open knows its own.
             self.store = store
-            return ((), effects)
+            return ((), machine.credentialsReplaced(hasStore: store != nil, now: now))
         }
     }
 
@@ -196,6 +195,12 @@ extension SessionPool {
 // MARK: - From orders to effects
 
 extension SessionPool {
+    private struct HeldToken {
+        let token: SessionToken
+        /// The store that this token is in, or would be put in.
+        let store: StoredToken?
+    }
+
     private enum Effect {
         case grant(LeaseTicket, SessionLease)
         case refuse(LeaseTicket, FMRest.APIError)
@@ -264,19 +269,19 @@ extension SessionPool {
         case .cancelOpening(let id):
             return openings.removeValue(forKey: id).map { .cancel($0) }
         case .save(let epoch):
-            if let token = tokens[epoch] { store?.save(token) }
+            if let held = tokens[epoch] { held.store?.save(held.token) }
             return nil
         case .drop(let epoch):
-            if let token = tokens[epoch] { store?.drop(token) }
+            if let held = tokens[epoch] { held.store?.drop(held.token) }
             return nil
         case .logOut(let id, let epoch):
-            return tokens.removeValue(forKey: epoch).map { .logOut(lockedLogOut(id), $0) }
+            return tokens.removeValue(forKey: epoch).map { .logOut(lockedLogOut(id), $0.token) }
         case .leave(let id, let epoch):
-            guard let token = tokens.removeValue(forKey: epoch) else { return nil }
+            guard let held = tokens.removeValue(forKey: epoch) else { return nil }
             let exchange = lockedLogOut(id)
-            guard let store else { return .logOut(exchange, token) }
-            store.ifReplaced(token) { [self] isReplaced in
-                if isReplaced { run(.logOut(exchange, token)) } else { logOutEnded(id, nil) }
+            guard let store = held.store else { return .logOut(exchange, held.token) }
+            store.ifReplaced(held.token) { [self] isReplaced in
+                if isReplaced { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
             }
             return nil
         case .cancelLogOut(let id):
@@ -315,7 +320,7 @@ extension SessionPool {
     }
 
     private func lockedLease(_ grant: SessionPoolStateMachine.Grant) -> SessionLease {
-        guard let token = tokens[grant.token] else {
+        guard let token = tokens[grant.token]?.token else {
             preconditionFailure(
                 "A token enters the table before the machine's orders are read, and leaves by its order"
             )
@@ -346,7 +351,7 @@ extension SessionPool {
 
     private func lockedTransition(_ announcement: SessionPoolStateMachine.Announcement) -> SessionTransition? {
         switch announcement {
-        case .loggedIn(let epoch): tokens[epoch].map { .loggedIn($0) }
+        case .loggedIn(let epoch): tokens[epoch].map { .loggedIn($0.token) }
         case .lost: .lost(loginError ?? .loginWithoutToken)
         case .loggedOut: .loggedOut
         }
@@ -384,7 +389,7 @@ extension SessionPool {
         act { now in
             openings[id] = nil
             let (epoch, actions) = machine.loaded(id, found: token != nil, now: now)
-            if let epoch { tokens[epoch] = token }
+            if let epoch, let token { tokens[epoch] = HeldToken(token: token, store: store) }
             return ((), actions)
         }
     }
@@ -396,7 +401,7 @@ extension SessionPool {
             switch result ?? .failure(.loginWithoutToken) {
             case .success(let token):
                 let (epoch, actions) = machine.loginSucceeded(id, now: now)
-                tokens[epoch] = token
+                tokens[epoch] = HeldToken(token: token, store: store)
                 return ((), actions)
             case .failure(let error):
                 loginError = error

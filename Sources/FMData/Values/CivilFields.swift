@@ -22,6 +22,11 @@ struct CivilFields {
     var time: FMTime {
         get {
             let sign = isNegative ? -1 : 1
+            // Far from the ends of the range, where every time but a strange one is, plain arithmetic does.
+            if hour < 1_000_000 {
+                let seconds = hour * 3_600 + minute * 60 + second
+                return FMTime(totalNanoseconds: sign * (seconds * 1_000_000_000 + nanosecond))
+            }
             return FMTime(
                 hours: sign * hour,
                 minutes: sign * minute,

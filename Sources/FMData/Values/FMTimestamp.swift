@@ -113,8 +113,9 @@ extension FMTimestamp: CivilValue {
     static func pattern(of format: ValueFormat) -> CivilPattern { format.timestamp }
 
     init?(_ fields: CivilFields) {
-        guard let date = FMDate(fields) else { return nil }
-        self.init(date: date, time: fields.time)
+        guard let date = FMDate(fields), fields.hour < 24, !fields.isNegative else { return nil }
+        self.date = date
+        time = fields.time
     }
 }
 

@@ -52,6 +52,7 @@ struct ConnectionFactory: Sendable {
             parserLimits: parserLimits
         )
         ClientBootstrap(group: eventLoop)
+            .resolver(HostResolver(eventLoop: eventLoop))
             .connectTimeout(connectTimeout ?? .hours(24))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in

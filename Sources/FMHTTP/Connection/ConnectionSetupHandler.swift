@@ -115,7 +115,9 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
             // An address has no place in SNI (RFC 6066 §3); without a name the certificate is checked for the address.
             let isAddress = (try? SocketAddress(ipAddress: name, port: 0)) != nil
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : name)
-            try context.pipeline.syncOperations.addHandler(handler, position: .before(self))
+            let closer = AbruptCloseHandler()
+            try context.pipeline.syncOperations.addHandlers([closer, handler], position: .before(self))
+            self.handler.closer = closer
         } catch {
             failed(error, context: context)
         }

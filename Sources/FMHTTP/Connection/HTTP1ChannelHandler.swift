@@ -11,6 +11,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     /// `nil` when bodies stay as they are.
     private let maximumInflationRatio: Int?
     private var hasInflation = false
+    /// Of an encrypted connection.
+    var closer: AbruptCloseHandler?
     private var context: ChannelHandlerContext?
     /// Weak, for it holds this handler; the pool keeps it as long as the channel is open.
     private weak var connection: HTTP1Connection?
@@ -235,7 +237,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private func abandon(_ error: HTTPClientError?) {
         let running = endRunning()
         machine.abandon()
-        context?.close(promise: nil)
+        if let closer { closer.close() } else { context?.close(promise: nil) }
         if let error { running?.exchange.failed(error) }
     }
 

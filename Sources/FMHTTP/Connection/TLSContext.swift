@@ -26,6 +26,8 @@ final class TLSContext: Sendable {
     private static func configuration(_ options: TLSOptions) throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = ["http/1.1"]
+        // How long an orderly close waits for the server's farewell; nobody waits for the close itself.
+        configuration.shutdownTimeout = .seconds(1)
         switch options.minimumVersion {
         case .tls12: configuration.minimumTLSVersion = .tlsv12
         case .tls13: configuration.minimumTLSVersion = .tlsv13

@@ -103,4 +103,187 @@ func read<R: Decodable, P: Decodable>(
         #expect(envelope.messages == [Message(code: "401", message: "No records match the request")])
         #expect(!envelope.dataInfo.isReported)
     }
+
+    // MARK: Order and demand
+
+    @Test func membersInAnyOrder() throws {
+        let parts = [
+            #""messages":[{"code":"0"}]"#,
+            #""response":{"scriptError.presort":"1","data":[{"modId":5,"fieldData":{"a":1},"recordId":7}],"dataInfo":{"foundCount":1,"#
+                + #""totalRecordCount":1,"returnedCount":1},"unknown":{"data":[]}}"#,
+            #""extra":{"response":[1]}"#,
+        ]
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]] {
+            let json = "{" + order.map { parts[$0] }.joined(separator: ",") + "}"
+            let (records, envelope) = try read(json)
+            #expect(records == [.init(fieldData: ["a": 1], recordId: 7, modId: 5)])
+            #expect(envelope.messages == [Message(code: "0")])
+            #expect(envelope.dataInfo.foundCount == 1)
+            #expect(envelope.scriptResponse?.scriptErrorPreSort == "1")
+        }
+    }
+
+    /// A record is there with its last byte and not before; nothing is decoded that was not asked for.
+    @Test func recordsArriveOneByOne() throws {
+        let bytes = Array(Self.answer.utf8)
+        let firstEnd = try #require(Self.answer.range(of: "}]},\n")).upperBound.utf16Offset(in: Self.answer) - 2
+        var reader = RecordResponseReader<Person, Portals>()
+        bytes[..<(firstEnd - 1)].withUnsafeBytes { reader.feed($0) }
+        #expect(try reader.nextRecord() == nil)
+        #expect(reader.dataInfo?.foundCount == 3)
+        bytes[(firstEnd - 1)...].withUnsafeBytes { reader.feed($0) }
+        #expect(reader.recordCount == 0)
+        #expect(try reader.nextRecord()?.recordId == 1)
+        #expect(reader.recordCount == 1)
+        #expect(reader.messages.isEmpty)
+        #expect(try reader.finish().recordCount == 2)
+    }
+
+    /// Ten thousand records pass through the memory of a few.
+    @Test func memoryDoesNotGrow() throws {
+        let record = Array(
+            #"{"fieldData":{"Name":"Ada","Age":36,"Address::City":"x"},"recordId":"1","modId":"0"},"#.utf8
+        )
+        var reader = RecordResponseReader<Person, DataAPI.EmptyPortal>()
+        Array(#"{"response":{"data":["#.utf8).withUnsafeBytes { reader.feed($0) }
+        for _ in 0..<10_000 {
+            record.withUnsafeBytes { reader.feed($0) }
+            #expect(try reader.nextRecord()?.fieldData.age == 36)
+        }
+        #expect(reader.bufferCapacity <= 65_536)
+    }
+
+    @Test func aRecordThatIsTooLargeIsRefused() throws {
+        var options = DecodingOptions()
+        options.maximumRecordBytes = 1_000
+        var reader = RecordResponseReader<FieldData, DataAPI.EmptyPortal>(options: options)
+        Array(#"{"response":{"data":[{"fieldData":{"a":""#.utf8).withUnsafeBytes { reader.feed($0) }
+        Array(repeating: UInt8(ascii: "x"), count: 2_000).withUnsafeBytes { reader.feed($0) }
+        let failure = try #require(throws: DecodingFailure.self) { try reader.nextRecord() }
+        #expect(failure.reason.contains("1000 bytes"))
+    }
+
+    @Test(arguments: [1, 2, 3, 1_000])
+    func oneByteOrderMark(_ chunk: Int) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = Array(Self.answer.utf8)
+        let marked = try read(mark + bytes, as: DataAPI.Record<Person, Portals>.self, chunk: chunk)
+        #expect(marked.records.count == 2)
+        #expect(throws: DecodingFailure.self) { try read(mark + mark + bytes, chunk: chunk) }
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: [
+        "", "[]", "<html>Bad Gateway</html>", "{}", #"{"response":{"data":[]}}"#, #"{"messages":[{"code":"0"}]}"#,
+        #"{"response":{},"messages":[{"code":"0"}]}"#, #"{"response":null,"messages":[{"code":"0"}]}"#,
+        #"{"response":{"data":null},"messages":[{"code":"0"}]}"#,
+        #"{"response":{"data":[]},"messages":[{"code":"0"}]} x"#,
+        #"{"response":{"data":[]},"response":{"data":[]},"messages":[]}"#,
+        #"{"response":{"data":[],"data":[]},"messages":[]}"#,
+        #"{"response":{"data":[1]},"messages":[{"code":"0"}]}"#, #"{"response":{"data":[],},"messages":[]}"#, "null",
+    ])
+    func otherBodiesAreErrors(_ json: String) {
+        #expect(throws: DecodingFailure.self) { try read(json) }
+    }
+
+    @Test func aCodeAfterTheRecordsIsReported() throws {
+        let json = #"{"response":{"data":[{"fieldData":{},"recordId":1,"modId":1}]},"messages":[{"code":"802"}]}"#
+        #expect(try read(json).envelope.messages == [Message(code: "802")])
+    }
+
+    @Test func untakenRecordsAreSkipped() throws {
+        var reader = RecordResponseReader<Person, Portals>()
+        Array(Self.answer.utf8).withUnsafeBytes { reader.feed($0) }
+        #expect(try reader.finish().recordCount == 2)
+    }
+
+    // MARK: A decoder of the user's
+
+    @Test func aJSONDecoderOfTheUsers() throws {
+        struct Dated: Decodable, Equatable {
+            var isoDate: Date
+        }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .secondsSince1970
+        var reader = RecordResponseReader<Dated, [String: [[String: String]]]>(decoder: decoder)
+        let json = """
+            {"response":{"data":[{"fieldData":{"iso_date":5},"portalData":{"p":[{"x":"y"}]},"recordId":"1","modId":"2"}]},
+            "messages":[{"code":"0"}]}
+            """
+        Array(json.utf8).withUnsafeBytes { reader.feed($0) }
+        let record = try #require(try reader.nextRecord())
+        #expect(record.fieldData == Dated(isoDate: Date(timeIntervalSince1970: 5)))
+        #expect(record.portalData == ["p": [["x": "y"]]])
+        #expect(record.recordId == 1)
+        #expect(try reader.finish().messages.first?.isSuccess == true)
+    }
+
+    // MARK: What is kept beyond its time
+
+    /// Types that keep their decoder, to decode later.
+    private struct Lazy: Decodable {
+        let decoder: any Decoder
+        init(from decoder: any Decoder) throws { self.decoder = decoder }
+    }
+
+    private struct Keeping: Decodable {
+        enum Keys: CodingKey { case a }
+        let container: KeyedDecodingContainer<Keys>
+        init(from decoder: any Decoder) throws { container = try decoder.container(keyedBy: Keys.self) }
+    }
+
+    private static let two = """
+        {"response":{"data":[{"fieldData":{"a":1},"recordId":1,"modId":1},{"fieldData":{"a":2},"recordId":2,"modId":1}]},
+        "messages":[{"code":"0"}]}
+        """
+
+    @Test func aKeptDecoderStillWorks() throws {
+        let records = try read(Self.two, as: DataAPI.Record<Lazy, DataAPI.EmptyPortal>.self).records
+        let values = try records.map { try [String: Int](from: $0.fieldData.decoder) }
+        #expect(values == [["a": 1], ["a": 2]])
+    }
+
+    @Test func aKeptContainerSaysThatItIsTooLate() throws {
+        let records = try read(Self.two, as: DataAPI.Record<Keeping, DataAPI.EmptyPortal>.self).records
+        for record in records {
+            #expect(throws: DecodingError.self) { try record.fieldData.container.decode(Int.self, forKey: .a) }
+            #expect(throws: DecodingError.self) { try record.fieldData.container.nestedUnkeyedContainer(forKey: .a) }
+            #expect(!record.fieldData.container.contains(.a))
+            #expect(record.fieldData.container.allKeys.isEmpty)
+        }
+    }
+
+    // MARK: Lookups
+
+    /// Fields that change their order, come and go from record to record.
+    @Test func fieldsInEveryOrder() throws {
+        struct Wide: Decodable, Equatable {
+            var a: Int, b: Int?, c: Int, d: Int?, e: Int
+        }
+        var random = SplitMix(seed: 6)
+        var expected: [Wide] = []
+        let data = (0..<500).map { number in
+            let wide = Wide(
+                a: number,
+                b: Bool.random(using: &random) ? number + 1 : nil,
+                c: number + 2,
+                d: Bool.random(using: &random) ? number + 3 : nil,
+                e: number + 4
+            )
+            expected.append(wide)
+            var fields = ["\"a\":\(wide.a)", "\"c\":\(wide.c)", "\"e\":\(wide.e)"]
+            if let b = wide.b { fields.append("\"b\":\(b)") }
+            if let d = wide.d { fields.append("\"d\":\(d)") }
+            for other in 0..<Int.random(in: 0...50, using: &random) {
+                fields.append("\"x\(other)\":{\"a\":[\(other)]}")
+            }
+            fields.shuffle(using: &random)
+            return "{\"fieldData\":{\(fields.joined(separator: ","))},\"recordId\":1,\"modId\":1}"
+        }
+        let json = "{\"response\":{\"data\":[\(data.joined(separator: ","))]},\"messages\":[]}"
+        let records = try read(json, as: DataAPI.Record<Wide, DataAPI.EmptyPortal>.self).records
+        #expect(records.map(\.fieldData) == expected)
+    }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// Sessions that outlive their program: what a pool does with a store.
-@Suite struct StoredSessionTests {
+@Suite(.timeLimit(.minutes(1))) struct StoredSessionTests {
     @Test func aProgramThatRunsEveryMinuteUsesOneSession() async {
         let store = StubStore()
         let server = StubServer()
@@ -60,6 +60,46 @@ import Testing
         await run.end()
         expectNoDifference(server.loggedOut, ["T1"])
         expectNoDifference(store.token, "T2")
+    }
+
+    @Test func otherCredentialsFindTheirOwnEntry() async {
+        let entries = NIOLockedValueBox(["eve": "E1"])
+        let (loads, loaded) = AsyncStream.makeStream(of: String.self)
+        let store = DataAPI.TokenStore(
+            load: { key in
+                loaded.yield(key.identity)
+                return entries.withLockedValue { $0[key.identity] }
+            },
+            save: { token, key in entries.withLockedValue { $0[key.identity] = token } },
+            remove: { _, _ in }
+        )
+        let fixture = PoolFixture(
+            answersAtOnce: false,
+            storeKey: .init(host: "h", database: "d", identity: "ada")
+        ) { $0.tokenStore = store }
+        let (logIns, logInSent) = AsyncStream.makeStream(of: Void.self)
+        fixture.server.onLogIn { logInSent.yield() }
+        let (values, heard) = AsyncStream.makeStream(of: String.self)
+        fixture.pool.authorized { lease in
+            Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+        }
+        .subscribe(
+            Recorder<String>(onValue: { _, value in
+                heard.yield(value)
+                return .none
+            })
+        )
+        for await _ in logIns { break }
+        // Nothing is open, and somebody waits: what comes next is for the new credentials.
+        fixture.server.logIns[0].fail(.hostFull)
+        fixture.pool.credentialsChanged(storeKey: .init(host: "h", database: "d", identity: "eve"))
+        for await value in values {
+            expectNoDifference(value, "E1")
+            break
+        }
+        loaded.finish()
+        let asked = await loads.reduce(into: []) { $0.append($1) }
+        expectNoDifference(asked, ["ada", "eve"])
     }
 
     @Test func aStoreThatFailsCountsAsEmpty() async {

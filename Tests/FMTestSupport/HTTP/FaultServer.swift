@@ -98,9 +98,19 @@ public final class FaultServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     guard let server = box.withLockedValue({ $0 }) else { return }
                     let pipeline = channel.pipeline.syncOperations
+                    let wire = WireHandler()
+                    try pipeline.addHandler(wire)
                     if let tls = options.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
-                    try pipeline.addHandler(FaultServerHandler(server: server, options: options, answer: answer))
+                    let decoder = ByteToMessageHandler(HTTPRequestDecoder())
+                    try pipeline.addHandler(decoder)
+                    let handler = FaultServerHandler(
+                        server: server,
+                        options: options,
+                        wire: wire,
+                        decoder: decoder,
+                        answer: answer
+                    )
+                    try pipeline.addHandler(handler)
                 }
             }
             .bind(host: "127.0.0.1", port: 0)

@@ -17,6 +17,8 @@ final class FaultServerHandler: ChannelInboundHandler {
     private let server: FaultServer
     private let options: FaultServer.Options
     private let answer: FaultServer.Answer
+    private let wire: WireHandler
+    private var decoder: ByteToMessageHandler<HTTPRequestDecoder>
     private var connection = 0
     private var requestCount = 0
     private var head: HTTPRequestHead?
@@ -24,9 +26,17 @@ final class FaultServerHandler: ChannelInboundHandler {
     private var steps: CircularBuffer<FaultServer.Step> = []
     private var isBusy = false
 
-    init(server: FaultServer, options: FaultServer.Options, answer: @escaping FaultServer.Answer) {
+    init(
+        server: FaultServer,
+        options: FaultServer.Options,
+        wire: WireHandler,
+        decoder: ByteToMessageHandler<HTTPRequestDecoder>,
+        answer: @escaping FaultServer.Answer
+    ) {
         self.server = server
         self.options = options
+        self.wire = wire
+        self.decoder = decoder
         self.answer = answer
     }
 
@@ -56,7 +66,17 @@ final class FaultServerHandler: ChannelInboundHandler {
             body.writeImmutableBuffer(bytes)
         case .end:
             if !options.answersEarly { answerRequest(context: context) }
+            if head?.method == .CONNECT { listenInTunnel(context: context) }
         }
+    }
+
+    /// NIO's parser stops after CONNECT; what comes through the tunnel is for another one.
+    private func listenInTunnel(context: ChannelHandlerContext) {
+        let next = ByteToMessageHandler(HTTPRequestDecoder())
+        let pipeline = context.pipeline.syncOperations
+        try? pipeline.addHandler(next, position: .after(decoder))
+        pipeline.removeHandler(decoder, promise: nil)
+        decoder = next
     }
 
     private func answerRequest(context: ChannelHandlerContext) {
@@ -112,7 +132,7 @@ final class FaultServerHandler: ChannelInboundHandler {
             // Lingering for no time discards what is unsent and closes with RST.
             let provider = context.channel as? any SocketOptionProvider
             _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-            context.close(promise: nil)
+            wire.close()
         case .closeOutput:
             context.close(mode: .output, promise: nil)
             next(context: context)
@@ -142,4 +162,15 @@ final class FaultServerHandler: ChannelInboundHandler {
         let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute { box.value.0.next(context: box.value.1) }
     }
+}
+
+/// The end of the pipeline at the socket: closes without TLS being asked.
+final class WireHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func close() { context?.close(promise: nil) }
 }

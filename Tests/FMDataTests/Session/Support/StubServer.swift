@@ -10,6 +10,7 @@ final class StubServer: Sendable {
         var logIns: [StubExchange<SessionToken>] = []
         var logOuts: [(token: SessionToken, exchange: StubExchange<Void>)] = []
         var lastToken = 0
+        var onLogIn: (@Sendable () -> Void)?
         var live: Set<SessionToken> = []
         var ended: [SessionToken] = []
     }
@@ -35,7 +36,11 @@ final class StubServer: Sendable {
                 }
                 let exchange = StubExchange<SessionToken>()
                 self.state.withLockedValue { $0.logIns.append(exchange) }
-                return exchange.eraseToAnyPublisher()
+                // As soon as the pool has subscribed.
+                return
+                    exchange
+                    .handleEvents(receiveRequest: { _ in self.state.withLockedValue(\.onLogIn)?() })
+                    .eraseToAnyPublisher()
             },
             logOut: { token in
                 let exchange = StubExchange<Void>()
@@ -49,6 +54,11 @@ final class StubServer: Sendable {
                 return exchange.eraseToAnyPublisher()
             }
         )
+    }
+
+    /// Calls back when a login has been sent.
+    func onLogIn(_ body: @escaping @Sendable () -> Void) {
+        state.withLockedValue { $0.onLogIn = body }
     }
 
     /// A new session: `T1`, `T2`, …

@@ -1,0 +1,55 @@
+import Foundation
+
+// What the rules have to know about types that they meet as generic parameters.
+
+/// `Optional`, for the rule that an empty field is `nil`.
+protocol OptionalValue {
+    static var emptyTextIsNil: Bool { get }
+}
+
+extension Optional: OptionalValue {
+    static var emptyTextIsNil: Bool { !(Wrapped.self is any TextValue.Type) }
+}
+
+/// A type for which an empty text is a value.
+protocol TextValue {}
+
+extension String: TextValue {}
+extension FieldValue: TextValue {}
+
+/// A type of number: a field without a number in it is `nil` for an optional one.
+protocol NumberValue {}
+
+extension Bool: NumberValue {}
+extension Int: NumberValue {}
+extension Int8: NumberValue {}
+extension Int16: NumberValue {}
+extension Int32: NumberValue {}
+extension Int64: NumberValue {}
+extension UInt: NumberValue {}
+extension UInt8: NumberValue {}
+extension UInt16: NumberValue {}
+extension UInt32: NumberValue {}
+extension UInt64: NumberValue {}
+extension Double: NumberValue {}
+extension Float: NumberValue {}
+extension Decimal: NumberValue {}
+extension FMNumber: NumberValue {}
+
+/// A list that repetitions of a field or rows of a portal can fill.
+protocol ListValue {
+    /// Whether empty repetitions at the end count as elements.
+    static var keepsEmptyElements: Bool { get }
+}
+
+extension Array: ListValue {
+    static var keepsEmptyElements: Bool { Element.self is any TextValue.Type || Element.self is any OptionalValue.Type }
+}
+
+extension ContiguousArray: ListValue {
+    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
+}
+
+extension Set: ListValue {
+    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
+}

@@ -1,0 +1,15 @@
+internal import NIOCore
+
+/// Closes a TLS connection without the farewell of TLS. It stands below the TLS handler, which would otherwise wait for
+/// the server's part of that farewell, and a connection is abandoned just when the server does not answer. Confined to
+/// the loop.
+final class AbruptCloseHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func close() { context?.close(promise: nil) }
+}

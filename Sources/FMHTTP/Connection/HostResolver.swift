@@ -1,0 +1,96 @@
+internal import Dispatch
+internal import NIOCore
+internal import NIOPosix
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// Finds the addresses of one host, for one attempt to connect.
+///
+/// Addresses need no look-up, and neither does `localhost`: that plain HTTP may go there rests on its name alone, so the
+/// name must not lead elsewhere ([RFC 6761 §6.3](https://www.rfc-editor.org/rfc/rfc6761#section-6.3)). All others are
+/// asked for on a thread of their own: a resolver that hangs, or a program that keeps every thread of the shared pools
+/// busy, holds up nobody else.
+final class HostResolver: Resolver, Sendable {
+    private enum Known {
+        case addresses(v4: [SocketAddress], v6: [SocketAddress])
+        case needsLookUp
+    }
+
+    private let v4: EventLoopPromise<[SocketAddress]>
+    private let v6: EventLoopPromise<[SocketAddress]>
+
+    init(eventLoop: any EventLoop) {
+        v4 = eventLoop.makePromise()
+        v6 = eventLoop.makePromise()
+    }
+
+    /// Asked for after the other, which does the work for both.
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { v4.futureResult }
+
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        switch Self.known(host, port) {
+        case .addresses(let v4, let v6):
+            self.v4.succeed(v4)
+            self.v6.succeed(v6)
+        case .needsLookUp:
+            DispatchQueue(label: "FMHTTP.resolver").async { self.lookUp(host, port) }
+        }
+        return v6.futureResult
+    }
+
+    /// A look-up of the system cannot be cancelled; its result is then not used.
+    func cancelQueries() {}
+
+    private static func known(_ host: String, _ port: Int) -> Known {
+        if host == "localhost" || host.hasSuffix(".localhost") {
+            let v4 = try? SocketAddress(ipAddress: "127.0.0.1", port: port)
+            let v6 = try? SocketAddress(ipAddress: "::1", port: port)
+            return .addresses(v4: v4.map { [$0] } ?? [], v6: v6.map { [$0] } ?? [])
+        }
+        switch try? SocketAddress(ipAddress: host, port: port) {
+        case .v4(let address)?: return .addresses(v4: [.v4(address)], v6: [])
+        case .v6(let address)?: return .addresses(v4: [], v6: [.v6(address)])
+        case .unixDomainSocket?, nil: return .needsLookUp
+        }
+    }
+
+    private func lookUp(_ host: String, _ port: Int) {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0 else {
+            let error = LookUpFailed(description: gai_strerror(status).map { String(cString: $0) } ?? "error \(status)")
+            v4.fail(error)
+            v6.fail(error)
+            return
+        }
+        defer { freeaddrinfo(list) }
+        var found: (v4: [SocketAddress], v6: [SocketAddress]) = ([], [])
+        for entry in sequence(first: list, next: { $0?.pointee.ai_next }) {
+            guard let entry, let address = entry.pointee.ai_addr else { continue }
+            let bytes = UnsafeRawPointer(address)
+            switch entry.pointee.ai_family {
+            case AF_INET: found.v4.append(SocketAddress(bytes.load(as: sockaddr_in.self), host: host))
+            case AF_INET6: found.v6.append(SocketAddress(bytes.load(as: sockaddr_in6.self), host: host))
+            default: continue
+            }
+        }
+        v4.succeed(found.v4)
+        v6.succeed(found.v6)
+    }
+}
+
+private struct LookUpFailed: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import FMData
+
+@Suite struct EnvelopeReaderTests {
+    private struct Session: Decodable, Equatable {
+        var token: String
+    }
+
+    private func decode<T: Decodable>(_ type: T.Type, _ json: String) throws -> (messages: [Message], response: T) {
+        let bytes = Array(json.utf8)
+        let (messages, response) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(type, from: $0) }
+        return (messages, try response())
+    }
+
+    @Test func messagesAndResponseInAnyOrder() throws {
+        for json in [
+            #"{"response":{"token":"t"},"messages":[{"code":"0","message":"OK"}]}"#,
+            #"{"messages":[{"message":"OK","code":0}],"more":[1],"response":{"token":"t"}}"#,
+            "\u{FEFF}{\"messages\":[{\"message\":\"OK\",\"code\":\"0\"}],\"response\":{\"token\":\"t\"}}",
+        ] {
+            let (messages, response) = try decode(Session.self, json)
+            #expect(messages == [Message(code: "0", message: "OK")])
+            #expect(response == Session(token: "t"))
+        }
+    }
+
+    @Test func messagesOfARefusalComeWithoutAResponse() throws {
+        let bytes = Array(#"{"messages":[{"code":"952x"},{"code":800,"message":7}],"response":{}}"#.utf8)
+        let (messages, response) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
+        #expect(messages == [Message(code: "952x"), Message(code: "800", message: "7")])
+        let failure = try #require(throws: DecodingFailure.self) { try response() }
+        #expect(failure.path == ["response", "token"])
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", "null", "<html></html>", #"{"response":{}}"#, #"{"messages":[{}]}"#, #"{"messages":[]"#,
+    ])
+    func otherBodiesAreErrors(_ json: String) {
+        #expect(throws: DecodingFailure.self) { try decode(Session.self, json) }
+    }
+
+    @Test func recordedAnswers() throws {
+        for name in try Capture.names(in: "errors") {
+            let bytes = try Capture.bytes(name)
+            let (messages, _) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
+            #expect(!messages.isEmpty)
+        }
+        let login = try Capture.bytes("session/login-51-character-token")
+        let (_, response) = try login.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
+        #expect(try response().token.isEmpty == false)
+    }
+
+    /// `RecordResponse` is an ordinary `Decodable` too: with FMData's decoder, where the rules hold in its records, and with
+    /// Foundation's.
+    @Test func wholeResponses() throws {
+        struct Plain: Decodable, Equatable { var n: Int }
+        let json = """
+            {"data":[{"fieldData":{"n":1},"portalData":{"p":[{"recordId":"3"}]},"recordId":"1","modId":2}],
+            "dataInfo":{"totalRecordCount":"9","foundCount":1,"returnedCount":1},"scriptError":0,"scriptResult.presort":"r"}
+            """
+        let expected = DataAPI.RecordResponse<Plain, [String: [[String: String]]]>(
+            data: [.init(fieldData: Plain(n: 1), portalData: ["p": [["recordId": "3"]]], recordId: 1, modId: 2)],
+            dataInfo: DataAPI.DataInfo(
+                database: "",
+                layout: "",
+                table: "",
+                totalRecordCount: 9,
+                foundCount: 1,
+                returnedCount: 1
+            ),
+            scriptResponse: DataAPI.ScriptResponse(scriptError: "0", scriptResultPreSort: "r")
+        )
+        #expect(try JSONDecoder().decode(type(of: expected), from: Data(json.utf8)) == expected)
+        #expect(try FMDecoder().decode(type(of: expected), from: json.utf8) == expected)
+        let lenient = json.replacingOccurrences(of: "\"n\":1", with: "\"n\":\"1\"")
+        #expect(try FMDecoder().decode(type(of: expected), from: lenient.utf8) == expected)
+        #expect(throws: (any Error).self) { try JSONDecoder().decode(type(of: expected), from: Data(lenient.utf8)) }
+    }
+
+    @Test func savedAnswers() throws {
+        typealias Response = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
+        let body = try Capture.bytes("record-get/one-record-two-portals-2025")
+        let response = try FMDecoder().decodeAnswer(Response.self, from: body)
+        #expect(response.dataInfo.database == "MOD_FORMS_v3")
+        #expect(response.data.first?.portalData?["answer"]?.first?["answer::id"] == 112)
+        let failure = try #require(throws: DecodingFailure.self) {
+            try FMDecoder().decodeAnswer(Response.self, from: Capture.bytes("errors/952-invalid-token"))
+        }
+        #expect(failure.reason.contains("952"))
+    }
+}

@@ -1,0 +1,87 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+/// The origin's name does not exist, so an answer proves that it came by way of the proxy.
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyTests {
+    private let origin = Origin(scheme: .http, host: "fms.invalid", port: 8888)
+
+    /// A client behind the proxy; what the proxy "forwards" it answers itself.
+    private func withProxy(
+        credentials: HTTPProxy.Credentials? = nil,
+        connectAnswer: [FaultServer.Step],
+        _ body: (HTTPClient, FaultServer) async throws -> Void
+    ) async throws {
+        let server = try await FaultServer.start { $0.method == .CONNECT ? connectAnswer : ok("tunnelled") }
+        let proxy = HTTPProxy(host: "127.0.0.1", port: server.port, credentials: credentials)
+        let configuration = HTTPClientConfiguration(allowsPlainHTTP: .anywhere, proxy: .proxy(proxy))
+        let client = HTTPClient(configuration: configuration)
+        try await body(client, server)
+        await client.shutdown(grace: .zero)
+        await server.allConnectionsClosed()
+        try await server.stopped()
+    }
+
+    @Test func opensATunnel() async throws {
+        let credentials = HTTPProxy.Credentials(user: "Aladdin", password: "open sesame")
+        let answer = "HTTP/1.1 200 Connection Established\r\n\r\n"
+        try await withProxy(credentials: credentials, connectAnswer: [.send(answer)]) { client, server in
+            for _ in 0..<2 { #expect(await client.get(origin, "/x").value?.text == "tunnelled") }
+            #expect(server.acceptedCount == 1)
+            let connect = server.requests[0]
+            #expect(connect.target == "fms.invalid:8888")
+            #expect(connect.headers["host"] == ["fms.invalid:8888"])
+            #expect(connect.headers["proxy-authorization"] == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
+            let request = server.requests[1]
+            #expect(request.target == "/x")
+            #expect(request.headers["proxy-authorization"] == [], "that is the proxy's business alone")
+        }
+    }
+
+    @Test func aProxyThatWantsCredentials() async throws {
+        let answer = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+        try await withProxy(connectAnswer: [.send(answer)]) { client, _ in
+            let error = await client.get(origin).failure
+            #expect(error?.code == .proxyAuthenticationRequired)
+            #expect(error?.outcome == .notSent)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "nonsense\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK",
+    ])
+    func aProxyThatDoesNotOpenATunnel(answer: String) async throws {
+        try await withProxy(connectAnswer: [.send(answer)]) { client, server in
+            let error = await client.get(origin).failure
+            #expect(error?.code == .proxyFailure)
+            #expect(error?.outcome == .notSent)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func aProxyThatGoesAway() async throws {
+        try await withProxy(connectAnswer: [.close]) { client, _ in
+            #expect(await client.get(origin).failure?.code == .proxyFailure)
+        }
+    }
+
+    @Test func aProxyThatSaysNothing() async throws {
+        let server = try await FaultServer.start { _ in [] }
+        let configuration = HTTPClientConfiguration(
+            timeouts: HTTPTimeouts(connect: .milliseconds(20)),
+            allowsPlainHTTP: .anywhere,
+            proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: server.port))
+        )
+        let client = HTTPClient(configuration: configuration)
+        let error = await client.get(origin).failure
+        #expect(error?.code == .connectTimeout)
+        #expect(error?.outcome == .notSent)
+        await client.shutdown(grace: .zero)
+        await server.allConnectionsClosed()
+        try await server.stopped()
+    }
+}

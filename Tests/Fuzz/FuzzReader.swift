@@ -1,0 +1,108 @@
+// Coverage-guided fuzzing of everything that reads a server's bytes. Not part of the package: `Tests/Fuzz/run` compiles
+// this with the sources of the decoder into one program.
+//
+// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must be judged
+// the same whole and in pieces, and must be JSON exactly when a second, simple parser says so.
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count > 0 else { return 0 }
+    let size = Int(start[0]) + 1
+    let body = Array(UnsafeBufferPointer(start: start + 1, count: count - 1))
+    checkSyntax(body)
+    checkRecords(body, pieces: size)
+    checkTypes(body)
+    return 0
+}
+
+private func checkSyntax(_ body: [UInt8]) {
+    let hasMark = body.starts(with: [0xEF, 0xBB, 0xBF])
+    let isJSON = ReferenceJSON.accepts(hasMark ? Array(body.dropFirst(3)) : body)
+    let document = JSONDocument()
+    body.withUnsafeBytes { document.append($0) }
+    do throws(JSONSyntaxError) {
+        try document.readWhole()
+        if !isJSON { fatalError("taken for JSON") }
+    } catch {
+        switch error.reason {
+        case .tooDeep, .numberTooLong, .tooLarge:
+            return
+        case .unexpectedByte, .truncated, .invalidNumber, .controlCharacter, .invalidEscape, .loneSurrogate, .invalidUTF8,
+            .duplicateKey, .trailingBytes, .missingEnvelope:
+            if isJSON { fatalError("not taken for JSON: \(error)") }
+        }
+    }
+}
+
+private struct Outcome: Equatable {
+    var records: [DataAPI.Record<FieldData, [String: [FieldData]]>] = []
+    var failures: [String] = []
+    var envelope: RecordResponseEnvelope?
+}
+
+private func checkRecords(_ body: [UInt8], pieces: Int) {
+    let whole = outcome(body, pieces: .max)
+    let parts = outcome(body, pieces: pieces)
+    if whole != parts { fatalError("pieces of \(pieces): \(parts) instead of \(whole)") }
+}
+
+private func outcome(_ body: [UInt8], pieces: Int) -> Outcome {
+    var outcome = Outcome()
+    var reader = RecordResponseReader<FieldData, [String: [FieldData]]>()
+    var rest = body[...]
+    do throws(DecodingFailure) {
+        while !rest.isEmpty {
+            rest.prefix(pieces).withUnsafeBytes { reader.feed($0) }
+            rest = rest.dropFirst(pieces)
+            var isGoingOn = true
+            while isGoingOn {
+                do throws(DecodingFailure) {
+                    guard let record = try reader.nextRecord() else { break }
+                    outcome.records.append(record)
+                } catch {
+                    // A record that is no record is passed over, anything else ends it.
+                    guard error.recordNumber != nil else { throw error }
+                    outcome.failures.append(error.description)
+                    isGoingOn = outcome.failures.count < 1_000
+                }
+            }
+        }
+        outcome.envelope = try reader.finish()
+    } catch {
+        outcome.failures.append(error.description)
+    }
+    return outcome
+}
+
+private struct Typed: Decodable {
+    enum Kind: String, Decodable { case a, b }
+
+    var text: String?
+    var int: Int?
+    var double: Double?
+    var bool: Bool?
+    var number: FMNumber?
+    var date: FMDate?
+    var time: FMTime?
+    var timestamp: FMTimestamp?
+    var list: [Int]?
+    var texts: [String]?
+    var kind: Kind?
+    var more: [String: [Typed]]?
+}
+
+private func checkTypes(_ body: [UInt8]) {
+    var options = DecodingOptions()
+    options.keys = .withoutTable
+    options.malformedText = .repair
+    options.emptyIsZero = true
+    _ = try? FMDecoder(options: options).decodeFields(Typed.self, from: body)
+    if let fields = try? FMDecoder().decodeFields(FieldData.self, from: body) {
+        guard let json = try? FMEncoder().encodeFields(fields),
+            let again = try? FMDecoder().decodeFields(FieldData.self, from: json), again == fields
+        else { fatalError("fields do not survive writing and reading") }
+    }
+    body.withUnsafeBytes { bytes in
+        if let (_, response) = try? EnvelopeReader().decode([String: Typed].self, from: bytes) { _ = try? response() }
+    }
+}
