@@ -39,6 +39,19 @@ public final class ManualClock: SandboxClock {
         var nextSleeper = 0
         /// Sleepers cancelled before they were registered.
         var cancelled: Set<Int> = []
+        var watchers: [Watcher] = []
+
+        mutating func takeSatisfiedWatchers() -> [Watcher] {
+            let satisfied = watchers.filter { $0.count <= sleepers.count }
+            watchers.removeAll { $0.count <= sleepers.count }
+            return satisfied
+        }
+    }
+
+    /// Somebody who waits until so many others sleep.
+    private struct Watcher {
+        var count: Int
+        var continuation: CheckedContinuation<Void, Never>
     }
 
     private let state: NIOLockedValueBox<State>
@@ -53,6 +66,17 @@ public final class ManualClock: SandboxClock {
 
     /// How many tasks wait for the clock to go on.
     public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+
+    /// Returns once at least `count` tasks wait for the clock: a test then knows that what it started has come to rest.
+    public func waitForSleepers(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let satisfied = state.withLockedValue { state in
+                state.watchers.append(Watcher(count: count, continuation: continuation))
+                return state.takeSatisfiedWatchers()
+            }
+            for watcher in satisfied { watcher.continuation.resume() }
+        }
+    }
 
     /// Moves the clock on and wakes everybody whose time has come, in the order of their deadlines.
     public func advance(by duration: Duration) {
@@ -74,13 +98,14 @@ public final class ManualClock: SandboxClock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let outcome = state.withLockedValue { state -> Result<Void, any Error>? in
-                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    if duration <= .zero { return .success(()) }
+                let (outcome, watchers) = state.withLockedValue { state -> (Result<Void, any Error>?, [Watcher]) in
+                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
+                    if duration <= .zero { return (.success(()), []) }
                     state.sleepers[id] = Sleeper(deadline: state.now + duration.seconds, continuation: continuation)
-                    return nil
+                    return (nil, state.takeSatisfiedWatchers())
                 }
                 if let outcome { continuation.resume(with: outcome) }
+                for watcher in watchers { watcher.continuation.resume() }
             }
         } onCancel: {
             let sleeper = state.withLockedValue { state -> Sleeper? in

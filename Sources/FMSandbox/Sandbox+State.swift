@@ -22,6 +22,21 @@ extension Sandbox {
         solution(named: database)?.tables.first { $0.name == table }?.records
     }
 
+    /// Opens a record as if somebody else had it in use, or lets it go: while it is open, writing to it answers 301.
+    ///
+    /// Throws ``FileMakerError`` 802, 106 or 101 when there is no such database, table or record.
+    public func setLocked(_ isLocked: Bool, recordId: Int, ofTable table: String, inDatabase database: String) throws {
+        guard let hosted = engine.model.database(named: database) else { throw FileMakerError(802) }
+        guard let id = hosted.tables.first(where: { engine.model.tables[$0].name == table }) else {
+            throw FileMakerError(106)
+        }
+        try engine.commit { world in
+            guard var record = world.tables[id].record(recordId) else { throw FileMakerError(101) }
+            record.isLocked = isLocked
+            world.tables[id].replace(record)
+        }
+    }
+
     /// Writes every hosted database as it is now into a folder, each as `<name>.json`, to be loaded again with
     /// ``Solution/load(from:)``.
     public func save(to folder: URL) throws {

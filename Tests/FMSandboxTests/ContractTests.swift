@@ -8,7 +8,7 @@ import Testing
 @Suite struct ContractTests {
     @Test("1 productInfo needs no headers", arguments: Venue.allCases)
     func productInfo(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             var anonymous = bench
             anonymous.token = nil
             let answer = try await anonymous.get("/productInfo")
@@ -21,7 +21,7 @@ import Testing
 
     @Test("2 a login answers the token in header and body", arguments: Venue.allCases)
     func login(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.login()
             let token = try #require(answer.header("x-fm-data-access-token"))
             #expect(answer.status == 200)
@@ -33,7 +33,7 @@ import Testing
 
     @Test("3 a wrong password is 212", arguments: Venue.allCases)
     func wrongPassword(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.login("admin", "wrong")
             #expect(answer.status == 401)
             #expect(answer.code == "212")
@@ -43,7 +43,7 @@ import Testing
 
     @Test("4 a login without credentials is 10", arguments: Venue.allCases)
     func noCredentials(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.send(
                 "POST",
                 bench.path("sessions"),
@@ -58,7 +58,7 @@ import Testing
 
     @Test("5 a wrong token is 952", arguments: Venue.allCases)
     func wrongToken(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             var stranger = bench
             stranger.token = "deadbeef"
             let answer = try await stranger.get("layouts/Contacts/records")
@@ -72,7 +72,7 @@ import Testing
 
     @Test("6 a session lives 15 minutes after its last call", arguments: Venue.allCases)
     func expiry(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             bench.clock.advance(by: .seconds(14 * 60))
             let early = try await bench.get("layouts")
             #expect(early.code == "0")
@@ -86,7 +86,7 @@ import Testing
 
     @Test("7 a logout ends the session", arguments: Venue.allCases)
     func logout(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let path = bench.path("sessions/\(try #require(bench.token))")
             let answer = try await bench.send("DELETE", path)
             #expect(answer.status == 200)
@@ -99,7 +99,7 @@ import Testing
 
     @Test("8 a missing record is 101", arguments: Venue.allCases)
     func missingRecord(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Contacts/records/999999")
             #expect(answer.status == 500)
             #expect(answer.code == "101")
@@ -109,7 +109,7 @@ import Testing
 
     @Test("9 a missing layout is 105", arguments: Venue.allCases)
     func missingLayout(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Nope/records")
             #expect(answer.status == 500)
             #expect(answer.text == #"{"messages":[{"code":"105","message":"Layout is missing"}],"response":{}}"#)
@@ -118,7 +118,7 @@ import Testing
 
     @Test("10 an unknown field is 102", arguments: Venue.allCases)
     func missingField(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.post("layouts/Contacts/records", ["fieldData": ["Nope": "1"]])
             #expect(answer.status == 500)
             #expect(answer.code == "102")
@@ -128,7 +128,7 @@ import Testing
 
     @Test("11 an empty record can be created", arguments: Venue.allCases)
     func emptyRecord(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.post("layouts/Contacts/records", ["fieldData": [:]])
             #expect(answer.status == 200)
             #expect(answer.response == ["recordId": "4", "modId": "0"])
@@ -137,7 +137,7 @@ import Testing
 
     @Test("12 null is refused", arguments: Venue.allCases)
     func null(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.post("layouts/Contacts/records", ["fieldData": ["Name": .null]])
             #expect(answer.status == 400)
             #expect(answer.code == "1708")
@@ -147,7 +147,7 @@ import Testing
 
     @Test("13 a wrong modId changes nothing", arguments: Venue.allCases)
     func wrongModId(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let edit: JSONValue = ["fieldData": ["City": "Oxford"], "modId": "7"]
             let answer = try await bench.patch("layouts/Contacts/records/1", edit)
             #expect(answer.status == 500)
@@ -158,7 +158,7 @@ import Testing
 
     @Test("14 the right modId counts up", arguments: Venue.allCases)
     func rightModId(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let edit: JSONValue = ["fieldData": ["City": "Oxford"], "modId": "0"]
             let answer = try await bench.patch("layouts/Contacts/records/1", edit)
             #expect(answer.status == 200)
@@ -168,7 +168,7 @@ import Testing
 
     @Test("15 a portal row without recordId is created", arguments: Venue.allCases)
     func newPortalRow(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let edit: JSONValue = ["fieldData": [:], "portalData": ["Phones": [["Phones::Number": "123"]]]]
             let answer = try await bench.patch("layouts/Contacts/records/1", edit)
             #expect(answer.status == 200)
@@ -180,7 +180,7 @@ import Testing
 
     @Test("16 deleteRelated takes a list inside fieldData", arguments: Venue.allCases)
     func deleteRelated(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let edit: JSONValue = ["fieldData": ["deleteRelated": ["Phones.1", "Phones.2"]]]
             #expect(try await bench.patch("layouts/Contacts/records/1", edit).status == 200)
             let record = try await bench.get("layouts/Contacts/records/1").response["data"][0]
@@ -190,7 +190,7 @@ import Testing
 
     @Test("17 a duplicate has a new id and modId 0", arguments: Venue.allCases)
     func duplicate(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             _ = try await bench.patch("layouts/Contacts/records/1", ["fieldData": ["City": "Oxford"]])
             let answer = try await bench.post("layouts/Contacts/records/1")
             #expect(answer.response == ["recordId": "4", "modId": "0"])
@@ -199,7 +199,7 @@ import Testing
 
     @Test("18 an empty find is 401 with status 500", arguments: Venue.allCases)
     func emptyFind(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.find("Contacts", [["Name": "Nobody"]])
             #expect(answer.status == 500)
             #expect(answer.code == "401")
@@ -209,7 +209,7 @@ import Testing
 
     @Test("19 underscored keys in a find are refused", arguments: Venue.allCases)
     func unknownParameter(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.find("Contacts", [["Name": "Ada"]], ["_limit.x": "1"])
             #expect(answer.status == 400)
             #expect(answer.code == "960")
@@ -219,7 +219,7 @@ import Testing
 
     @Test("20 a lone omit that matches nothing finds all", arguments: Venue.allCases)
     func loneOmit(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.find("Contacts", [["Name": "Nobody", "omit": "true"]])
             #expect(answer.recordIds == ["1", "2", "3"])
         }
@@ -227,7 +227,7 @@ import Testing
 
     @Test("21 limit and offset are numbers or texts", arguments: Venue.allCases)
     func limitsAsText(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let texts = try await bench.find("Zones", [["Name": "*"]], ["limit": "2", "offset": "3"])
             let numbers = try await bench.find("Zones", [["Name": "*"]], ["limit": .int(2), "offset": .int(3)])
             #expect(texts.recordIds == ["3", "4"])
@@ -237,7 +237,7 @@ import Testing
 
     @Test("22 a range is 100 records by default", arguments: Venue.allCases)
     func defaultLimit(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Countries/records")
             #expect(answer.recordIds.count == 100)
             #expect(answer.response["dataInfo"]["foundCount"] == .int(249))
@@ -249,7 +249,7 @@ import Testing
     func portalRows(_ venue: Venue) async throws {
         var solution = Solution.sample
         solution.tables[3].records += (1...58).map { .init(["ContactId": "1", "Number": "\($0)"]) }
-        try await withBench(venue, [solution]) { bench in
+        try await withBench(venue, [solution]) { (bench: Bench) async throws in
             let record = try await bench.get("layouts/Contacts/records/1").response["data"][0]
             #expect(record["portalData"]["Phones"].array?.count == 50)
             #expect(record["portalDataInfo"][0]["foundCount"] == .int(60))
@@ -261,7 +261,7 @@ import Testing
 
     @Test("24 an empty list of portals shows none", arguments: Venue.allCases)
     func noPortals(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Contacts/records/1", [("portal", "[]")])
             #expect(answer.response["data"][0]["portalData"] == [:])
         }
@@ -269,7 +269,7 @@ import Testing
 
     @Test("25 a sort that is no JSON is refused", arguments: Venue.allCases)
     func brokenSort(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Contacts/records", [("_sort", "Name")])
             #expect(answer.status == 400)
             #expect(answer.code == "1708")
@@ -278,7 +278,7 @@ import Testing
 
     @Test("26 an upload is a part named upload", arguments: Venue.allCases)
     func upload(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let target = "layouts/Contacts/records/1/containers/Photo/1"
             let answer = try await bench.upload(target, [1, 2, 3])
             #expect(answer.status == 200)
@@ -293,7 +293,7 @@ import Testing
     @Test("27 a container is served after a redirect with a cookie", arguments: Venue.allCases, [true, false])
     func download(_ venue: Venue, _ isAuthenticated: Bool) async throws {
         let streaming: Sandbox.ContainerStreaming = isAuthenticated ? .authenticated : .open
-        try await withBench(venue, configure: { $0.containerStreaming = streaming }) { bench in
+        try await withBench(venue, configure: { $0.containerStreaming = streaming }) { (bench: Bench) async throws in
             _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", [1, 2, 3])
             let value = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
             let url = try #require(value.string.flatMap(URL.init(string:)))
@@ -317,7 +317,7 @@ import Testing
 
     @Test("28 script results come first, and a failing script is no failure", arguments: Venue.allCases)
     func scripts(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let answer = try await bench.find(
                 "Contacts",
                 [["Name": "Ada"]],
@@ -338,7 +338,7 @@ import Testing
 
     @Test("29 separators are scripts, layouts have no isFolder", arguments: Venue.allCases)
     func lists(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let scripts = try await bench.get("scripts").response["scripts"]
             #expect(scripts.array?.contains(["name": "-", "isFolder": false]) == true)
             let layouts = try await bench.get("layouts").response["layouts"]
@@ -348,7 +348,7 @@ import Testing
 
     @Test("30 wrong content type, wrong method, wrong path", arguments: Venue.allCases)
     func wrongRequests(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let token = ("Authorization", "Bearer \(try #require(bench.token))")
             let path = bench.path("layouts/Contacts/records")
             let plain = try await bench.send(
@@ -372,7 +372,7 @@ import Testing
 
     @Test("31 names are percent-decoded segment by segment", arguments: Venue.allCases)
     func encodedNames(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let name = "Names / 100 % Übersicht"
             let answer = try await bench.get("layouts/\(Bench.encode(name))/records")
             #expect(answer.response["dataInfo"]["layout"] == .string(name))
@@ -381,7 +381,7 @@ import Testing
 
     @Test("32 large bodies are compressed for those who take gzip", arguments: [Venue.http, .https])
     func compression(_ venue: Venue) async throws {
-        try await withBench(venue) { bench in
+        try await withBench(venue) { (bench: Bench) async throws in
             let headers = [
                 ("Authorization", "Bearer \(try #require(bench.token))"), ("Accept-Encoding", "deflate, gzip, br"),
             ]
@@ -391,7 +391,7 @@ import Testing
             #expect(large.header("etag")?.hasPrefix("W/\"") == true)
             let small = try await bench.send("GET", bench.path("/databases"), headers: headers)
             #expect(small.header("content-encoding") == nil)
-            #expect(small.header("keep-alive") == "timeout=5, max=100")
+            #expect(small.header("keep-alive") == "timeout=3600, max=100")
             let plain = try await bench.get("layouts/Contacts/records")
             #expect(plain.header("content-encoding") == nil)
             #expect(plain.code == "0")

@@ -70,7 +70,7 @@ extension Responder {
             SandboxResponse(
                 status: 200,
                 headers: [
-                    ("Content-Type", content.contentType),
+                    ("Content-Type", Self.headerText(content.contentType)),
                     ("Content-Disposition", "attachment; filename=\"\(Self.headerText(content.filename))\""),
                     ("Cache-Control", "private"),
                 ],

@@ -14,9 +14,12 @@ enum Multipart {
         var starts: [Int] = []
         var position = 0
         while let place = body.firstRange(of: delimiter, from: position) {
-            // A delimiter stands at the start of a line.
-            if place == 0 || (place >= 2 && body[place - 2] == 0x0D && body[place - 1] == 0x0A) { starts.append(place) }
             position = place + delimiter.count
+            // A delimiter is a line of its own: at the start of one, and followed by its end or by `--`.
+            let startsLine = place == 0 || (place >= 2 && body[place - 2] == 0x0D && body[place - 1] == 0x0A)
+            let next = body[min(position, body.count)...].prefix(2)
+            let endsLine = next.elementsEqual([0x0D, 0x0A]) || next.elementsEqual([0x2D, 0x2D]) || next.first == 0x20
+            if startsLine, endsLine { starts.append(place) }
         }
         guard starts.count >= 2 else { return nil }
         var parts: [Part] = []

@@ -35,7 +35,6 @@ struct RecordRenderer {
     /// With `v1`, a layout in table view shows the first related row alone.
     private let showsFirstRowOnly: Bool
     private let showsPortalInfo: Bool
-    private let showsRowModId: Bool
     private let summaries: [Int: String]
     /// Makes the URL of a container value and remembers it.
     private let containerURL: (ContainerContent, _ table: Int, _ recordId: Int, _ slot: Int) -> String
@@ -89,7 +88,6 @@ struct RecordRenderer {
         }
         showsFirstRowOnly = context.call.route.version == .v1 && layout.view == .table
         showsPortalInfo = context.engine.version >= .v18
-        showsRowModId = context.engine.version >= .v18
         summaries = Self.summaries(on: layout, reader, foundSet)
     }
 
@@ -140,10 +138,8 @@ struct RecordRenderer {
             writer.key("recordId")
             writer.string(String(row.id))
             for column in portal.columns { write(column, of: row, table: model.table, to: &writer) }
-            if showsRowModId {
-                writer.key("modId")
-                writer.string(String(row.modId))
-            }
+            writer.key("modId")
+            writer.string(String(row.modId))
             writer.endObject()
         }
         writer.endArray()

@@ -47,7 +47,7 @@ public final class ScriptContext: Sendable {
     /// The account that is logged in.
     public var account: String { context.session.account.name }
 
-    /// The layout the script is on. Setting it to a layout of another table shows all records of that table.
+    /// The layout the script is on. To leave it, see ``goToLayout(_:)``.
     public var layout: String { state.withLockedValue { $0.layout.name } }
 
     /// The ids of the found set, in order. After `presort` and the last script, this is what is returned.
@@ -67,7 +67,7 @@ public final class ScriptContext: Sendable {
         set { state.withLockedValue { $0.current = newValue } }
     }
 
-    /// Goes to a layout. Throws 105 when there is none of that name.
+    /// Goes to a layout; one of another table shows all records of that table. Throws 105 when there is none of that name.
     public func goToLayout(_ name: String) throws {
         let layout = try context.layout(named: name)
         let all = context.engine.world.tables[layout.table].records.map(\.id)

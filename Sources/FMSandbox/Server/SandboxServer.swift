@@ -104,15 +104,17 @@ final class SandboxServer: Sendable {
 
     /// Closes the listening socket and all connections, and interrupts requests that wait. It may be called twice.
     func stop() async {
+        // Connections first: a request that is interrupted then has nobody to answer to.
         for channel in takeChannels() { try? await channel.close().get() }
+        tasks.stop()
     }
 
     func stopAndWait() {
         for channel in takeChannels() { try? channel.close().wait() }
+        tasks.stop()
     }
 
     private func takeChannels() -> [any Channel] {
-        tasks.stop()
         let connections = state.withLockedValue { state in
             state.isStopped = true
             return state.connections.values.map(\.self)

@@ -2,6 +2,7 @@ import NIOPosix
 
 /// Runs the responder's tasks on threads of the sandbox itself. A test that blocks the threads of Swift's own pool (or the
 /// event loops of its client) while it waits for an answer then still gets one.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
 final class ThreadPoolExecutor: TaskExecutor {
     static let shared = ThreadPoolExecutor(threads: 8)
 

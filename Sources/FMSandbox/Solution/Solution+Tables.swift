@@ -102,7 +102,7 @@ extension Solution {
         public var repetitions: Int
         /// Whether all records share one value, which each session may set for itself.
         public var isGlobal: Bool
-        /// The formula of a calculation field; see ``Solution`` for the language.
+        /// The formula of a calculation field; see <doc:SolutionFiles> for the language.
         public var calculation: String?
         /// The summary it shows.
         public var summary: Summary?

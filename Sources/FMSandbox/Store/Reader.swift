@@ -18,8 +18,9 @@ struct Reader: Sendable {
     let world: World
     let viewpoint: Viewpoint
 
-    /// Calculations may refer to each other in a circle; deeper than this they read `?`.
-    private static let maximumDepth = 24
+    /// Calculations may refer to each other in a circle; deeper than this they read `?`. Two that name each other twice double
+    /// the work at every step, so the limit is low.
+    private static let maximumDepth = 12
     private var depth = 0
 
     init(model: Model, world: World, viewpoint: Viewpoint) {

@@ -81,6 +81,8 @@ public struct RawHTTPClient: Sendable {
             headers: fields
         )
         let promise = channel.eventLoop.makePromise(of: RawResponse.self)
+        // On a connection that is closed already, no handler is left to say so.
+        channel.closeFuture.whenComplete { _ in promise.fail(ConnectionClosed(received: 0)) }
         channel.write(ResponseCollector.Order(head: head, body: body, promise: promise), promise: nil)
         channel.flush()
         return try await promise.futureResult.get()

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import FMSandbox
+
+@Suite struct ContainerTests {
+    private func download(_ url: JSONValue, _ bench: Bench) async throws -> Bench.Answer {
+        let url = try #require(url.string.flatMap(URL.init(string:)))
+        let target = url.path + "?" + (url.query ?? "")
+        let bearer = ("Authorization", "Bearer \(bench.token ?? "")")
+        let first = try await bench.send("GET", target, headers: [bearer])
+        guard first.status == 302 else { return first }
+        let cookie = try #require(first.header("set-cookie")?.split(separator: ";").first).description
+        return try await bench.send("GET", target, headers: [bearer, ("Cookie", "other=1; \(cookie)")])
+    }
+
+    @Test(arguments: Venue.allCases)
+    func contentIsKeptByteForByte(_ venue: Venue) async throws {
+        let bytes =
+            (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } + Array("\r\n--XyZ-not\r\n--".utf8)
+        try await withBench(venue) { (bench: Bench) async throws in
+            _ = try await bench.upload(
+                "layouts/Contacts/records/1/containers/Photo/1?modId=0",
+                filename: "naïve.bin",
+                type: "",
+                bytes
+            )
+            let url = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            let answer = try await download(url, bench)
+            #expect(answer.status == 200)
+            #expect(answer.body == bytes)
+            #expect(url.string?.contains(".bin") == false)
+        }
+    }
+
+    @Test func uploadsAreChecked() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let target = "layouts/Contacts/records/1/containers/Photo/1"
+            #expect(try await bench.upload("\(target)?modId=5", [1]).code == "306")
+            #expect(try await bench.upload("\(target)?nope=5", [1]).code == "960")
+            #expect(try await bench.upload("layouts/Contacts/records/9/containers/Photo/1", [1]).code == "101")
+            #expect(try await bench.upload("layouts/Contacts/records/1/containers/Nope/1", [1]).code == "102")
+            #expect(try await bench.upload("layouts/Contacts/records/1/containers/Name/1", [1]).code == "408")
+            #expect(try await bench.upload("layouts/Contacts/records/1/containers/Photo/2", [1]).code == "111")
+            #expect(try await bench.upload("layouts/Contacts/records/1/containers/Photo/x", [1]).code == "111")
+            #expect(try await bench.upload(target, filename: nil, [1]).code == "960")
+            #expect(try await bench.upload(target, []).response == ["modId": "1"])
+            let bearer = ("Authorization", "Bearer \(try #require(bench.token))")
+            let json = try await bench.send(
+                "POST",
+                bench.path(target),
+                headers: [bearer, Bench.json],
+                body: Array("{}".utf8)
+            )
+            #expect(json.status == 415)
+            let multipart = ("Content-Type", "multipart/form-data; boundary=XyZ")
+            let cut = try await bench.send(
+                "POST",
+                bench.path(target),
+                headers: [bearer, multipart],
+                body: Array("--XyZ\r\n".utf8)
+            )
+            #expect(cut.code == "960")
+        }
+    }
+
+    @Test func emptyingAndReplacing() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let target = "layouts/Contacts/records/1/containers/Photo/1"
+            _ = try await bench.upload(target, [1])
+            let old = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            _ = try await bench.upload(target, [2])
+            let new = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            #expect(old != new)
+            #expect(try await download(new, bench).body == [2])
+            #expect(
+                try await bench.patch("layouts/Contacts/records/1", ["fieldData": ["Photo": ""]]).response == [
+                    "modId": "3"
+                ]
+            )
+            #expect(try await bench.get("layouts/Contacts/records/1").fields["Photo"] == "")
+        }
+    }
+
+    @Test func urlsDieWithTheirSession() async throws {
+        try await withBench { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", [1])
+            let url = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            let other = try await bench.loggedIn()
+            #expect(try await download(url, other).status == 401)
+            #expect(try await download(url, bench).status == 200)
+            _ = try await bench.delete("sessions/\(try #require(bench.token))")
+            #expect(try await download(url, bench).status == 401)
+            #expect(try await download("http://127.0.0.1/Streaming_SSL/MainDB/00?RCType=x", bench).status == 401)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                "multipart/form-data; boundary=b",
+                "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n", 1
+            ),
+            (
+                "multipart/form-data; boundary=\"b\"",
+                "preamble\r\n--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b--", 1
+            ),
+            ("multipart/form-data", "--b\r\n\r\n\r\n--b--", nil), ("multipart/form-data; boundary=b", "", nil),
+            ("multipart/form-data; boundary=b", "--b--", nil),
+            ("multipart/form-data; boundary=b", "--b\r\nno colon\r\n\r\nx\r\n--b--", nil),
+            ("multipart/form-data; boundary=b", "--b\r\n--b\r\n--b--", nil),
+        ]
+    )
+    func multipartIsReadOrRefused(_ type: String, _ body: String, _ count: Int?) {
+        #expect(Multipart.parts(of: Array(body.utf8), contentType: type)?.count == count)
+    }
+
+    @Test func fileNamesMayHoldAnything() {
+        for (disposition, expected) in [
+            (#"form-data; name="upload"; filename="C:\dir\a b.jpg""#, #"C:\dir\a b.jpg"#),
+            (#"form-data; name="upload"; filename="say \"hi\".txt""#, #"say "hi".txt"#),
+            (#"form-data; name="upload"; filename="x"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
+            (#"form-data; name="upload"; filename=plain.txt"#, "plain.txt"),
+        ] {
+            let body = "--b\r\nContent-Disposition: \(disposition)\r\n\r\nx\r\n--b--\r\n"
+            let parts = Multipart.parts(of: Array(body.utf8), contentType: "multipart/form-data; boundary=b")
+            #expect(parts?.first?.filename == expected)
+        }
+    }
+}

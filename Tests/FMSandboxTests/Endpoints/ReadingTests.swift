@@ -1,0 +1,294 @@
+import CustomDump
+import Testing
+
+@testable import FMSandbox
+
+@Suite struct ReadingTests {
+    @Test func aRecordIsWrittenKeyForKeyLikeTheRealOne() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Zones/records/101")
+            expectNoDifference(
+                answer.text,
+                #"""
+                {"response":{"dataInfo":{"database":"World","layout":"Zones","table":"Zones","totalRecordCount":312,\#
+                "foundCount":1,"returnedCount":1},"data":[{"fieldData":{"Name":"Europe/Berlin","CountryCode":"DE",\#
+                "Countries":"DE\rDK\rNO\rSE\rSJ","Latitude":52.5,"Longitude":13.3667,"Comments":"most of Germany",\#
+                "Countries::Name":"Germany"},"portalData":{"Shared":[{"recordId":"57","Country::Code":"DE",\#
+                "Country::Name":"Germany","modId":"0"},{"recordId":"59","Country::Code":"DK","Country::Name":"Denmark",\#
+                "modId":"0"},{"recordId":"167","Country::Code":"NO","Country::Name":"Norway","modId":"0"},\#
+                {"recordId":"197","Country::Code":"SE","Country::Name":"Sweden","modId":"0"},{"recordId":"201",\#
+                "Country::Code":"SJ","Country::Name":"Svalbard & Jan Mayen","modId":"0"}]},"recordId":"101","modId":"0",\#
+                "portalDataInfo":[{"portalObjectName":"Shared","database":"World","table":"Country","foundCount":5,\#
+                "returnedCount":5}]}]},"messages":[{"code":"0","message":"OK"}]}
+                """#
+            )
+        }
+    }
+
+    @Test func numbersAreNumbersWhereTheyCanBe() async throws {
+        let values = [
+            "1", "-0.50", ".5", "007", "25abc", "", "9007199254740993", "12345678901234567890.123", "1e3", "-",
+        ]
+        let solution = Solution.oneTable([.init("N", .number)], values.map { .init(["N": $0]) })
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/L/records")
+            let written = answer.response["data"].array?.map { $0["fieldData"]["N"] }
+            expectNoDifference(
+                written,
+                [
+                    .number("1"), .number("-0.5"), .number("0.5"), .number("7"), .string("25abc"), .string(""),
+                    .number("9007199254740993"), .number("12345678901234567890.123"), .number("1000"), .string("-"),
+                ]
+            )
+        }
+    }
+
+    @Test func dateFormatsChangeDatesAndTimestamps() async throws {
+        var solution = Solution.oneTable(
+            [.init("D", .date), .init("S", .timestamp), .init("H", .time)],
+            [.init(["D": "03/09/2024", "S": "03/09/2024 13:02:03", "H": "25:00:00"])]
+        )
+        solution.dateFormat = "dd.MM.yyyy"
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            for (format, date, stamp) in [
+                ("0", "03/09/2024", "03/09/2024 13:02:03"), ("1", "09.03.2024", "09.03.2024 13:02:03"),
+                ("2", "2024-03-09", "2024-03-09T13:02:03"),
+            ] {
+                let read = try await bench.get("layouts/L/records", [("dateformats", format)])
+                #expect(read.fields == ["D": .string(date), "S": .string(stamp), "H": "25:00:00"])
+                let found = try await bench.find("L", [["D": "3/2024"]], ["dateformats": .string(format)])
+                #expect(found.fields["D"] == .string(date))
+            }
+            #expect(try await bench.get("layouts/L/records", [("dateformats", "3")]).code == "960")
+            #expect(try await bench.find("L", [["D": "2024-03-09"]], ["dateformats": .int(2)]).recordIds == ["1"])
+        }
+    }
+
+    @Test func rangesPastTheEnd() async throws {
+        try await withBench(.inProcess, [.oneTable([.init("A")])]) { (bench: Bench) async throws in
+            let empty = try await bench.get("layouts/L/records")
+            #expect(empty.status == 200)
+            #expect(empty.response["data"] == [])
+            let offset = try await bench.get("layouts/L/records", [("_offset", "1")])
+            #expect(offset.status == 500)
+            #expect(offset.code == "101")
+        }
+        try await withBench { (bench: Bench) async throws in
+            #expect(try await bench.get("layouts/Contacts/records", [("_offset", "4")]).code == "101")
+            #expect(try await bench.find("Contacts", [["Name": "*"]], ["offset": "4"]).code == "401")
+            #expect(try await bench.get("layouts/Contacts/records", [("_limit", "1000000")]).recordIds.count == 3)
+        }
+    }
+
+    @Test(arguments: ["0", "-1", "x", "1.5", "99999999999999999999"])
+    func countsAreWholeNumbersFromOne(_ count: String) async throws {
+        try await withBench { (bench: Bench) async throws in
+            for name in ["_limit", "_offset", "_limit.Phones"] {
+                let answer = try await bench.get("layouts/Contacts/records", [(name, count)])
+                #expect(answer.status == 400)
+                #expect(answer.code == "960")
+            }
+            #expect(try await bench.find("Contacts", [["Name": "*"]], ["limit": .string(count)]).code == "960")
+        }
+    }
+
+    @Test func sortsByFieldsAndValueLists() async throws {
+        try await withBench { (bench: Bench) async throws in
+            func names(_ sort: JSONValue) async throws -> [String] {
+                let text = String(decoding: JSONWriter.write(sort), as: UTF8.self)
+                return try await bench.get("layouts/Contacts/records", [("_sort", text)]).column("Name")
+            }
+            let (ada, emilie, grace) = ("Ada Lovelace", "Émilie du Châtelet", "Grace Hopper")
+            #expect(try await names([["fieldName": "Name"]]) == [ada, emilie, grace])
+            #expect(try await names([["fieldName": "Balance", "sortOrder": "descend"]]) == [grace, ada, emilie])
+            #expect(try await names([["fieldName": "Birthday", "sortOrder": "ascend"]]) == [emilie, ada, grace])
+            // Empty values come first.
+            #expect(try await names([["fieldName": "WakeUp"]]) == [grace, emilie, ada])
+            let byList: JSONValue = [
+                ["fieldName": "Status", "sortOrder": "Statuses"], ["fieldName": "Name", "sortOrder": "descend"],
+            ]
+            #expect(try await names(byList) == [grace, ada, emilie])
+            let bad: [(String, String)] = [
+                (#"[{"fieldName":"Nope"}]"#, "102"), (#"[{"fieldName":"Name","sortOrder":"Nope"}]"#, "108"),
+                (#"[{"sortOrder":"ascend"}]"#, "1708"), (#"{"fieldName":"Name"}"#, "1708"), ("[1]", "1708"),
+            ]
+            for (sort, code) in bad {
+                #expect(try await bench.get("layouts/Contacts/records", [("_sort", sort)]).code == code)
+            }
+        }
+    }
+
+    @Test func findsCombineTheirRequests() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let either = try await bench.find("Contacts", [["City": "London"], ["City": "Paris"]])
+            #expect(either.recordIds == ["1", "2"])
+            let both = try await bench.find("Contacts", [["Status": "active", "City": "New"]])
+            #expect(both.recordIds == ["3"])
+            let without = try await bench.find("Contacts", [["Status": "*"], ["City": "Paris", "omit": "true"]])
+            #expect(without.recordIds == ["1", "3"])
+            let boolean = try await bench.find("Contacts", [["Status": "*"], ["City": "Paris", "omit": true]])
+            #expect(boolean.recordIds == ["1", "3"])
+            let ordinary = try await bench.find("Contacts", [["City": "Paris", "omit": "false"]])
+            #expect(ordinary.recordIds == ["2"])
+            #expect(try await bench.find("Contacts", [["Id": .int(2)]]).recordIds == ["2"])
+        }
+    }
+
+    @Test func findsReachRelatedFieldsRepetitionsAndCalculations() async throws {
+        try await withBench { (bench: Bench) async throws in
+            #expect(try await bench.find("Contacts", [["Phones::Number": "*555*"]]).recordIds == ["3"])
+            #expect(try await bench.find("Contacts", [["Phones::Kind": "home"]]).recordIds == ["1"])
+            #expect(try await bench.find("Contacts", [["Nicknames": "numbers"]]).recordIds == ["1"])
+            #expect(try await bench.find("Contacts", [["Nicknames(1)": "numbers"]]).code == "401")
+            #expect(try await bench.find("Contacts", [["Nicknames(2)": "numbers"]]).recordIds == ["1"])
+            #expect(try await bench.find("Contacts", [["Label": "==Ada Lovelace, London"]]).recordIds == ["1"])
+            #expect(try await bench.find("Contacts", [["Contacts::City": "London"]]).recordIds == ["1"])
+            #expect(
+                try await bench.find("Countries", [["Zones::Name": "==Europe/Berlin"]]).column("Code") == [
+                    "DE", "DK", "NO", "SE", "SJ",
+                ]
+            )
+            let answer = try await bench.find("Contacts", [["Nicknames(9)": "x"]])
+            #expect(answer.code == "111")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("{}", 400, "958"), (#"{"query":[]}"#, 400, "958"), (#"{"query":{}}"#, 400, "1708"),
+            (#"{"query":["x"]}"#, 400, "1708"),
+            (#"{"query":[{}]}"#, 500, "400"), (#"{"query":[{"Name":""}]}"#, 500, "400"),
+            (#"{"query":[{"Nope":"x"}]}"#, 500, "102"),
+            (#"{"query":[{"gFilter":"x"}]}"#, 500, "408"), (#"{"query":[{"Photo":"x"}]}"#, 500, "508"),
+            (#"{"query":[{"Birthday":"soon"}]}"#, 500, "500"), (#"{"query":[{"Name":null}]}"#, 400, "1708"),
+            (#"{"query":[{"Name":"x","omit":"yes"}]}"#, 400, "1708"), (#"{"query":[{"Name":"x"}"#, 400, "1710"),
+            ("[]", 400, "1708"),
+            (#"{"query":[{"Name":"x"}],"nope":1}"#, 400, "960"),
+            (#"{"query":[{"Name":"*"}],"portal":["Nope"]}"#, 500, "102"),
+            (#"{"query":[{"Name":"*"}],"portal":"Phones"}"#, 400, "1708"),
+            (#"{"query":[{"Name":"*"}],"layout.response":"Nope"}"#, 500, "105"),
+            (#"{"query":[{"Name":"*"}],"script":"Nope"}"#, 500, "104"),
+            (#"{"query":[{"Name":"*"}],"script":1}"#, 400, "1708"),
+        ]
+    )
+    func brokenFindsAreErrors(_ body: String, _ status: Int, _ code: String) async throws {
+        try await withBench { (bench: Bench) async throws in
+            let headers = [("Authorization", "Bearer \(try #require(bench.token))"), Bench.json]
+            let target = bench.path("layouts/Contacts/_find")
+            let answer = try await bench.send("POST", target, headers: headers, body: Array(body.utf8))
+            #expect(answer.status == status)
+            #expect(answer.code == code)
+            #expect(answer.response == [:])
+        }
+    }
+
+    @Test func containersAreFoundByBeingEmptyOrNot() async throws {
+        try await withBench { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/2/containers/Photo", [1])
+            #expect(try await bench.find("Contacts", [["Photo": "*"]]).recordIds == ["2"])
+            #expect(try await bench.find("Contacts", [["Photo": "="]]).recordIds == ["1", "3"])
+        }
+    }
+
+    @Test func theResponseLayoutShapesTheAnswer() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let name = "Names / 100 % Übersicht"
+            let answer = try await bench.get("layouts/Contacts/records/1", [("layout.response", name)])
+            #expect(answer.fields == ["Name": "Ada Lovelace", "City": "London"])
+            #expect(answer.response["dataInfo"]["layout"] == .string(name))
+            #expect(answer.response["data"][0]["portalData"] == [:])
+        }
+    }
+
+    @Test func portalsAreChosenAndPaged() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let limited = try await bench.get(
+                "layouts/Contacts/records/1",
+                [("portal", #"["Phones"]"#), ("_limit.Phones", "1")]
+            )
+            let record = limited.response["data"][0]
+            #expect(record["portalData"]["Phones"].array?.map { $0["recordId"] } == ["1"])
+            expectNoDifference(
+                record["portalDataInfo"],
+                [["database": "World", "table": "Phones", "foundCount": .int(2), "returnedCount": .int(1)]]
+            )
+            let second = try await bench.find("Contacts", [["Id": "1"]], ["offset.Phones": "2", "portal": ["Phones"]])
+            #expect(second.response["data"][0]["portalData"]["Phones"].array?.map { $0["recordId"] } == ["2"])
+            // In the URL of a find, underscored names are let pass.
+            let url = bench.path("layouts/Contacts/_find?_limit.Phones=1")
+            let headers = [("Authorization", "Bearer \(try #require(bench.token))"), Bench.json]
+            let lax = try await bench.send("POST", url, headers: headers, body: Array(#"{"query":[{"Id":"1"}]}"#.utf8))
+            #expect(lax.response["data"][0]["portalData"]["Phones"].array?.count == 1)
+            #expect(
+                try await bench.get("layouts/Contacts/records", [("limit", "1")]).message
+                    == "Unknown parameter(s): limit"
+            )
+        }
+    }
+
+    @Test func version1InTableViewShowsOneRow() async throws {
+        var solution = Solution.sample
+        guard case .layout(var layout) = solution.layouts[2] else { return }
+        layout.view = .table
+        solution.layouts[2] = .layout(layout)
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            var bench = bench
+            for (version, rows) in [("v1", 1), ("v2", 2), ("vLatest", 2)] {
+                bench.version = version
+                let answer = try await bench.get("layouts/Contacts/records/1")
+                #expect(answer.response["data"][0]["portalData"]["Phones"].array?.count == rows)
+            }
+        }
+    }
+
+    @Test func plusIsASpaceAndRawBracketsAreTaken() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let headers = [("Authorization", "Bearer \(try #require(bench.token))")]
+            let script = try await bench.send(
+                "GET",
+                bench.path("layouts/Contacts/records?script=Count+Found"),
+                headers: headers
+            )
+            #expect(script.response["scriptResult"] == "3")
+            let raw = bench.path(#"layouts/Contacts/records?_sort=[{"fieldName":"Name","sortOrder":"descend"}]"#)
+            #expect(try await bench.send("GET", raw, headers: headers).column("Name").first == "Grace Hopper")
+            let slash = try await bench.send("GET", bench.path("layouts/Contacts/records/"), headers: headers)
+            #expect(slash.recordIds.count == 3)
+        }
+    }
+
+    @Test func portalsAreFilteredSortedAndCut() async throws {
+        var solution = Solution.oneTable([.init("Key"), .init("Low", .number)], [.init(["Key": "1", "Low": "2"])])
+        solution.tables.append(
+            .init(
+                name: "Rows",
+                fields: [.init("Key"), .init("N", .number)],
+                records: ["3", "1", "5", "2", "4"].map { .init(["Key": "1", "N": $0]) }
+            )
+        )
+        solution.relationships = [.init("T", "Rows", matches: [.init("Key", "Key")])]
+        solution.layouts = [
+            .layout(
+                .init(
+                    name: "L",
+                    table: "T",
+                    portals: [
+                        .init(table: "Rows", name: "sorted", fields: ["Rows::N"], sort: [.init("N", "descend")]),
+                        .init(table: "Rows", name: "filtered", fields: ["Rows::N"], filter: "Rows::N > 2"),
+                        .init(table: "Rows", name: "cut", fields: ["Rows::N"], firstRow: 2, rowCount: 3),
+                    ]
+                )
+            )
+        ]
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let portals = try await bench.get("layouts/L/records/1").response["data"][0]["portalData"]
+            func numbers(_ portal: String) -> [String] {
+                portals[portal].array?.compactMap { $0["Rows::N"].scalarText } ?? []
+            }
+            #expect(portals.object?.keys == ["sorted", "filtered", "cut"])
+            #expect(numbers("sorted") == ["5", "4", "3", "2", "1"])
+            #expect(numbers("filtered") == ["3", "5", "4"])
+            #expect(numbers("cut") == ["1", "5", "2"])
+        }
+    }
+}

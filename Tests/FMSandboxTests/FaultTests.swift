@@ -1,0 +1,111 @@
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMSandbox
+
+@Suite struct FaultTests {
+    @Test func rulesStrikeInOrderAndWaitTheirTurn() {
+        var script = FaultScript()
+        script.add(.init(.html(status: 502), on: .find, skipping: 1))
+        script.add(.init(.expireToken, count: 2))
+        #expect(script.next(for: .getRecords) == .expireToken)
+        #expect(script.next(for: .find) == .expireToken)
+        #expect(script.next(for: .find) == .html(status: 502))
+        #expect(script.next(for: .find) == nil)
+        #expect(script.rules.isEmpty)
+        script.add(.init(.reset, count: nil))
+        #expect((0..<3).allSatisfy { _ in script.next(for: .login) == .reset })
+    }
+
+    /// A bench on a socket whose sandbox has one fault to come.
+    private func strike(_ fault: Sandbox.Fault, _ body: (Bench) async throws -> Void) async throws {
+        for venue in [Venue.http, .https] {
+            try await withBench(venue) { (bench: Bench) async throws in
+                bench.engine.withState { $0.faults.add(.init(fault)) }
+                try await body(bench)
+            }
+        }
+    }
+
+    private func edit(_ bench: Bench) async throws -> Bench.Answer {
+        try await bench.patch("layouts/Contacts/records/1", ["fieldData": ["City": "Oxford"]])
+    }
+
+    @Test func anExpiredTokenIs952() async throws {
+        try await strike(.expireToken) { (bench: Bench) async throws in
+            let answer = try await edit(bench)
+            #expect(answer.status == 401)
+            #expect(answer.code == "952")
+            #expect(bench.engine.counters.openSessions == 0)
+        }
+    }
+
+    @Test func aRestartIsHTMLAndForgetsSessions() async throws {
+        try await strike(.restart) { (bench: Bench) async throws in
+            let answer = try await edit(bench)
+            #expect(answer.status == 502)
+            #expect(answer.header("content-type")?.hasPrefix("text/html") == true)
+            #expect(answer.json == .null)
+            #expect(try await edit(bench).code == "952")
+            #expect(bench.engine.counters.executedWrites == 0)
+        }
+    }
+
+    @Test func aCutBodyWasExecuted() async throws {
+        try await strike(.cut(afterBodyBytes: 10)) { (bench: Bench) async throws in
+            await #expect(throws: RawHTTPClient.ConnectionClosed.self) { try await edit(bench) }
+            #expect(bench.engine.counters.executedWrites == 1)
+        }
+    }
+
+    @Test func aResetWasNotExecuted() async throws {
+        try await strike(.reset) { (bench: Bench) async throws in
+            await #expect(throws: (any Error).self) { try await edit(bench) }
+            #expect(bench.engine.counters.executedWrites == 0)
+        }
+        try await strike(.resetAfterExecution) { (bench: Bench) async throws in
+            await #expect(throws: (any Error).self) { try await edit(bench) }
+            #expect(bench.engine.counters.executedWrites == 1)
+        }
+    }
+
+    @Test func otherFaultsAnswerSomethingElse() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let faults: [(Sandbox.Fault, Int, String?)] = [
+                (.html(status: 503), 503, nil), (.empty(status: 500), 500, nil),
+                (.error(FileMakerError(951)), 500, "951"),
+                (.fullHost, 500, "956"), (.brokenJSON, 200, nil),
+            ]
+            for (fault, status, code) in faults {
+                bench.engine.withState { $0.faults.add(.init(fault, on: .getRecords)) }
+                #expect(try await bench.get("layouts").code == "0")
+                let answer = try await bench.get("layouts/Contacts/records")
+                #expect(answer.status == status)
+                #expect(answer.code == code)
+                #expect(try await bench.get("layouts/Contacts/records").code == "0")
+            }
+        }
+    }
+
+    @Test func aDelayFollowsTheClock() async throws {
+        try await withBench { (bench: Bench) async throws in
+            bench.engine.withState { $0.faults.add(.init(.delay(.seconds(30)))) }
+            async let slow = bench.get("layouts")
+            await bench.clock.waitForSleepers()
+            bench.clock.advance(by: .seconds(30))
+            let answer = try await slow
+            #expect(answer.code == "0")
+        }
+    }
+
+    @Test func aRestartFromOutsideClosesConnections() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
+        #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 200)
+        sandbox.restart()
+        try await client.closed()
+        #expect(sandbox.counters.connections == 1)
+        await sandbox.stop()
+    }
+}
