@@ -109,7 +109,7 @@ import Testing
         expectNoDifference(fixture.server.logInCount, 1)
     }
 
-    @Test func aHundredThousandRequestsInARowDoNotPileUpOnTheStack() {
+    @Test func thousandsOfRequestsInARowDoNotPileUpOnTheStack() {
         let fixture = PoolFixture()
         let held = fixture.leases(1)
         let requests = (0..<9_000).map { _ in fixture.request() }
@@ -162,8 +162,8 @@ import Testing
             { for request in requests { request.cancel() } },
             { fixture.server.logIns[0].succeed(fixture.server.open()) }
         )
-        // Each either ended before it was cancelled, or heard nothing at all.
-        for request in requests { #expect(request.history == [] || request.history == ["T1", "finished"]) }
+        // Cancelling may fall before, between and after what a request hears, but nothing else is heard.
+        for request in requests { #expect(["T1", "finished"].starts(with: request.history)) }
         expectNoDifference(fixture.pool.status.leased, 0)
         expectNoDifference(fixture.pool.status.waiting, 0)
     }

@@ -3,9 +3,9 @@ import NIOCore
 // What time does. There is one alarm: it is set to the nearest instant at which something is due, and may ring early
 // (what it was set for has gone), but never late.
 extension SessionPoolStateMachine {
-    /// The alarm rang.
+    /// The alarm rang. It is set anew even when it rang too early: it will not ring twice.
     mutating func wakeUp(now: NIODeadline) -> [Action] {
-        if let alarm, alarm <= now { self.alarm = nil }
+        alarm = nil
         var actions: [Action] = []
         settle(now, &actions)
         return actions

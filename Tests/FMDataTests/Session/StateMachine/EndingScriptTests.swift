@@ -11,10 +11,17 @@ import Testing
         pool.open(1)
         // The alarm was set for the queue; what rings early sets the next one.
         expectNoDifference(pool.wake(after: .seconds(30)), [.alarm(.seconds(870))])
-        expectNoDifference(pool.wake(after: .seconds(839)), [])
+        expectNoDifference(pool.wake(after: .seconds(839)), [.alarm(.seconds(870))])
         expectNoDifference(pool.wake(after: .seconds(1)), [.logOut(1, token: 1), .alarm(.seconds(880))])
         expectNoDifference(pool.loggedOut(1), [])
         expectNoDifference(pool.machine.status.sessions, 0)
+    }
+
+    @Test func anAlarmThatRingsTooEarlyIsSetAgain() {
+        var pool = MachineScript()
+        _ = pool.request()
+        expectNoDifference(pool.wake(after: .nanoseconds(29_999_999_999)), [.alarm(.seconds(30))])
+        expectNoDifference(pool.wake(after: .nanoseconds(1)).first, .refuse(1, .deadlinePassed))
     }
 
     @Test func useSlidesTheIdleTime() {

@@ -67,7 +67,7 @@ import Testing
         var pool = MachineScript()
         _ = pool.request()
         expectNoDifference(pool.loginFailed(1, .hostFull), [.alarm(.seconds(1))])
-        expectNoDifference(pool.wake(after: .milliseconds(999)), [])
+        expectNoDifference(pool.wake(after: .milliseconds(999)), [.alarm(.seconds(1))])
         expectNoDifference(pool.wake(after: .milliseconds(1)), [.logIn(.of(2)), .alarm(.seconds(30))])
         expectNoDifference(pool.loginFailed(2, .hostFull), [.alarm(.seconds(3))])
         expectNoDifference(pool.wake(after: .seconds(2)).first, .logIn(.of(3)))
