@@ -237,8 +237,12 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private func abandon(_ error: HTTPClientError?) {
         let running = endRunning()
         machine.abandon()
-        if let closer { closer.close() } else { context?.close(promise: nil) }
+        closeNow()
         if let error { running?.exchange.failed(error) }
+    }
+
+    private func closeNow() {
+        if let closer { closer.close() } else { context?.close(promise: nil) }
     }
 
     private func endRunning() -> Running? {
@@ -257,7 +261,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         let hasBegun = parser.hasBegun
         let isStale = machine.servedCount > 0 && !hasBegun
         // A body without a length ends with the connection, but not when the connection ended in an error.
-        if running != nil, reason == nil, case .end? = try? parser.finish() { complete() }
+        if let running, reason == nil, let event = try? parser.finish() { handle(event, running) }
         switch machine.closed(hasBegun: hasBegun, detail: reason) {
         case .none:
             pool.closed(id)
@@ -273,7 +277,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         closeReason = ConnectionFailure.text(of: error)
-        context.close(promise: nil)
+        closeNow()
     }
 
     // MARK: Channel
@@ -290,8 +294,9 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     /// Something moved: the limits that count from now are moved too.
     private func progressed() {
-        guard let running, let phase = machine.phase else { return }
-        if let deadline = timeouts.progressed(to: phase, limits: running.exchange.limits, now: .now()) {
+        guard let running, let context, let phase = machine.phase else { return }
+        let now = context.eventLoop.now
+        if let deadline = timeouts.progressed(to: phase, limits: running.exchange.limits, now: now) {
             setTimer(deadline)
         }
     }
@@ -302,7 +307,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     }
 
     private func timerFired() {
-        switch timeouts.fired(now: .now()) {
+        guard let context else { return }
+        switch timeouts.fired(now: context.eventLoop.now) {
         case .expired(let code):
             abandon(HTTPClientError(code, machine.outcome, origin: pool.origin))
         case .schedule(let deadline):

@@ -16,7 +16,7 @@ final class ConnectionPool: @unchecked Sendable {
     private var waiting: [RequestID: Exchange] = [:]
     private var connections: [ConnectionID: HTTP1Connection] = [:]
     private var connectError: HTTPClientError?
-    private var timer: Scheduled<Void>?
+    private var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
     private var drained: [EventLoopPromise<Void>] = []
 
     init(
@@ -73,7 +73,10 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func timePassed() {
-        handle { machine.timePassed(now: .now()) }
+        handle {
+            timer = nil
+            return machine.timePassed(now: .now())
+        }
     }
 
     // MARK: Shutdown
@@ -81,7 +84,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// Fails what waits, lets what runs end, and succeeds the promise when nothing is left.
     func shutDown(_ promise: EventLoopPromise<Void>?) {
         handle {
-            timer?.cancel()
+            timer?.scheduled.cancel()
+            timer = nil
             if let promise { drained.append(promise) }
             return machine.shutDown()
         }
@@ -163,10 +167,12 @@ final class ConnectionPool: @unchecked Sendable {
     private func wake(at deadline: NIODeadline) {
         // Weak: a timer must not keep the pool of a forgotten client.
         let next = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.timePassed() ?? () }
-        let previous = lock.withLock {
-            defer { timer = next }
-            return timer
+        let superfluous = lock.withLock {
+            // Another thread may have set an earlier one meanwhile; when that fires, the machine asks for this one again.
+            if let timer, timer.deadline <= deadline { return next as Scheduled<Void>? }
+            defer { timer = (deadline, next) }
+            return timer?.scheduled
         }
-        previous?.cancel()
+        superfluous?.cancel()
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 @main
 enum Benchmarks {
     /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
-    static let suites: [any Suite.Type] = [HTTPSuite.self, StreamSuite.self, SoakSuite.self]
+    static var suites: [any Suite.Type] { [HTTPSuite.self, StreamSuite.self, SoakSuite.self] }
 
     static func main() async throws {
         let options: Options
@@ -18,7 +18,7 @@ enum Benchmarks {
         }
         var report = Report()
         for suite in options.suites {
-            try await suite.run(&report, rounds: options.rounds)
+            try await suite.run(&report, options)
         }
         if let file = options.jsonFile { try report.json().write(to: URL(fileURLWithPath: file)) }
     }
@@ -29,7 +29,7 @@ protocol Suite {
     /// Whether `all` means this one too.
     static var isPartOfAll: Bool { get }
     /// Measures, prints, and puts its figures into the report.
-    static func run(_ report: inout Report, rounds: Int) async throws
+    static func run(_ report: inout Report, _ options: Options) async throws
 }
 
 extension Suite {
@@ -40,6 +40,8 @@ struct Options {
     var suites: [any Suite.Type] = []
     var jsonFile: String?
     var rounds = 5
+    /// Measure this contestant alone, for a profiler.
+    var only: String?
 
     struct Mistake: Error, CustomStringConvertible {
         var description: String
@@ -57,13 +59,16 @@ struct Options {
                     throw Mistake(description: "--rounds wants a number")
                 }
                 rounds = count
+            case "--only":
+                guard let name = arguments.popFirst() else { throw Mistake(description: "--only wants a contestant") }
+                only = name
             case "all":
                 suites += Benchmarks.suites.filter { $0.isPartOfAll }
             default:
                 guard let suite = Benchmarks.suites.first(where: { $0.name == argument }) else {
                     let names = Benchmarks.suites.map { $0.name } + ["all"]
                     throw Mistake(
-                        description: "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--json FILE]"
+                        description: "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--only NAME] [--json FILE]"
                     )
                 }
                 suites.append(suite)

@@ -9,11 +9,11 @@ enum HTTPSuite: Suite {
     /// How long one contestant runs in one round, roughly.
     private static let secondsPerTurn = 0.6
 
-    static func run(_ report: inout Report, rounds: Int) async throws {
+    static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try await LocalServer()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let base = "http://127.0.0.1:\(server.port)"
-        let contestants: [any Contestant] = [
+        let all: [any Contestant] = [
             FMHTTPContestant("fmhttp", delivery: .background, port: server.port, group: group),
             FMHTTPContestant("fmhttp_eventloop", delivery: .eventLoop, port: server.port, group: group),
             AHCFuturesContestant(base: base, group: group),
@@ -21,9 +21,10 @@ enum HTTPSuite: Suite {
             URLSessionContestant(base: base, group: group),
             RawContestant(port: server.port, group: group),
         ]
+        let contestants = all.filter { options.only == nil || options.only == $0.name }
 
         for concurrency in [1, 16, 64] {
-            let figures = try await compare(contestants, "/s", concurrency: concurrency, rounds: rounds)
+            let figures = try await compare(contestants, "/s", concurrency: concurrency, rounds: options.rounds)
             for (name, figure) in figures { report["http.small.\(concurrency).\(name)"] = figure }
             printTable(
                 "small GET, \(concurrency) at a time",
@@ -34,13 +35,13 @@ enum HTTPSuite: Suite {
         }
 
         let megabytes = Double(LocalServer.bodyBytes) / 1e6
-        let figures = try await compare(contestants, "/b", concurrency: 1, rounds: rounds).map {
+        let figures = try await compare(contestants, "/b", concurrency: 1, rounds: options.rounds).map {
             ($0.name, $0.figure * megabytes)
         }
         for (name, figure) in figures { report["http.body12MB.\(name)"] = figure }
         printTable("12 MB body", unit: "MB/s", rows: figures, baseline: ["ahc_futures", "ahc_async"])
 
-        for contestant in contestants { try await contestant.stop() }
+        for contestant in all { try await contestant.stop() }
         try await server.stop()
         try await group.shutdownGracefully()
     }

@@ -7,7 +7,7 @@ enum SoakSuite: Suite {
     static let name = "soak"
     static let isPartOfAll = false
 
-    static func run(_ report: inout Report, rounds: Int) async throws {
+    static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try await LocalServer()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let contestant = FMHTTPContestant("fmhttp", delivery: .background, port: server.port, group: group)

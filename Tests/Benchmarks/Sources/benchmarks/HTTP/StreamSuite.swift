@@ -8,7 +8,7 @@ enum StreamSuite: Suite {
     static let name = "stream"
     static let isPartOfAll = false
 
-    static func run(_ report: inout Report, rounds: Int) async throws {
+    static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try await LocalServer()
         let client = FMHTTP.HTTPClient()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)

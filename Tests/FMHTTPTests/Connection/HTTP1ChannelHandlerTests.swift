@@ -1,0 +1,216 @@
+import CustomDump
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import Testing
+
+@testable import FMHTTP
+
+/// The handler on a channel without a socket, where reads and writes can be counted and time stands still.
+struct HTTP1ChannelHandlerTests {
+    @Test func headAndSmallBodyAreOneWrite() throws {
+        let bench = try Bench()
+        bench.run(HTTPRequest(method: .POST, origin: Bench.origin, target: "/", body: .bytes(ByteBuffer(string: "{}"))))
+        let written = try #require(try bench.channel.readOutbound(as: ByteBuffer.self))
+        expectNoDifference(
+            String(buffer: written),
+            "POST / HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 2\r\n\r\n{}"
+        )
+        #expect(try bench.channel.readOutbound(as: ByteBuffer.self) == nil)
+    }
+
+    @Test func readsFollowDemand() throws {
+        let bench = try Bench()
+        bench.run()
+        #expect(bench.reads.count == 0, "the read of the idle connection is still under way")
+        bench.sink.wantsMoreBox.withLockedValue { $0 = false }
+        bench.receive("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na")
+        #expect(bench.reads.count == 0)
+        bench.exchange?.resumeReading()
+        #expect(bench.reads.count == 1)
+        bench.exchange?.resumeReading()
+        #expect(bench.reads.count == 1, "one read at a time")
+        bench.receive("b")
+        #expect(bench.reads.count == 1)
+        bench.sink.wantsMoreBox.withLockedValue { $0 = true }
+        bench.exchange?.resumeReading()
+        bench.receive("c")
+        #expect(bench.reads.count == 3, "an idle connection is read again")
+        expectNoDifference(bench.sink.events, ["head 200", "body a", "body b", "body c", "finished 3"])
+    }
+
+    @Test func aHeadIsReadWhateverTheDemand() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.sink.wantsMoreBox.withLockedValue { $0 = false }
+        for (number, byte) in "HTTP/1.1 ".enumerated() {
+            bench.receive(String(byte))
+            #expect(bench.reads.count == number + 1)
+        }
+    }
+
+    @Test func firstByteTimeoutInVirtualTime() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.channel.embeddedEventLoop.advanceTime(by: .seconds(60) - .nanoseconds(1))
+        expectNoDifference(bench.sink.events, [])
+        bench.channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+        expectNoDifference(bench.sink.events, ["failed firstByteTimeout unknown"])
+        #expect(!bench.channel.isActive)
+    }
+
+    @Test func idleTimeoutInVirtualTime() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+        bench.receive("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+        for _ in 0..<5 {
+            bench.channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+            bench.receive("x")
+        }
+        bench.channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(bench.sink.events.last == "failed idleTimeout answered")
+    }
+
+    @Test func aPauseHasNoLimit() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.sink.wantsMoreBox.withLockedValue { $0 = false }
+        bench.receive("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+        bench.channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        expectNoDifference(bench.sink.events, ["head 200"])
+    }
+
+    @Test func cancellingClosesAndSaysNothing() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.exchange?.cancel()
+        #expect(!bench.channel.isActive)
+        expectNoDifference(bench.sink.events, [])
+    }
+
+    @Test func aRequestCancelledOnItsWayIsNotWritten() throws {
+        let bench = try Bench()
+        bench.prepare()
+        bench.exchange?.cancel()
+        bench.start()
+        #expect(try bench.channel.readOutbound(as: ByteBuffer.self) == nil)
+        #expect(bench.channel.isActive)
+    }
+
+    @Test func bytesForNobodyCloseTheConnection() throws {
+        let bench = try Bench()
+        bench.receive("HTTP/1.1 200 OK\r\n\r\n")
+        #expect(!bench.channel.isActive)
+    }
+
+    @Test func anErrorOfTheChannelIsTold() throws {
+        let bench = try Bench()
+        bench.run()
+        bench.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        expectNoDifference(bench.sink.events, ["failed connectionClosed unknown"])
+    }
+
+    @Test func aBodyWithoutLengthIsCompleteOnlyAtACleanEnd() throws {
+        var bench = try Bench()
+        bench.run()
+        bench.receive("HTTP/1.1 200 OK\r\n\r\nabc")
+        bench.channel.pipeline.fireChannelInactive()
+        #expect(bench.sink.events.last == "finished 3")
+
+        bench = try Bench()
+        bench.run()
+        bench.receive("HTTP/1.1 200 OK\r\n\r\nabc")
+        bench.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        #expect(bench.sink.events.last == "failed truncatedBody answered")
+    }
+}
+
+/// A handler with everything around it that it needs, and no network.
+private final class Bench {
+    static let origin = Origin(scheme: .http, host: "localhost", port: 1)
+
+    let channel = EmbeddedChannel()
+    let reads = ReadCounter()
+    let sink = RecordingSink()
+    private(set) var exchange: Exchange?
+    private let pool: ConnectionPool
+    private let connection: HTTP1Connection
+
+    init() throws {
+        // A pool that may not connect: requests wait in it until the test hands them over.
+        pool = ConnectionPool(
+            origin: Self.origin,
+            settings: .init(maximumConnections: 0),
+            factory: ConnectionFactory(HTTPClientConfiguration()),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton
+        )
+        let id = ConnectionID(number: 1)
+        let limits = ResponseParser.Limits(maximumHeadBytes: 1000, maximumHeaderCount: 10)
+        let handler = HTTP1ChannelHandler(id: id, pool: pool, limits: limits, maximumInflationRatio: nil)
+        connection = HTTP1Connection(id: id, eventLoop: channel.embeddedEventLoop, handler: handler)
+        try channel.pipeline.syncOperations.addHandlers(reads, handler)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    deinit { _ = try? channel.finish() }
+
+    func run(_ request: HTTPRequest = HTTPRequest(origin: Bench.origin, target: "/")) {
+        prepare(request)
+        start()
+    }
+
+    func prepare(_ request: HTTPRequest = HTTPRequest(origin: Bench.origin, target: "/")) {
+        // The requests of these tests are valid.
+        guard let framing = try? RequestFraming(request, asksForCompression: false) else { return }
+        let exchange = Exchange(
+            id: RequestID(number: 1),
+            request: request,
+            framing: framing,
+            limits: ExchangeLimits(firstByte: .seconds(60), idle: .seconds(10), deadline: nil, maximumBodyBytes: 100),
+            queueDeadline: nil,
+            pool: pool,
+            log: nil,
+            sink: sink
+        )
+        exchange.start()
+        self.exchange = exchange
+    }
+
+    func start() {
+        if let exchange { connection.run(exchange) }
+    }
+
+    func receive(_ text: String) {
+        channel.pipeline.fireChannelRead(ByteBuffer(string: text))
+        channel.pipeline.fireChannelReadComplete()
+    }
+}
+
+private final class ReadCounter: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    private(set) var count = 0
+
+    func read(context: ChannelHandlerContext) {
+        count += 1
+        context.read()
+    }
+}
+
+private final class RecordingSink: ResponseSink {
+    private let box = NIOLockedValueBox<[String]>([])
+    let wantsMoreBox = NIOLockedValueBox(true)
+
+    var events: [String] { box.withLockedValue { $0 } }
+    private func record(_ event: String) { box.withLockedValue { $0.append(event) } }
+
+    var wantsMore: Bool { wantsMoreBox.withLockedValue { $0 } }
+    func willReceive(on eventLoop: any EventLoop) {}
+    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) { record("head \(head.status.code)") }
+    func received(_ body: ByteBuffer) { record("body \(String(buffer: body))") }
+    func readCompleted() {}
+    func finished(_ figures: ExchangeFigures) { record("finished \(figures.bodyBytes)") }
+    func failed(_ error: HTTPClientError) { record("failed \(error.code) \(error.outcome)") }
+}
