@@ -77,8 +77,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
             throw DecodingFailure(JSONSyntaxError(reason: .missingEnvelope, offset: 0))
         }
         if !scanner.hasData, messages.allSatisfy(\.isSuccess) {
-            let place = DecodingError.Context(codingPath: [DecodingKey("response")], debugDescription: "No records.")
-            throw DecodingFailure(DecodingError.keyNotFound(DecodingKey("data"), place), in: context)
+            throw DecodingFailure(missing: DecodingKey("data"), in: DecodingKey("response"))
         }
         return RecordResponseEnvelope(
             messages: messages,
@@ -127,6 +126,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     private mutating func take(_ name: String, of level: AnswerScanner.Level) throws(DecodingFailure) {
         context.recordIndex = nil
+        context.memberPath = (level == .answer ? [] : [DecodingKey("response")]) + [DecodingKey(name)]
         context.begin()
         defer { endValue() }
         do {
