@@ -59,10 +59,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
     /// that an optional costs.
     mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
         while try advance(isLast: false) == .record {
-            if records.isEmpty, let count = dataInfo?.returnedCount {
-                // A hint of the server's, which may say what it likes.
-                records.reserveCapacity(max(0, min(count, 1_000)))
-            }
             records.append(try takeRecord())
         }
     }
