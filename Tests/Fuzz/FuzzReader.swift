@@ -27,7 +27,8 @@ private func checkSyntax(_ body: [UInt8]) {
         switch error.reason {
         case .tooDeep, .numberTooLong, .tooLarge:
             return
-        case .unexpectedByte, .truncated, .invalidNumber, .controlCharacter, .invalidEscape, .loneSurrogate, .invalidUTF8,
+        case .unexpectedByte, .truncated, .invalidNumber, .controlCharacter, .invalidEscape, .loneSurrogate,
+            .invalidUTF8,
             .duplicateKey, .trailingBytes, .missingEnvelope:
             if isJSON { fatalError("not taken for JSON: \(error)") }
         }

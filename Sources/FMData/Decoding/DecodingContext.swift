@@ -34,6 +34,8 @@ final class DecodingContext {
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// The record on the tape, counted from 0; `nil` when it holds a whole text.
     var recordIndex: Int?
+    /// The path to another member of an answer; empty for a whole text.
+    var memberPath: [DecodingKey] = []
     /// How the format lays out what servers write, as plain values: a copy of the format itself counts references.
     let layouts:
         (
@@ -83,6 +85,7 @@ final class DecodingContext {
     /// is ``continuation()``.
     func end() {
         slot.close()
+        document.tape.count = 0
         if !detached.isEmpty { detached.removeAll() }
         if !convertedObjects.isEmpty { convertedObjects.removeAll() }
         indices.reset()
@@ -126,9 +129,6 @@ final class DecodingContext {
         return elements
     }
 
-    @inline(__always)
-    func content(_ node: UInt32) -> UnsafeBufferPointer<UInt8> { document.content(entry(node)) }
-
     /// Whether the value is an empty field.
     @inline(__always)
     func isEmptyField(_ entry: JSONTape.Entry, _ mode: Mode) -> Bool {
@@ -139,7 +139,7 @@ final class DecodingContext {
 
     /// The path to the value on the tape.
     var prefix: [DecodingKey] {
-        recordIndex.map { [DecodingKey("response"), DecodingKey("data"), DecodingKey(index: $0)] } ?? []
+        recordIndex.map { [DecodingKey("response"), DecodingKey("data"), DecodingKey(index: $0)] } ?? memberPath
     }
 
     /// The way to a value, found by walking down to it: nobody pays for paths while nothing goes wrong.
@@ -185,6 +185,7 @@ final class DecodingContext {
 
     /// The value that a path leads to, as far as it leads somewhere.
     func node(at path: some Sequence<any CodingKey>) -> UInt32? {
+        guard document.tape.count > 0 else { return nil }
         var node: UInt32 = 0
         for key in path {
             guard let next = child(of: node, key) else { return nil }

@@ -76,6 +76,22 @@ extension DecodingFailure {
         )
     }
 
+    /// An answer without a part that it must have.
+    init(missing key: DecodingKey, in parent: DecodingKey) {
+        self.init(
+            underlying: DecodingError.keyNotFound(
+                key,
+                DecodingError.Context(codingPath: [parent], debugDescription: "There is no such key.")
+            ),
+            recordNumber: nil,
+            recordId: nil,
+            path: [parent.stringValue, key.stringValue],
+            rawValue: nil,
+            byteOffset: nil,
+            reason: "there is no such key."
+        )
+    }
+
     /// An answer with an error code, where records were wanted.
     init(refusal: DataAPI.Message) {
         let reason = "The server refused the request with code \(refusal.code)"

@@ -63,6 +63,10 @@ public struct FMDecoder: Sendable {
             reader.feed(UnsafeRawBufferPointer(rebasing: rest.prefix(FMDecoder.chunk)))
             rest = rest.dropFirst(FMDecoder.chunk)
             try reader.nextRecords(appendTo: &data)
+            if let count = reader.dataInfo?.returnedCount, count > data.count {
+                // The server may say what it likes, but no more records can come than there is room for in the body.
+                data.reserveCapacity(min(count, body.count / FMDecoder.smallestRecord))
+            }
         }
         let envelope = try reader.finish()
         if let refusal = envelope.messages.first(where: { !$0.isSuccess }) {
@@ -70,6 +74,9 @@ public struct FMDecoder: Sendable {
         }
         return DataAPI.RecordResponse(data: data, dataInfo: envelope.dataInfo, scriptResponse: envelope.scriptResponse)
     }
+
+    /// Bytes of the shortest record: `{"fieldData":{},"recordId":1,"modId":1}`.
+    private static let smallestRecord = 38
 
     /// Bytes read at a time: few enough to stay in the cache.
     private static let chunk = 65_536

@@ -15,6 +15,7 @@ final class JSONDocument {
     var tape = JSONTape()
     var reading = Reading()
     let keys = JSONKeys()
+    var keyMemory = JSONKeyMemory()
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -38,6 +39,7 @@ final class JSONDocument {
         bytes.deallocate()
         tape.deallocate()
         keys.deallocate()
+        keyMemory.deallocate()
     }
 
     /// Position in the whole body of a position here.

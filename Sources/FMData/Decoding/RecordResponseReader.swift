@@ -59,10 +59,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
     /// that an optional costs.
     mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
         while try advance(isLast: false) == .record {
-            if records.isEmpty, let count = dataInfo?.returnedCount {
-                // A hint of the server's, which may say what it likes.
-                records.reserveCapacity(max(0, min(count, 1_000)))
-            }
             records.append(try takeRecord())
         }
     }
@@ -77,8 +73,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
             throw DecodingFailure(JSONSyntaxError(reason: .missingEnvelope, offset: 0))
         }
         if !scanner.hasData, messages.allSatisfy(\.isSuccess) {
-            let place = DecodingError.Context(codingPath: [DecodingKey("response")], debugDescription: "No records.")
-            throw DecodingFailure(DecodingError.keyNotFound(DecodingKey("data"), place), in: context)
+            throw DecodingFailure(missing: DecodingKey("data"), in: DecodingKey("response"))
         }
         return RecordResponseEnvelope(
             messages: messages,
@@ -127,6 +122,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     private mutating func take(_ name: String, of level: AnswerScanner.Level) throws(DecodingFailure) {
         context.recordIndex = nil
+        context.memberPath = (level == .answer ? [] : [DecodingKey("response")]) + [DecodingKey(name)]
         context.begin()
         defer { endValue() }
         do {
