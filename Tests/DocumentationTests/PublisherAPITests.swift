@@ -295,7 +295,8 @@ import Testing
     private func withWorld(
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
-        let sandbox = try await Sandbox.start()
+        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
         let database = DataAPI.Server(host: sandbox.url)
             .addDatabase("World", credentials: .init(user: "admin", password: "secret"))
         do {

@@ -34,6 +34,8 @@ public struct World: Sendable {
     ) async throws {
         var configuration = Sandbox.Configuration()
         configuration.tls = wire == .tls
+        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
+        configuration.keepAlive = .seconds(600)
         configureSandbox(&configuration)
         let sandbox = try await Sandbox.start(configuration: configuration)
 
