@@ -12,12 +12,13 @@ enum Inflation {
     /// Whether this build can, and the response needs it.
     static func isNeeded(for head: HTTPResponseHead) -> Bool {
         #if Compression
-        switch head.headers[canonicalForm: "content-encoding"].map({ $0.lowercased() }) {
+        guard head.headers.contains(name: "content-encoding") else { return false }
+        return switch head.headers[canonicalForm: "content-encoding"].map({ $0.lowercased() }) {
         case ["gzip"], ["x-gzip"], ["deflate"]: true
         default: false
         }
         #else
-        false
+        return false
         #endif
     }
 

@@ -6,20 +6,23 @@ public import OpenCombine
 ///
 /// Made by ``HTTPClient/response(_:upTo:)``, which says everything about it.
 public struct CollectedResponsePublisher: Publisher {
+    /// The response.
     public typealias Output = HTTPResponse
+    /// Why there is none.
     public typealias Failure = HTTPClientError
 
     let client: HTTPClient
     let request: HTTPRequest
     let maximumBytes: Int
 
+    /// Attaches the subscriber. Nothing is sent before it asks.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == HTTPResponse, Downstream.Failure == HTTPClientError {
-        let subscription = CollectingSubscription(
+        let subscription = DeliverySubscription(
             client: client,
             request: request,
             bodyLimit: maximumBytes,
-            maximumBuffered: 1,
+            reducer: CollectingReducer(),
             downstream: subscriber
         )
         subscriber.receive(subscription: subscription)
@@ -27,52 +30,39 @@ public struct CollectedResponsePublisher: Publisher {
 }
 
 /// Collects on the event loop, so that a response costs one delivery, however many chunks it has.
-private final class CollectingSubscription<Downstream: Subscriber>: DeliverySubscription<Downstream>, ResponseSink,
-    @unchecked Sendable
-where Downstream.Input == HTTPResponse, Downstream.Failure == HTTPClientError {
-    // Sendable because `head` and `body` are used by the exchange only, whose calls come one after the other.
+private struct CollectingReducer: ResponseReducer {
+    static var maximumBuffered: Int? { nil }
 
     /// A server's word is not enough to set aside more than this before the bytes arrive.
-    private static var maximumReservation: Int { 4 * 1024 * 1024 }
+    private static let maximumReservation = 4 * 1024 * 1024
+    /// Smaller bodies mostly come as one chunk.
+    private static let minimumReservation = 64 * 1024
 
     private var head: HTTPResponseHead?
     private var body = ByteBuffer()
 
-    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) {
+    mutating func take(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) -> HTTPResponse? {
         self.head = head
-        if case .fixed(let length) = bodyLength, length > 64 * 1024 {
+        if case .fixed(let length) = bodyLength, length > Self.minimumReservation {
             body.reserveCapacity(min(length, Self.maximumReservation))
         }
+        return nil
     }
 
-    func received(_ chunk: ByteBuffer) {
+    mutating func take(_ chunk: ByteBuffer) -> HTTPResponse? {
         if body.capacity == 0 {
-            // Most responses are one chunk, which needs no copy.
+            // The only chunk, as a rule, and then it needs no copy.
             body = chunk
         } else {
             body.writeImmutableBuffer(chunk)
         }
+        return nil
     }
 
-    func readCompleted() {}
-
-    var wantsMore: Bool { true }
-
-    func finished(_ figures: ExchangeFigures) {
-        guard let head else { preconditionFailure("a response that ends well has a head") }
-        let response = HTTPResponse(
-            status: head.status,
-            headers: head.headers,
-            body: body,
-            wireBodyBytes: figures.wireBodyBytes
-        )
-        body = ByteBuffer()
-        enqueue(response)
-        end(.finished)
-    }
-
-    func failed(_ error: HTTPClientError) {
-        body = ByteBuffer()
-        end(.failure(error))
+    mutating func finish(_ figures: ExchangeFigures) -> HTTPResponse? {
+        defer { body = ByteBuffer() }
+        return head.map {
+            HTTPResponse(status: $0.status, headers: $0.headers, body: body, wireBodyBytes: figures.wireBodyBytes)
+        }
     }
 }

@@ -1,33 +1,37 @@
-internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import NIOHTTP1
 internal import OpenCombine
 
-/// What both response subscriptions share: demand and cancellation on one side, an exchange on the other, and delivery
-/// in order on the chosen queue. A subclass turns the parts of a response into elements.
+/// The subscription of both publishers: demand and cancellation on one side, an exchange on the other, and delivery in
+/// order on the chosen queue in between.
 ///
 /// State is changed under the lock; the subscriber and the exchange are spoken to outside it.
-class DeliverySubscription<Downstream: Subscriber>: Subscription, Deliverer, @unchecked Sendable
-where Downstream.Failure == HTTPClientError {
-    // Sendable because everything that varies is read and changed under `lock` only, and because `downstream` is called
-    // by one deliverer at a time, which `machine` sees to.
+final class DeliverySubscription<Downstream: Subscriber, Reducer: ResponseReducer>: Subscription, ResponseSink,
+    Deliverer, @unchecked Sendable
+where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError {
+    // Sendable because `machine`, `downstream`, `exchange` and `queue` are read and changed under `lock` only,
+    // `downstream` is called by one deliverer at a time (`machine` sees to that), and `reducer` is used by the exchange
+    // only, whose calls come one after the other.
 
     private let client: HTTPClient
     private let request: HTTPRequest
     private let bodyLimit: Int?
+    private var reducer: Reducer
 
     private let lock = NIOLock()
-    private var machine: DeliveryStateMachine<Downstream.Input>
+    private var machine: DeliveryStateMachine<Reducer.Output>
     private var downstream: Downstream?
     private var exchange: Exchange?
     private var queue: DeliveryQueue?
 
-    init(client: HTTPClient, request: HTTPRequest, bodyLimit: Int?, maximumBuffered: Int, downstream: Downstream) {
+    init(client: HTTPClient, request: HTTPRequest, bodyLimit: Int?, reducer: Reducer, downstream: Downstream) {
         self.client = client
         self.request = request
         self.bodyLimit = bodyLimit
+        self.reducer = reducer
         self.downstream = downstream
-        machine = DeliveryStateMachine(maximumBuffered: maximumBuffered)
+        machine = DeliveryStateMachine(maximumBuffered: Reducer.maximumBuffered ?? .max)
     }
 
     // MARK: From the subscriber
@@ -54,9 +58,8 @@ where Downstream.Failure == HTTPClientError {
     }
 
     private func start() {
-        guard let sink = self as? any ResponseSink else { preconditionFailure("every subclass is a sink") }
         do throws(HTTPClientError) {
-            let exchange = try client.makeExchange(request, bodyLimit: bodyLimit, sink: sink)
+            let exchange = try client.makeExchange(request, bodyLimit: bodyLimit, sink: self)
             // Before it starts: a cancellation from now on has something to cancel.
             let isWanted = lock.withLock {
                 guard downstream != nil else { return false }
@@ -65,7 +68,7 @@ where Downstream.Failure == HTTPClientError {
             }
             if isWanted { exchange.start() }
         } catch {
-            end(.failure(error))
+            failed(error)
         }
     }
 
@@ -78,18 +81,36 @@ where Downstream.Failure == HTTPClientError {
         }
     }
 
-    func enqueue(_ element: Downstream.Input) {
-        lock.withLock { machine.received(element) }
+    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) {
+        enqueue(reducer.take(head, bodyLength: bodyLength))
     }
 
-    func flush() {
+    func received(_ body: ByteBuffer) {
+        enqueue(reducer.take(body))
+    }
+
+    private func enqueue(_ output: Reducer.Output?) {
+        if let output { lock.withLock { machine.received(output) } }
+    }
+
+    func readCompleted() {
+        guard Reducer.maximumBuffered != nil else { return }
         if lock.withLock({ machine.flush() }) { schedule() }
     }
 
-    var hasRoom: Bool { lock.withLock { machine.wantsMore() } }
+    var wantsMore: Bool { Reducer.maximumBuffered == nil || lock.withLock { machine.wantsMore() } }
 
-    func end(_ completion: Subscribers.Completion<HTTPClientError>) {
+    func finished(_ figures: ExchangeFigures) {
+        end(.finished, after: reducer.finish(figures))
+    }
+
+    func failed(_ error: HTTPClientError) {
+        end(.failure(error), after: nil)
+    }
+
+    private func end(_ completion: Subscribers.Completion<HTTPClientError>, after last: Reducer.Output?) {
         let delivers = lock.withLock {
+            if let last { machine.received(last) }
             machine.finished(completion)
             exchange = nil
             return machine.flush()
@@ -117,9 +138,9 @@ where Downstream.Failure == HTTPClientError {
                 return result
             }
             switch step {
-            case .value(let element):
+            case .value(let value):
                 guard let downstream else { return }
-                let more = downstream.receive(element)
+                let more = downstream.receive(value)
                 if lock.withLock({ machine.delivered(more) }) { exchange?.resumeReading() }
             case .completion(let completion):
                 downstream?.receive(completion: completion)

@@ -7,42 +7,34 @@ public import OpenCombine
 ///
 /// Made by ``HTTPClient/parts(_:)``, which says everything about it.
 public struct ResponsePublisher: Publisher {
+    /// A part.
     public typealias Output = HTTPResponsePart
+    /// Why there are no more parts.
     public typealias Failure = HTTPClientError
 
     let client: HTTPClient
     let request: HTTPRequest
 
+    /// Attaches the subscriber. Nothing is sent before it asks.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == HTTPResponsePart, Downstream.Failure == HTTPClientError {
-        let subscription = PartsSubscription(client: client, request: request, downstream: subscriber)
+        let subscription = DeliverySubscription(
+            client: client,
+            request: request,
+            bodyLimit: nil,
+            reducer: PartsReducer(),
+            downstream: subscriber
+        )
         subscriber.receive(subscription: subscription)
     }
 }
 
-private final class PartsSubscription<Downstream: Subscriber>: DeliverySubscription<Downstream>, ResponseSink,
-    @unchecked Sendable
-where Downstream.Input == HTTPResponsePart, Downstream.Failure == HTTPClientError {
-    // Sendable because it adds nothing that varies.
+/// Each part as it is.
+private struct PartsReducer: ResponseReducer {
+    /// About a megabyte of chunks may wait for a slow subscriber with unlimited demand.
+    static var maximumBuffered: Int? { 16 }
 
-    /// Chunks that may wait for a slow subscriber with unlimited demand: about a megabyte.
-    private static var maximumBuffered: Int { 16 }
-
-    init(client: HTTPClient, request: HTTPRequest, downstream: Downstream) {
-        let maximumBuffered = Self.maximumBuffered
-        super.init(
-            client: client,
-            request: request,
-            bodyLimit: nil,
-            maximumBuffered: maximumBuffered,
-            downstream: downstream
-        )
-    }
-
-    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) { enqueue(.head(head)) }
-    func received(_ body: ByteBuffer) { enqueue(.body(body)) }
-    func readCompleted() { flush() }
-    var wantsMore: Bool { hasRoom }
-    func finished(_ figures: ExchangeFigures) { end(.finished) }
-    func failed(_ error: HTTPClientError) { end(.failure(error)) }
+    func take(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) -> HTTPResponsePart? { .head(head) }
+    func take(_ chunk: ByteBuffer) -> HTTPResponsePart? { .body(chunk) }
+    func finish(_ figures: ExchangeFigures) -> HTTPResponsePart? { nil }
 }

@@ -257,14 +257,15 @@ struct ResponseParser {
             }
             return .informational(head.status)
         }
-        let bodyLength = try bodyLength(of: head)
+        let framing = FramingHeaders(head.headers)
+        let bodyLength = try bodyLength(of: head, framing)
         switch bodyLength {
         case .none: state = .fixed(remaining: 0)
         case .fixed(let length): state = .fixed(remaining: length)
         case .chunked: state = .chunkSize
         case .untilClose: state = .untilClose
         }
-        return .head(head, persistence(of: head, bodyLength), bodyLength: bodyLength)
+        return .head(head, framing.persistence(version: head.version, bodyLength), bodyLength: bodyLength)
     }
 
     /// The length of the head including its blank line, once that has arrived.
@@ -300,50 +301,14 @@ struct ResponseParser {
         if !looksRight { throw .malformed("the response does not begin with HTTP/1.") }
     }
 
-    /// RFC 9112 §6.3.
-    private func bodyLength(of head: HTTPResponseHead) throws(Problem) -> BodyLength {
+    private func bodyLength(
+        of head: HTTPResponseHead,
+        _ framing: FramingHeaders
+    ) throws(Problem) -> BodyLength {
+        // Whatever the headers say: what they say is about another response (RFC 9110 §8.6, §9.3.6).
         if method == .HEAD || head.status == .noContent || head.status == .notModified { return .none }
         if method == .CONNECT, (200..<300).contains(head.status.code) { return .none }
-
-        let lengths = head.headers["content-length"]
-        let codings = head.headers["transfer-encoding"]
-        if !codings.isEmpty {
-            guard lengths.isEmpty else { throw .malformed("the body has two kinds of length") }
-            guard head.version == .http1_1 else { throw .malformed("a transfer coding in HTTP/1.0") }
-            guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-                throw .malformed("an unknown transfer coding")
-            }
-            return .chunked
-        }
-        guard let length = lengths.first else { return .untilClose }
-        // A repeated length, even the same one, is either a mistake or an attempt to make two readers disagree.
-        guard lengths.count == 1, let number = Int(length), length.utf8.allSatisfy({ $0.decimalDigit != nil }) else {
-            throw .malformed("the length of the body is not a number")
-        }
-        return .fixed(number)
-    }
-
-    private func persistence(of head: HTTPResponseHead, _ bodyLength: BodyLength) -> Persistence {
-        var keepsAlive = head.version == .http1_1
-        for token in head.headers[canonicalForm: "connection"] {
-            switch token.lowercased() {
-            case "close": return Persistence(keepsAlive: false, timeout: nil)
-            case "keep-alive": keepsAlive = true
-            default: break
-            }
-        }
-        if bodyLength == .untilClose { keepsAlive = false }
-        var timeout: Int?
-        for parameter in head.headers[canonicalForm: "keep-alive"] {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, let value = Int(pair[1]), value >= 0 else { continue }
-            switch pair[0].lowercased() {
-            case "timeout": timeout = value
-            case "max" where value == 0: keepsAlive = false
-            default: break
-            }
-        }
-        return Persistence(keepsAlive: keepsAlive, timeout: timeout)
+        return try framing.bodyLength(version: head.version)
     }
 }
 

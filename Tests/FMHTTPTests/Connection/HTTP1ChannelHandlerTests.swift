@@ -208,7 +208,9 @@ private final class RecordingSink: ResponseSink {
 
     var wantsMore: Bool { wantsMoreBox.withLockedValue { $0 } }
     func willReceive(on eventLoop: any EventLoop) {}
-    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) { record("head \(head.status.code)") }
+    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) {
+        record("head \(head.status.code)")
+    }
     func received(_ body: ByteBuffer) { record("body \(String(buffer: body))") }
     func readCompleted() {}
     func finished(_ figures: ExchangeFigures) { record("finished \(figures.bodyBytes)") }

@@ -108,8 +108,28 @@ struct CompressionTests {
         }
     }
 
+    @Test func aBodyThatEndsWithTheConnectionIsInflatedToItsEnd() async throws {
+        let whole = try Self.encodedBody(Self.compressed(Self.text))
+        let half = whole.getSlice(at: 0, length: whole.readableBytes / 2) ?? ByteBuffer()
+        let head = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: x-gzip\r\n\r\n")
+        let answer: FaultServer.Answer = { [.send(head), .send($0.target == "/whole" ? whole : half), .close] }
+        try await withServer(answer: answer) { client, _, origin in
+            #expect(await client.get(origin, "/whole").value?.text == Self.text)
+            #expect(await client.get(origin, "/half").failure?.code == .decompressionFailed)
+        }
+    }
+
     /// The first half of the compressed body, as correct HTTP.
     private static func truncated(_ response: ByteBuffer) throws -> ByteBuffer {
+        let body = try encodedBody(response)
+        let half = body.readableBytes / 2
+        var answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(half)\r\n\r\n")
+        answer.writeImmutableBuffer(body.getSlice(at: 0, length: half) ?? ByteBuffer())
+        return answer
+    }
+
+    /// The body without its chunks, still compressed.
+    private static func encodedBody(_ response: ByteBuffer) throws -> ByteBuffer {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.addHTTPClientHandlers()
         try channel.writeOutbound(
@@ -121,10 +141,7 @@ struct CompressionTests {
             if case .body(let bytes) = part { body.writeImmutableBuffer(bytes) }
         }
         _ = try? channel.finish()
-        let half = body.readableBytes / 2
-        var answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(half)\r\n\r\n")
-        answer.writeImmutableBuffer(body.getSlice(at: 0, length: half) ?? ByteBuffer())
-        return answer
+        return body
     }
 
     @Test func canBeSwitchedOff() async throws {

@@ -68,7 +68,8 @@ struct Options {
                 guard let suite = Benchmarks.suites.first(where: { $0.name == argument }) else {
                     let names = Benchmarks.suites.map { $0.name } + ["all"]
                     throw Mistake(
-                        description: "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--only NAME] [--json FILE]"
+                        description:
+                            "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--only NAME] [--json FILE]"
                     )
                 }
                 suites.append(suite)
