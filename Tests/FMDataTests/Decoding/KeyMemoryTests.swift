@@ -1,3 +1,4 @@
+import CustomDump
 import Testing
 
 @testable import FMData
@@ -37,7 +38,7 @@ import Testing
                 as: DataAPI.Record<FieldData, DataAPI.EmptyPortal>.self,
                 chunk: chunk
             ).records
-            #expect(records.map(\.fieldData) == expected)
+            expectNoDifference(records.map(\.fieldData), expected)
         }
     }
 
