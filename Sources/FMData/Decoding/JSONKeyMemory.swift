@@ -23,7 +23,8 @@ struct JSONKeyMemory {
     private let texts: UnsafeMutablePointer<UInt8>
     /// For an object that begins at a place: the epoch and the end at which it was found regular.
     private let regular: UnsafeMutablePointer<UInt64>
-    private var epoch: UInt64 = 1
+    /// Changes whenever a key is not the one remembered for its place.
+    private(set) var epoch: UInt64 = 1
 
     init() {
         known = .allocate(capacity: JSONKeyMemory.limit)

@@ -19,6 +19,8 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let isFlat: Bool
     /// Whether names stand for themselves.
     private let isGuessable: Bool
+    /// Whether the reader vouches for the keys of the object, and keys are told apart by a byte.
+    private let isRecallable: Bool
     private let mode: DecodingContext.Mode
     /// The mode of the members.
     private let inside: DecodingContext.Mode
@@ -31,7 +33,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
         slot = context.slot.pointer
         generation = slot.pointee.generation
-        trace = context.traces.trace(Key.self, object)
+        trace = context.traces.trace(Key.self, object, context.document.keyMemory.epoch)
         let head = context.view[object]
         end = head.link
         isFlat = head.isFlat(at: object)
@@ -39,6 +41,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         inside = mode.inside
         isGuessable =
             !head.flags.contains(.irregular) && !(mode == .fields && context.rules.contains(.customKeys))
+        isRecallable = isGuessable && isFlat && Int(end) <= JSONKeyMemory.limit && KeyedValues.hasByteKeys
     }
 
     // MARK: Context
@@ -92,12 +95,27 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func find(_ key: Key) -> Member? {
         guard let tape else { return nil }
+        if isRecallable {
+            let node = trace.pointee.recall(KeyedValues.byte(key), object, end)
+            if node != 0 { return Member(node: node, entry: tape[node]) }
+        }
         var name = key.stringValue
         if isGuessable {
             let node = name.withUTF8 { trace.pointee.guess($0, object, end, isFlat: isFlat, tape) }
-            if node != 0 { return Member(node: node, entry: tape[node]) }
+            if node != 0 {
+                if isRecallable { trace.pointee.remember(KeyedValues.byte(key), object) }
+                return Member(node: node, entry: tape[node])
+            }
         }
         return search(name)
+    }
+
+    /// Whether keys are what enums of coding keys are: a byte that says everything.
+    private static var hasByteKeys: Bool { MemoryLayout<Key>.size == 1 && _isPOD(Key.self) }
+
+    @inline(__always)
+    private static func byte(_ key: Key) -> UInt8 {
+        withUnsafeBytes(of: key) { $0[0] }
     }
 
     private func search(_ name: String) -> Member? {

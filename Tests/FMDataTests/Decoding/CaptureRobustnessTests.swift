@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -39,8 +40,8 @@ import Testing
                 part.withUnsafeBytes { reader.feed($0) }
                 try reader.nextRecords(appendTo: &records)
             }
-            #expect(records == whole.records)
-            #expect(try reader.finish() == whole.envelope)
+            expectNoDifference(records, whole.records)
+            expectNoDifference(try reader.finish(), whole.envelope)
         }
     }
 

@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -72,10 +73,10 @@ import Testing
             ),
             scriptResponse: DataAPI.ScriptResponse(scriptError: "0", scriptResultPreSort: "r")
         )
-        #expect(try JSONDecoder().decode(type(of: expected), from: Data(json.utf8)) == expected)
-        #expect(try FMDecoder().decode(type(of: expected), from: json.utf8) == expected)
+        expectNoDifference(try JSONDecoder().decode(type(of: expected), from: Data(json.utf8)), expected)
+        expectNoDifference(try FMDecoder().decode(type(of: expected), from: json.utf8), expected)
         let lenient = json.replacingOccurrences(of: "\"n\":1", with: "\"n\":\"1\"")
-        #expect(try FMDecoder().decode(type(of: expected), from: lenient.utf8) == expected)
+        expectNoDifference(try FMDecoder().decode(type(of: expected), from: lenient.utf8), expected)
         #expect(throws: (any Error).self) { try JSONDecoder().decode(type(of: expected), from: Data(lenient.utf8)) }
     }
 

@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -79,7 +80,7 @@ func read<R: Decodable, P: Decodable>(
         #expect(records.map(\.portalData?.phones) == [[.init(recordId: 7, modId: 2, number: "555")], []])
         #expect(records.map(\.recordId) == [1, 2])
         #expect(records[0].portalDataInfo?.first?.foundCount == 1)
-        #expect(envelope.messages == [Message(code: "0", message: "OK")])
+        expectNoDifference(envelope.messages, [Message(code: "0", message: "OK")])
         #expect(envelope.dataInfo.foundCount == 3)
         #expect(envelope.scriptResponse == DataAPI.ScriptResponse(scriptResult: "done", scriptError: "0"))
         #expect(envelope.recordCount == 2)
@@ -90,8 +91,8 @@ func read<R: Decodable, P: Decodable>(
         let whole = try read(bytes, as: DataAPI.Record<Person, Portals>.self)
         for chunk in 1...bytes.count {
             let parts = try read(bytes, as: DataAPI.Record<Person, Portals>.self, chunk: chunk)
-            #expect(parts.records == whole.records)
-            #expect(parts.envelope == whole.envelope)
+            expectNoDifference(parts.records, whole.records)
+            expectNoDifference(parts.envelope, whole.envelope)
         }
     }
 
@@ -116,7 +117,7 @@ func read<R: Decodable, P: Decodable>(
         for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]] {
             let json = "{" + order.map { parts[$0] }.joined(separator: ",") + "}"
             let (records, envelope) = try read(json)
-            #expect(records == [.init(fieldData: ["a": 1], recordId: 7, modId: 5)])
+            expectNoDifference(records, [.init(fieldData: ["a": 1], recordId: 7, modId: 5)])
             #expect(envelope.messages == [Message(code: "0")])
             #expect(envelope.dataInfo.foundCount == 1)
             #expect(envelope.scriptResponse?.scriptErrorPreSort == "1")
@@ -284,6 +285,6 @@ func read<R: Decodable, P: Decodable>(
         }
         let json = "{\"response\":{\"data\":[\(data.joined(separator: ","))]},\"messages\":[]}"
         let records = try read(json, as: DataAPI.Record<Wide, DataAPI.EmptyPortal>.self).records
-        #expect(records.map(\.fieldData) == expected)
+        expectNoDifference(records.map(\.fieldData), expected)
     }
 }
