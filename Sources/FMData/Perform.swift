@@ -19,20 +19,65 @@ extension DataAPI.Database {
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in
-            switch self.sessions {
-            case .pool(let pool):
-                // The attempt holds the database until the request has ended, so that
-                // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-                return pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
-                    self.server.exchange(request, token: lease.token)
-                }
+            self.send(request)
+                .catch { error in self.namingFields(in: error, of: request) }
                 .eraseToAnyPublisher()
-            case .pinned(let lease, _):
-                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession)
-                    .eraseToAnyPublisher()
-            }
         }
     }
+
+    private func send<Response: DataAPIResponse>(
+        _ request: DataAPIRequest<Response>
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        switch sessions {
+        case .pool(let pool):
+            // The attempt holds the database until the request has ended, so that
+            // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+            pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
+                self.server.exchange(request, token: lease.token)
+            }
+            .eraseToAnyPublisher()
+        case .pinned(let lease, _):
+            server.exchange(request, token: lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+        }
+    }
+
+    /// Fails with an error that says which of the request's fields it is about, where FileMaker's does not: the layout's
+    /// metadata are fetched for it, by the same sessions. When they cannot be had the error stays as it is.
+    private func namingFields<Response>(
+        in error: FMRest.APIError,
+        of request: DataAPIRequest<Response>
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        guard let suspicion = FieldSuspicion(error, about: request), let layout = request.layout else {
+            return Fail(error: error).eraseToAnyPublisher()
+        }
+        return layoutMetadata(of: addLayout(layout))
+            .map { suspicion.naming(fieldsOn: $0) }
+            .replaceError(with: error)
+            .setFailureType(to: FMRest.APIError.self)
+            .flatMap { Fail(error: $0) }
+            .eraseToAnyPublisher()
+    }
+
+    /// What a layout shows, by the endpoint of today or, on a server that has none (FileMaker Server 17), by the older one.
+    func layoutMetadata(
+        of layout: DataAPI.Layout,
+        recordId: Int? = nil
+    ) -> AnyPublisher<DataAPI.Layout.LayoutMetaData, FMRest.APIError> {
+        send(.layoutMetadata(of: layout, recordId: recordId))
+            .catch { error -> AnyPublisher<DataAPI.Layout.LayoutMetaData, FMRest.APIError> in
+                guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
+                return self.send(.oldLayoutMetadata(of: layout))
+                    // Without either the first refusal says more.
+                    .mapError { $0.meansNoSuchEndpoint ? error : $0 }
+                    .eraseToAnyPublisher()
+            }
+            .eraseToAnyPublisher()
+    }
+}
+
+extension FMRest.APIError {
+    /// Whether the server does not know the path of the call: HTTP 404, whatever its body, or FileMaker code 1700.
+    fileprivate var meansNoSuchEndpoint: Bool { httpStatus == 404 || fileMakerCode == .resourceMissing }
 }
 
 extension DataAPI.Server {
@@ -66,8 +111,19 @@ extension DataAPI.Server {
     func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
         let error = FMRest.APIError(wrapping: error)
         guard case .success(let origin) = origin else { return error }
-        return error.about(request.summary(at: origin), isSafeToRepeat: request.isSafeToRepeat)
+        return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
     }
+
+    /// Path and query of a request, percent-encoded.
+    func target<Response>(of request: DataAPIRequest<Response>) throws(FMRest.APIError) -> String {
+        switch request.root {
+        case .dataAPI: try apiRoot + request.encodedTarget()
+        case .host: try request.encodedTarget()
+        }
+    }
+
+    /// `/fmi/data/vLatest`
+    private var apiRoot: String { "\(config.rootPath)/\(config.version.rawValue)" }
 
     private func httpRequest<Response>(
         for request: DataAPIRequest<Response>,
@@ -79,6 +135,7 @@ extension DataAPI.Server {
         case .session: if let token { headers.add(name: "Authorization", value: "Bearer \(token.value)") }
         case .credentials(let credentials): try credentials.sign(&headers)
         }
+        for header in request.headers { headers.add(name: header.name, value: header.value) }
         let body: HTTPBody
         switch request.body {
         case .none: body = .none
@@ -89,7 +146,7 @@ extension DataAPI.Server {
         return HTTPRequest(
             method: request.method,
             origin: try origin.get(),
-            target: "\(config.rootPath)/\(config.version.rawValue)\(try request.encodedTarget())",
+            target: try target(of: request),
             headers: headers,
             body: body,
             isSafeToRepeat: request.isSafeToRepeat

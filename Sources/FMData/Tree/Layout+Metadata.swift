@@ -9,8 +9,12 @@ extension DataAPI.Layout {
     /// - Parameter recordId: the record for which value lists limited to related values are worked out. Without it they
     ///   are empty.
     ///
-    /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`. FileMaker Server 18 and later.
+    /// FileMaker Server 17 knows an older form of the call alone, which this falls back on by itself: without portals, and
+    /// with fewer properties of each field.
+    ///
+    /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
+    /// `GET …/layouts/{layout}/metadata`.
     public func getLayoutMetadata(recordId: Int? = nil) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        database.perform { .layoutMetadata(of: self, recordId: recordId) }
+        database.layoutMetadata(of: self, recordId: recordId)
     }
 }
