@@ -14,6 +14,11 @@ let settings: [SwiftSetting] =
 
 let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
 let customDump: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
+/// Without it a difference that `expectNoDifference` finds is printed, but fails no test on Linux.
+let issueReporting: Target.Dependency = .product(
+    name: "IssueReportingTestSupport",
+    package: "xctest-dynamic-overlay"
+)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioCompression: Target.Dependency = .product(
@@ -45,6 +50,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
+        .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     ],
     targets: [
         .target(
@@ -99,7 +105,7 @@ let package = Package(
         .testTarget(
             name: "FMHTTPTests",
             dependencies: [
-                "FMHTTP", "FMTestSupport", openCombine, customDump, logging,
+                "FMHTTP", "FMTestSupport", openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
                 nio("NIOEmbedded"), nioSSL, nioCompression,
             ],
@@ -108,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "FMDataTests",
             dependencies: [
-                "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, logging,
+                "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             resources: [.copy("Captures")],
@@ -117,14 +123,14 @@ let package = Package(
         .testTarget(
             name: "FMSandboxTests",
             dependencies: [
-                "FMSandbox", "FMTestSupport", customDump, logging,
+                "FMSandbox", "FMTestSupport", customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FMData", "FMSandbox", openCombine, customDump],
+            dependencies: ["FMData", "FMSandbox", openCombine, customDump, issueReporting],
             swiftSettings: settings
         ),
     ],

@@ -163,7 +163,8 @@ func deferred<Response, Value>(
         do {
             return send(try makeRequest())
         } catch {
-            return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()
+            // What a user's own type or encoder throws.
+            return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
         }
     }
     .eraseToAnyPublisher()

@@ -84,7 +84,13 @@ enum EncodingMode: Hashable {
     case rows(portal: String)
 
     /// The mode of a member.
-    func member(_ name: String) -> EncodingMode { self == .portals ? .rows(portal: name) : self }
+    func member(_ name: String) -> EncodingMode {
+        switch self {
+        case .portals: .rows(portal: name)
+        case .fields where DataAPIName.isInstruction(name): .plain
+        case .plain, .fields, .row, .rows: self
+        }
+    }
 
     /// The mode of an element.
     var element: EncodingMode {
@@ -104,4 +110,7 @@ enum EncodingMode: Hashable {
 enum DataAPIName {
     /// Whether a row's member is its own identity and no field.
     static func isIdentity(_ name: String) -> Bool { name == "recordId" || name == "modId" }
+
+    /// Whether a member of `fieldData` tells the server to do something and is no field.
+    static func isInstruction(_ name: String) -> Bool { name == "deleteRelated" }
 }

@@ -25,7 +25,7 @@ struct FieldSuspicion {
     func naming(fieldsOn metadata: DataAPI.Layout.LayoutMetaData) -> FMRest.APIError {
         let shown = metadata.fieldMetaData + metadata.portalMetaData.values.joined()
         let byName = Dictionary(shown.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        let fields = code == .fieldMissing ? missing(byName) : suspects(byName)
+        let fields = code == .fieldMissing ? missing(byName) : suspects(metadata, byName)
         guard !fields.isEmpty else { return error }
         var error = error
         error.fields = fields
@@ -43,12 +43,20 @@ struct FieldSuspicion {
         named.map(\.name).filter { Self.field($0, in: shown) == nil }
     }
 
-    private func suspects(_ shown: [String: Field]) -> [String] {
-        let sent = named.filter { name in Self.field(name.name, in: shown).map(canBeMeant) ?? true }.map(\.name)
-        guard code == .valueRequired else { return sent }
-        // What must not be empty is at fault when it was sent empty or was not sent at all.
-        let filled = Set(named.filter { !$0.isEmpty }.map { Self.plainName($0.name).lowercased() })
-        return shown.values.filter { $0.notEmpty && !filled.contains($0.name.lowercased()) }.map(\.name).sorted()
+    private func suspects(_ shown: DataAPI.Layout.LayoutMetaData, _ byName: [String: Field]) -> [String] {
+        guard code == .valueRequired else {
+            return named.filter { Self.field($0.name, in: byName).map(canBeMeant) ?? true }.map(\.name)
+        }
+        // What must not be empty is at fault when it was sent empty or, if it is the record's own, was not sent at all.
+        let sent = Dictionary(
+            named.map { (Self.plainName($0.name).lowercased(), $0.isEmpty) },
+            uniquingKeysWith: { $0 && $1 }
+        )
+        return byName.values.filter { field in
+            let isOwn = !field.name.contains("::") && shown.fieldMetaData.contains(field)
+            return field.notEmpty && (sent[field.name.lowercased()] ?? isOwn)
+        }
+        .map(\.name).sorted()
     }
 
     /// Whether a code fits what the metadata say of a field. Where they say nothing every field that was sent can be meant.
@@ -83,5 +91,7 @@ struct FieldSuspicion {
 }
 
 extension Substring {
-    fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
+    fileprivate var isDigits: Bool {
+        !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
 }

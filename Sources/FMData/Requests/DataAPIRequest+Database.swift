@@ -23,6 +23,8 @@ extension DataAPIRequest {
             method: .DELETE,
             path: .database(database) / "sessions" / token.value,
             authorization: .none,
+            // A second log-out finds the session gone, which is what was wanted.
+            isSafeToRepeat: true,
             secretSegment: token.value
         )
     }

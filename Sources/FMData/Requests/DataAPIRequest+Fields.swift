@@ -26,7 +26,9 @@ extension DataAPIRequest {
             }
             fields += Self.sortFields(object["sort"] as Any)
             fields += Self.fields(of: object["globalFields"] as? [String: Any] ?? [:])
-            fields += Self.fields(of: object["fieldData"] as? [String: Any] ?? [:]).filter { $0.name != "deleteRelated" }
+            fields += Self.fields(of: object["fieldData"] as? [String: Any] ?? [:]).filter {
+                $0.name != "deleteRelated"
+            }
             let portals = object["portalData"] as? [String: Any] ?? [:]
             for (_, rows) in portals.sorted(by: { $0.key < $1.key }) {
                 for row in rows as? [[String: Any]] ?? [] {

@@ -106,14 +106,16 @@ extension OAuthStart: DataAPIResponse {
         func take(_ part: HTTPResponsePart) { body.take(part) }
 
         func response() throws -> OAuthStart {
-            let (headers, bytes) = try body.bareAnswer()
-            let url = String(buffer: bytes).drop { Self.whitespace.contains($0) }
+            let answer = try body.bareAnswer()
+            let url = String(buffer: answer.body).drop { Self.whitespace.contains($0) }
                 .prefix { !Self.whitespace.contains($0) }
-            guard let requestId = headers.first(name: Self.requestIdHeader), !requestId.isEmpty, !url.isEmpty else {
+            guard let requestId = answer.headers.first(name: Self.requestIdHeader), !requestId.isEmpty, !url.isEmpty
+            else {
                 throw FMRest.APIError(
                     .notDataAPI,
                     reason: "The answer has no request id or no page to sign in at.",
-                    hint: "Is the provider one of getOAuthProviders(), and switched on in the Admin Console?"
+                    hint: "Is the provider one of getOAuthProviders(), and switched on in the Admin Console?",
+                    httpStatus: Int(answer.status.code)
                 )
             }
             return OAuthStart(requestId: requestId, url: String(url))

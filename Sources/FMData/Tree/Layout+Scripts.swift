@@ -67,7 +67,7 @@ extension DataAPI.Layout {
         run(script, with: parameter)
             .failOnScriptError(except: accepted)
             .tryMap { try $0.value(of: type, self.database.server.config) }
-            .mapError(FMRest.APIError.init(wrapping:))
+            .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
             .eraseToAnyPublisher()
     }
 
@@ -87,7 +87,7 @@ extension DataAPI.Layout {
                 }
                 return database.perform { call }
             } catch {
-                return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()
+                return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
             }
         }
         .eraseToAnyPublisher()
@@ -138,7 +138,8 @@ extension FMRest.APIError {
         FMRest.APIError(
             .invalidRequest,
             reason: reason,
-            hint: "A confidential or long parameter travels in the body of a find: run the script on a layout of a table "
+            hint:
+                "A confidential or long parameter travels in the body of a find: run the script on a layout of a table "
                 + "with records, with a field of its own."
         )
     }

@@ -99,7 +99,9 @@ import Testing
     @Test func aWriteNamesWhatItWritesToTheRecordAndToPortalRows() throws {
         var record = EditRecord(
             editRecord: ["Name": "Selene", "Flag": ""],
-            portalData: ["inspections": [["recordId": "3", "modId": "1", "I::Result": "ok"], ["I::Day": "01/31/2025"]]]
+            portalData: [
+                "inspections": [["recordId": "3", "modId": "1", "I::Result": "ok"], ["I::Day": "01/31/2025"]]
+            ]
         )
         record.deleteRelated = [.init(portal: "inspections", recordId: 311)]
         let request: DataAPIRequest<DataAPI.EditRecordResponse> = try .edit(17, of: layout, record: record)

@@ -1,0 +1,200 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMData
+
+/// What servers, networks and users get wrong: each a typed error that says what and where.
+@Suite struct BadInputTests {
+    struct Country: Decodable, Sendable {
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    // MARK: The network
+
+    @Test func unknownHost() async {
+        let error = await failure(from: "no-such-host.invalid")
+        expectNoDifference(error?.code, .network)
+        #expect(error?.description.contains("no-such-host.invalid") == true)
+        expectNoDifference(error?.outcomeIsUnknown, false)
+    }
+
+    @Test func refusedConnection() async throws {
+        let sandbox = try await Sandbox.start()
+        let url = sandbox.url
+        await sandbox.stop()
+        let error = await failure(from: url)
+        expectNoDifference(error?.code, .network)
+        expectNoDifference(error?.isRetryable, true)
+    }
+
+    @Test func aHostThatIsNone() async {
+        let error = await failure(from: "not a host")
+        expectNoDifference(error?.code, .invalidRequest)
+        #expect(error?.description.contains("not a host") == true)
+    }
+
+    @Test func plainHTTPToAnotherMachineIsRefused() async {
+        let error = await failure(from: "http://fms.example.com")
+        expectNoDifference(error?.code, .invalidRequest)
+        #expect(error?.hint?.contains("plainHTTP") == true)
+    }
+
+    @Test func aCertificateNobodyVouchesFor() async throws {
+        try await World.run(over: .tls, client: { $0.tls.roots = .system }) { world in
+            let result = await world.database.server.getProductInfo().awaitSingleResult()
+            expectNoDifference(result.failure?.code, .tls)
+        }
+    }
+
+    @Test func aCertificateForAnotherName() async throws {
+        try await World.run(over: .tls) { world in
+            var config = DataAPI.Config()
+            config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
+            // The certificate names localhost, 127.0.0.1 and ::1; this is the same machine by another name.
+            let server = DataAPI.Server(host: "https://127.0.0.2:\(world.sandbox.port)", config: config)
+            let error = await server.getProductInfo().awaitSingleResult().failure
+            #expect([.tls, .network].contains(error?.code), "127.0.0.2 may not even be served")
+        }
+    }
+
+    @Test func skippingVerificationIsSaidOutLoud() async throws {
+        try await World.run(
+            over: .tls,
+            client: {
+                $0.tls.roots = .system
+                $0.tls.dangerouslySkipsVerification = true
+            }
+        ) { world in
+            let product = try await world.database.server.getProductInfo().firstValue()
+            expectNoDifference(product.dateFormat, "MM/dd/yyyy")
+        }
+    }
+
+    // MARK: FileMaker's own refusals
+
+    @Test func wrongPassword() async throws {
+        try await World.run(credentials: Credentials(user: "admin", password: "wrong")) { world in
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode?.rawValue, 212)
+            expectNoDifference(error?.httpStatus, 401)
+            expectNoDifference(error?.isRetryable, false)
+            expectNoDifference(world.database.credentials, .invalid)
+            // The same password is not tried again: servers lock accounts.
+            _ = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult()
+            expectNoDifference(world.sandbox.counters.failedLogins, 1)
+        }
+    }
+
+    @Test func noCredentials() async throws {
+        try await World.run(credentials: nil) { world in
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .unauthorized)
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+        }
+    }
+
+    @Test func anAccountNameWithAColon() async throws {
+        try await World.run(credentials: Credentials(user: "a:b", password: "c")) { world in
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+        }
+    }
+
+    @Test func missingLayoutRecordAndScript() async throws {
+        try await World.run { world in
+            let layout = await world.database.addLayout("Nowhere").getRecords().returnAs(Country.self)
+                .awaitSingleResult().failure
+            expectNoDifference(layout?.fileMakerCode, .layoutMissing)
+            #expect(layout?.request?.path.contains("Nowhere") == true)
+            let record = await world.countries.getRecordById(recordId: 999_999).returnAs(Country.self)
+                .awaitSingleResult().failure
+            expectNoDifference(record?.fileMakerCode, .recordMissing)
+            let script = await world.countries.executeScript(script: "Nothing").awaitSingleResult().failure
+            expectNoDifference(script?.fileMakerCode?.rawValue, 104)
+        }
+    }
+
+    @Test func anUnknownDatabase() async throws {
+        try await World.run { world in
+            let database = world.database.server.addDatabase(
+                "Nowhere",
+                credentials: Credentials(user: "admin", password: "secret")
+            )
+            let error = await database.getLayoutNames().awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode?.rawValue, 802)
+        }
+    }
+
+    // MARK: Answers that are none
+
+    @Test(arguments: [Sandbox.Fault.html(status: 502), .html(status: 200), .empty(status: 200), .empty(status: 404)])
+    func whatIsNoAnswerOfADataAPI(fault: Sandbox.Fault) async throws {
+        try await World.run { world in
+            world.sandbox.inject(fault, on: .getRecords)
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .notDataAPI)
+            #expect(error?.hint != nil)
+            #expect(error?.request?.path.contains("Countries") == true)
+        }
+    }
+
+    @Test func brokenJSON() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.brokenJSON, on: .getRecords)
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+        }
+    }
+
+    @Test func aBodyThatIsCutShort() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.cut(afterBodyBytes: 100), on: .getRecords)
+            let error = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .network)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+        }
+    }
+
+    @Test func aWriteWhoseAnswerIsLostMayHaveHappenedAndIsNotRepeated() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.resetAfterExecution, on: .createRecord)
+            let error = await world.contacts.createRecord().awaitSingleResult().failure
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            expectNoDifference(error?.isRetryable, false)
+            expectNoDifference(world.sandbox.counters.executedWrites, 1)
+        }
+    }
+
+    @Test func aValueOfAnotherTypeSaysWhichRecordAndField() async throws {
+        struct Odd: Decodable, Sendable {
+            var name: Int
+            enum CodingKeys: String, CodingKey { case name = "Name" }
+        }
+        try await World.run { world in
+            let error = await world.countries.getRecords().returnAs(Odd.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+            #expect(error?.description.contains("Name") == true)
+            let failure = try #require(error?.underlying as? DecodingFailure)
+            expectNoDifference(failure.recordNumber, 1)
+            expectNoDifference(failure.field, "Name")
+            #expect(failure.rawValue?.contains("Andorra") == true)
+            #expect(error?.description.contains("Andorra") == false, "values are not printed")
+        }
+    }
+
+    // MARK: -
+
+    private func failure(from host: String) async -> FMRest.APIError? {
+        await DataAPI.Server(host: host).getProductInfo().awaitSingleResult().failure
+    }
+}
+
+extension Result {
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
