@@ -14,70 +14,59 @@ import OpenCombine
 //       → Response
 
 extension DataAPI.Database {
-    /// Sends a request in one of the database's sessions. The request is made anew for each subscription.
+    /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
+    /// subscription.
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
+        perform(makeRequest) { request, token in self.server.exchange(request, token: token) }
+    }
+
+    /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
+    func perform<Response, Value>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
-            self.send(request)
+            self.attempt(request, exchange)
                 .catch { error in self.namingFields(in: error, of: request) }
                 .eraseToAnyPublisher()
         }
     }
 
-    private func send<Response: DataAPIResponse>(
-        _ request: DataAPIRequest<Response>
-    ) -> AnyPublisher<Response, FMRest.APIError> {
+    private func attempt<Response, Value>(
+        _ request: DataAPIRequest<Response>,
+        _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
             // The attempt holds the database until the request has ended, so that
             // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-            pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
-                self.server.exchange(request, token: lease.token)
+            pool.authorized(isRepeatable: request.isSafeToRepeat) { [self] lease in
+                withExtendedLifetime(self) { exchange(request, lease.token) }
             }
             .eraseToAnyPublisher()
         case .pinned(let lease, _):
-            server.exchange(request, token: lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            exchange(request, lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
     }
 
     /// Fails with an error that says which of the request's fields it is about, where FileMaker's does not: the layout's
     /// metadata are fetched for it, by the same sessions. When they cannot be had the error stays as it is.
-    private func namingFields<Response>(
+    private func namingFields<Response, Value>(
         in error: FMRest.APIError,
         of request: DataAPIRequest<Response>
-    ) -> AnyPublisher<Response, FMRest.APIError> {
+    ) -> AnyPublisher<Value, FMRest.APIError> {
         guard let suspicion = FieldSuspicion(error, about: request), let layout = request.layout else {
             return Fail(error: error).eraseToAnyPublisher()
         }
-        return layoutMetadata(of: addLayout(layout))
+        return addLayout(layout).getLayoutMetadata()
             .map { suspicion.naming(fieldsOn: $0) }
             .replaceError(with: error)
             .setFailureType(to: FMRest.APIError.self)
             .flatMap { Fail(error: $0) }
             .eraseToAnyPublisher()
     }
-
-    /// What a layout shows, by the endpoint of today or, on a server that has none (FileMaker Server 17), by the older one.
-    func layoutMetadata(
-        of layout: DataAPI.Layout,
-        recordId: Int? = nil
-    ) -> AnyPublisher<DataAPI.Layout.LayoutMetaData, FMRest.APIError> {
-        send(.layoutMetadata(of: layout, recordId: recordId))
-            .catch { error -> AnyPublisher<DataAPI.Layout.LayoutMetaData, FMRest.APIError> in
-                guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
-                return self.send(.oldLayoutMetadata(of: layout))
-                    // Without either the first refusal says more.
-                    .mapError { $0.meansNoSuchEndpoint ? error : $0 }
-                    .eraseToAnyPublisher()
-            }
-            .eraseToAnyPublisher()
-    }
-}
-
-extension FMRest.APIError {
-    /// Whether the server does not know the path of the call: HTTP 404, whatever its body, or FileMaker code 1700.
-    fileprivate var meansNoSuchEndpoint: Bool { httpStatus == 404 || fileMakerCode == .resourceMissing }
 }
 
 extension DataAPI.Server {
@@ -93,14 +82,24 @@ extension DataAPI.Server {
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
     ) -> AnyPublisher<Response, FMRest.APIError> {
+        transmit(request, token: token)
+            .mapError { $0 as any Error }
+            .tryReduce(Response.Collector(config: config)) { collector, part in
+                try collector.take(part)
+                return collector
+            }
+            .tryMap { try $0.response() }
+            .mapError { error in self.error(error, about: request) }
+            .eraseToAnyPublisher()
+    }
+
+    /// One attempt, unread: the parts of the answer as they arrive, under demand.
+    func transmit<Response>(
+        _ request: DataAPIRequest<Response>,
+        token: SessionToken? = nil
+    ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
         do {
             return client.parts(try httpRequest(for: request, token: token))
-                .mapError { $0 as any Error }
-                .tryReduce(Response.Collector(config: config)) { collector, part in
-                    try collector.take(part)
-                    return collector
-                }
-                .tryMap { try $0.response() }
                 .mapError { error in self.error(error, about: request) }
                 .eraseToAnyPublisher()
         } catch {

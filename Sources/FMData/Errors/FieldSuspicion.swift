@@ -1,3 +1,5 @@
+import FMHTTP
+
 /// Which of the fields of a failed request its error can be about: "Field is missing" and the validation codes do not say.
 struct FieldSuspicion {
     private typealias Field = DataAPI.Layout.LayoutMetaData.FieldMetaData
@@ -14,7 +16,7 @@ struct FieldSuspicion {
         else { return nil }
         let named = request.namedFields
         // A new record fails for a field that was not sent as well.
-        guard !named.isEmpty || code == .valueRequired else { return nil }
+        guard !named.isEmpty || code == .valueRequired && request.method == .POST else { return nil }
         self.error = error
         self.code = code
         self.layout = layout

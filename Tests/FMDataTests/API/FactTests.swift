@@ -1,4 +1,5 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
 import Foundation

@@ -434,7 +434,7 @@ extension PitfallTests {
             expectNoDifference(cancelled.failure?.code, .cancelled)
         }
 
-        @Test("39: each subscriber is one request; share() makes it one for all")
+        @Test("39: each subscriber is one request; multicast makes it one for all")
         func subscribers() async throws {
             try await World.run { world in
                 let create = world.contacts.createRecord()
@@ -442,7 +442,7 @@ extension PitfallTests {
                 let second = try await create.firstValue()
                 #expect(first.recordId != second.recordId)
 
-                let shared = create.makeConnectable()
+                let shared = create.multicast { PassthroughSubject<DataAPI.CreateResponse, FMRest.APIError>() }
                 let subscribers = (0..<3).map { _ in TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>() }
                 for subscriber in subscribers { shared.subscribe(subscriber) }
                 let connection = shared.connect()

@@ -161,7 +161,8 @@ extension PitfallTests {
                     record: EditRecord(editRecord: ["City": "Kiel"], modId: 0),
                     recordId: 1
                 )
-                expectNoDifference(try await edit.firstValue().modId == 1, true)
+                let edited = try await edit.firstValue()
+                expectNoDifference(edited.modId, 1)
                 let error = await edit.awaitSingleResult().failure
                 expectNoDifference(error?.fileMakerCode, .modIdMismatch)
                 let copy = try await world.contacts.duplicateRecord(recordId: 1).firstValue()
