@@ -28,18 +28,44 @@ extension DataAPI.Database {
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
-            switch self.sessions {
-            case .pool(let pool):
-                // The attempt holds the database until the request has ended, so that
-                // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-                return pool.authorized(isRepeatable: request.isSafeToRepeat) { [self] lease in
-                    withExtendedLifetime(self) { exchange(request, lease.token) }
-                }
+            self.attempt(request, exchange)
+                .catch { error in self.namingFields(in: error, of: request) }
                 .eraseToAnyPublisher()
-            case .pinned(let lease, _):
-                return exchange(request, lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
-            }
         }
+    }
+
+    private func attempt<Response, Value>(
+        _ request: DataAPIRequest<Response>,
+        _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        switch sessions {
+        case .pool(let pool):
+            // The attempt holds the database until the request has ended, so that
+            // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+            pool.authorized(isRepeatable: request.isSafeToRepeat) { [self] lease in
+                withExtendedLifetime(self) { exchange(request, lease.token) }
+            }
+            .eraseToAnyPublisher()
+        case .pinned(let lease, _):
+            exchange(request, lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+        }
+    }
+
+    /// Fails with an error that says which of the request's fields it is about, where FileMaker's does not: the layout's
+    /// metadata are fetched for it, by the same sessions. When they cannot be had the error stays as it is.
+    private func namingFields<Response, Value>(
+        in error: FMRest.APIError,
+        of request: DataAPIRequest<Response>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        guard let suspicion = FieldSuspicion(error, about: request), let layout = request.layout else {
+            return Fail(error: error).eraseToAnyPublisher()
+        }
+        return addLayout(layout).getLayoutMetadata()
+            .map { suspicion.naming(fieldsOn: $0) }
+            .replaceError(with: error)
+            .setFailureType(to: FMRest.APIError.self)
+            .flatMap { Fail(error: $0) }
+            .eraseToAnyPublisher()
     }
 }
 
@@ -84,8 +110,19 @@ extension DataAPI.Server {
     func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
         let error = FMRest.APIError(wrapping: error)
         guard case .success(let origin) = origin else { return error }
-        return error.about(request.summary(at: origin), isSafeToRepeat: request.isSafeToRepeat)
+        return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
     }
+
+    /// Path and query of a request, percent-encoded.
+    func target<Response>(of request: DataAPIRequest<Response>) throws(FMRest.APIError) -> String {
+        switch request.root {
+        case .dataAPI: try apiRoot + request.encodedTarget()
+        case .host: try request.encodedTarget()
+        }
+    }
+
+    /// `/fmi/data/vLatest`
+    private var apiRoot: String { "\(config.rootPath)/\(config.version.rawValue)" }
 
     private func httpRequest<Response>(
         for request: DataAPIRequest<Response>,
@@ -97,6 +134,7 @@ extension DataAPI.Server {
         case .session: if let token { headers.add(name: "Authorization", value: "Bearer \(token.value)") }
         case .credentials(let credentials): try credentials.sign(&headers)
         }
+        for header in request.headers { headers.add(name: header.name, value: header.value) }
         let body: HTTPBody
         switch request.body {
         case .none: body = .none
@@ -107,7 +145,7 @@ extension DataAPI.Server {
         return HTTPRequest(
             method: request.method,
             origin: try origin.get(),
-            target: "\(config.rootPath)/\(config.version.rawValue)\(try request.encodedTarget())",
+            target: try target(of: request),
             headers: headers,
             body: body,
             isSafeToRepeat: request.isSafeToRepeat
@@ -124,7 +162,8 @@ func deferred<Response, Value>(
         do {
             return send(try makeRequest())
         } catch {
-            return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()
+            // What a user's own type or encoder throws.
+            return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
         }
     }
     .eraseToAnyPublisher()

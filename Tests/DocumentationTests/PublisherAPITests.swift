@@ -246,6 +246,104 @@ import Testing
         }
     }
 
+    struct ContactPortals: Codable, Equatable, Sendable {
+        var phones: [Phone]
+        enum CodingKeys: String, CodingKey { case phones = "Phones" }
+
+        struct Phone: Codable, Equatable, Sendable {
+            var recordId: Int?
+            var modId: Int?
+            var number: String
+            enum CodingKeys: String, CodingKey { case recordId, modId, number = "Phones::Number" }
+        }
+    }
+
+    @Test func writesWithPortalsAndScripts() async throws {
+        try await withWorld { database, _ in
+            let contacts = database.addLayout(Layouts.Contacts)
+            let script = ScriptQuery(script: "Echo", scriptParam: "done")
+            let made: DataAPI.CreateResponse = try await contacts.createRecord(
+                record: EditRecord(
+                    createRecord: Person(name: "Bob", city: "Calgary"),
+                    portalData: ContactPortals(phones: [.init(number: "1")]),
+                    script: script
+                )
+            ).firstValue()
+            #expect(made.scriptResponse?.scriptResult == "done")
+            let edit: DataAPI.EditRecordResponse = try await contacts.editRecord(
+                record: EditRecord(
+                    editRecord: Person(name: "Bob", city: "Kiel"),
+                    portalData: ContactPortals(phones: [.init(number: "2")]),
+                    modId: made.modId,
+                    script: script
+                ),
+                recordId: made.recordId
+            ).firstValue()
+            let row = try #require(edit.newPortalRecordInfo.first)
+            #expect(row.tableName == "Phones" && row.recordId > 0 && row.modId == 0)
+            let read = try await contacts.getRecordById(recordId: made.recordId)
+                .returnAs(Person.self, ContactPortals.self).firstValue()
+            expectNoDifference(read.data.first?.portalData?.phones.map(\.number), ["1", "2"])
+            let copy: DataAPI.CreateResponse = try await contacts.duplicateRecord(
+                recordId: made.recordId,
+                scriptQuery: script
+            ).firstValue()
+            #expect(copy.scriptResponse?.scriptResult == "done")
+            let deleted = try await contacts.deleteRecord(recordId: copy.recordId, scriptQuery: script).firstValue()
+            #expect(deleted.scriptResult == "done")
+        }
+    }
+
+    /// Compiles as it did; that nothing is sent for `layoutResponse` is what its deprecation says.
+    @available(*, deprecated)
+    private func documentedWithLayoutResponse(contacts: DataAPI.Layout) {
+        let person = Person(name: "", city: "")
+        let portals = ContactPortals(phones: [])
+        _ = EditRecord(editRecord: person, portalData: portals, modId: 3, script: nil, layoutResponse: "Contacts")
+        _ = EditRecord(createRecord: person, portalData: portals, script: nil, layoutResponse: "Contacts")
+    }
+
+    @Test func omitAndTheOrderOfAValueList() async throws {
+        try await withWorld { database, _ in
+            let contacts = database.addLayout(Layouts.Contacts)
+            let find = FindQuery(
+                query: [["Name": "*"], ["City": "==Paris", "omit": "true"]],
+                sort: [SortQuery(fieldName: "Status", sortOrder: .valueList("Statuses")), SortQuery(fieldName: "Name")]
+            )
+            let response = try await contacts.findRecords(query: find).returnAs(Person.self).firstValue()
+            expectNoDifference(response.data.map(\.fieldData.name), ["Ada Lovelace", "Grace Hopper"])
+        }
+    }
+
+    @Test func globalsAndValueLists() async throws {
+        try await withWorld { database, _ in
+            let set: FMRest.EmptyResponse = try await database.setGlobalFields(
+                globalFields: ["Contacts::gFilter": "Kiel"]
+            ).firstValue()
+            expectNoDifference(set, FMRest.EmptyResponse())
+            let metadata = try await database.addLayout(Layouts.Contacts).getLayoutMetadata().firstValue()
+            let list = try #require(metadata.valueLists?.first { $0.name == "Statuses" })
+            expectNoDifference(list.values.map(\.value), ["new", "active", "paused", "closed"])
+            let status = try #require(metadata.fieldMetaData.first { $0.name == "Status" })
+            #expect(status.valueList == "Statuses" && status.displayType == .popupMenu)
+            #expect(
+                !status.autoEnter && !status.fourDigitYear && !status.notEmpty && !status.numeric && !status.timeOfDay
+            )
+            #expect(status.maxCharacters == 0 && status.repetitions == 1)
+        }
+    }
+
+    @Test func scriptsInFolders() async throws {
+        try await withWorld { database, _ in
+            for item in try await database.getScriptNames().firstValue() {
+                switch item {
+                case .script(let name): #expect(!name.isEmpty)
+                case .folder(let name, let scripts): #expect(name == "Contacts" && scripts.count == 3)
+                }
+            }
+        }
+    }
+
     @Test func scriptResultsOfAllPhases() async throws {
         try await withWorld { database, _ in
             let countries = database.addLayout(Layouts.Countries)

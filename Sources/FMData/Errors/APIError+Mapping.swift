@@ -3,6 +3,13 @@ import FMHTTP
 extension FMRest.APIError {
     /// Whatever a step of a request threw, as the one error type.
     init(wrapping error: any Error) {
+        self.init(wrapping: error, otherwise: .network)
+    }
+
+    /// Whatever a step of a request threw, as the one error type.
+    ///
+    /// - Parameter otherwise: what an error of an unknown type amounts to.
+    init(wrapping error: any Error, otherwise: Code) {
         switch error {
         case let error as FMRest.APIError:
             self = error
@@ -14,8 +21,10 @@ extension FMRest.APIError {
             self.init(.decoding, reason: "The answer has an unexpected shape: \(error.location).", underlying: error)
         case let error as EncodingError:
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
+        case let error as EncodingFailure:
+            self.init(.encoding, reason: "\(error)", underlying: error)
         default:
-            self.init(.network, reason: "\(type(of: error))", underlying: error)
+            self.init(otherwise, reason: "\(type(of: error))", underlying: error)
         }
     }
 

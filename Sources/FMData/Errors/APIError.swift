@@ -10,7 +10,8 @@ extension FMRest {
     ///     }
     public struct APIError: FileMakerCodedError, Sendable {
         public var code: Code
-        /// FileMaker's error code, when the server's answer carried one other than 0.
+        /// FileMaker's error code, when the server's answer carried one other than 0, or a script ended with one that the
+        /// caller chose to treat as a failure.
         public var fileMakerCode: FileMakerErrorCode?
         /// Every message of the server's answer, in order. The first one decided ``fileMakerCode``.
         public var messages: [DataAPI.Message]
@@ -24,6 +25,11 @@ extension FMRest {
         public var reason: String
         /// What to look at or change, where the library knows.
         public var hint: String?
+        /// The fields that the error is about, as far as comparing the request with the layout tells: for 102 those that are
+        /// not on the layout, for 201 and 500 to 513 those that can be meant. Empty when it does not tell.
+        public var fields: [String] = []
+        /// The script that failed, when ``code`` is ``Code/script``.
+        public var scriptFailure: DataAPI.ScriptFailure?
         /// Whether the server may have carried out the request although no (good) answer came: a write that ends so
         /// must be checked before it is sent again. The library itself never sends it twice.
         public var outcomeIsUnknown: Bool
@@ -98,50 +104,19 @@ extension FMRest.APIError {
         public static let noValue = Code("noValue")
     }
 
-    /// What was asked: enough to find the call, nothing that must stay secret.
-    public struct RequestSummary: Hashable, Sendable, CustomStringConvertible {
-        /// The HTTP method.
-        public var method: String
-        /// The server, as `scheme://host:port`.
-        public var origin: String
-        /// The path with database, layout and record, with a session's token replaced; no query, since it may hold
-        /// script parameters.
-        public var path: String
-
-        public init(method: String, origin: String, path: String) {
-            self.method = method
-            self.origin = origin
-            self.path = path
-        }
-
-        public var description: String { "\(method) \(origin)\(path)" }
-    }
-
     /// The first message's text, as FileMaker sent it.
     public var message: String? { messages.first?.message }
 
     /// Whether the same request may succeed later without any change: a record somebody else is editing, a full host, a
-    /// connection that broke before anything was sent. `false` when the server may already have carried it out.
+    /// connection that broke before anything was sent. `false` when the server may already have carried it out, and when a
+    /// script failed, since nobody knows how far it came.
     public var isRetryable: Bool {
-        if outcomeIsUnknown { return false }
+        if outcomeIsUnknown || code == .script { return false }
         if let fileMakerCode { return fileMakerCode.isRetryable }
         switch code {
         case .network, .timeout: return true
         case .notDataAPI: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
         default: return false
         }
-    }
-}
-
-extension FMRest.APIError: CustomStringConvertible {
-    public var description: String {
-        var text = "\(code)"
-        if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
-        text += ": \(reason)"
-        if let httpStatus { text += " [HTTP \(httpStatus)]" }
-        if let request { text += " (\(request))" }
-        if outcomeIsUnknown { text += " The server may have carried out the request." }
-        if let hint { text += " Hint: \(hint)" }
-        return text
     }
 }

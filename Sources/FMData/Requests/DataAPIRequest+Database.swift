@@ -43,8 +43,7 @@ extension DataAPIRequest {
         return Self(
             method: .PATCH,
             path: .database(database) / "globals",
-            body: try .json(encoding: GlobalsBody(globalFields: fields)),
-            namedFields: fields.keys.sorted()
+            body: try .json(encoding: GlobalsBody(globalFields: fields))
         )
     }
 }

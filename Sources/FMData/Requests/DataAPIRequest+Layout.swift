@@ -15,6 +15,16 @@ extension DataAPIRequest {
         )
     }
 
+    /// The form of FileMaker Server 17: no portals, and no record to work value lists out for.
+    static func oldLayoutMetadata(of layout: DataAPI.Layout) -> Self
+    where Response == DataAPI.Layout.LayoutMetaData {
+        Self(
+            method: .GET,
+            path: .layout(layout.name, in: layout.database.name) / "metadata",
+            isSafeToRepeat: true
+        )
+    }
+
     static func records<R, P>(of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         try RequestCheck.counting(offset: query.offset, limit: query.limit, portals: query.portal)
@@ -26,8 +36,7 @@ extension DataAPIRequest {
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
             query: try parameters + shared(query, of: layout),
-            isSafeToRepeat: query.script?.runsScripts != true,
-            namedFields: query.sortOrder?.map(\.fieldName) ?? []
+            isSafeToRepeat: query.script?.runsScripts != true
         )
     }
 
@@ -69,9 +78,7 @@ extension DataAPIRequest {
             method: .POST,
             path: .layout(layout.name, in: layout.database.name) / "_find",
             body: try .json(encoding: FindBody(query: query, dateFormats: layout.dateFormats)),
-            isSafeToRepeat: query.script?.runsScripts != true,
-            namedFields: query.query.flatMap { $0.keys.sorted() }.filter { $0 != "omit" }
-                + (query.sort?.map(\.fieldName) ?? [])
+            isSafeToRepeat: query.script?.runsScripts != true
         )
     }
 

@@ -19,4 +19,35 @@ extension DataAPIRequest {
     static func validateSession(_ authorization: Authorization) -> Self where Response == FMRest.EmptyResponse {
         Self(method: .GET, path: DataAPIPath("validateSession"), authorization: authorization, isSafeToRepeat: true)
     }
+
+    static func oAuthProviders() -> Self where Response == OAuthProviderList {
+        Self(
+            method: .GET,
+            root: .host,
+            path: DataAPIPath("fmws", "oauthproviderinfo"),
+            authorization: .none,
+            isSafeToRepeat: true
+        )
+    }
+
+    /// The numbers are those of the guide: an application of the kind "Data API", which may sign in by OAuth since version 15.
+    static func oAuthStart(provider: String, returnURL: String, trackingId: String) -> Self
+    where Response == OAuthStart {
+        Self(
+            method: .GET,
+            root: .host,
+            path: DataAPIPath("oauth", "getoauthurl"),
+            query: [
+                Parameter(name: "trackingID", value: trackingId), Parameter(name: "provider", value: provider),
+                Parameter(name: "address", value: "127.0.0.1"), Parameter(name: "X-FMS-OAuth-AuthType", value: "2"),
+            ],
+            headers: [
+                Parameter(name: "X-FMS-Application-Type", value: "9"),
+                Parameter(name: "X-FMS-Application-Version", value: "15"),
+                Parameter(name: "X-FMS-Return-URL", value: returnURL),
+            ],
+            authorization: .none,
+            isSafeToRepeat: true
+        )
+    }
 }

@@ -10,6 +10,14 @@ struct DataAPIRequest<Response>: Sendable {
         var value: String
     }
 
+    /// Below what a path stands.
+    enum Root: Hashable, Sendable {
+        /// `/fmi/data/v…`
+        case dataAPI
+        /// The host itself: the calls that precede an OAuth login are no part of the Data API.
+        case host
+    }
+
     /// How the call proves who is asking.
     enum Authorization: Hashable, Sendable {
         /// By nothing: product info, and log-out, whose token is in the path.
@@ -27,24 +35,19 @@ struct DataAPIRequest<Response>: Sendable {
     }
 
     var method: HTTPMethod
+    var root = Root.dataAPI
     var path: DataAPIPath
     var query: [Parameter] = []
+    /// Headers of this call alone.
+    var headers: [Parameter] = []
     var body: Body = .none
     var authorization: Authorization = .session
     /// Whether sending it twice does no more than sending it once: reads and finds that run no script.
     var isSafeToRepeat = false
     /// The part of the path that must not be printed: the token of a log-out.
     var secretSegment: String?
-    /// The fields that the call names, in any role: what "Field is missing" (102) can be about.
-    var namedFields: [String] = []
 
-    /// What may be printed of the request.
-    func summary(at origin: Origin) -> FMRest.APIError.RequestSummary {
-        let segments = path.segments.map { $0 == secretSegment ? "••••" : $0.percentEncoded }
-        return .init(method: method.rawValue, origin: "\(origin)", path: "/" + segments.joined(separator: "/"))
-    }
-
-    /// Path and query below the root of the API, percent-encoded.
+    /// Path and query below the root, percent-encoded.
     func encodedTarget() throws(FMRest.APIError) -> String {
         var target = try path.encoded()
         var separator = "?"

@@ -38,6 +38,26 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
     func response() throws -> Response {
         try reader.read(Response.self, from: answer)
     }
+
+    /// The response of a call that is no part of the Data API and has no messages: the body itself.
+    func bareResponse() throws -> Response {
+        let answer = try bareAnswer()
+        do {
+            return try FMDecoder(options: reader.options).decode(Response.self, from: answer.body.readableBytesView)
+        } catch {
+            throw reader.notDataAPI(answer, underlying: error)
+        }
+    }
+
+    /// The answer of such a call, unless it is a refusal.
+    func bareAnswer() throws -> HTTPResponse {
+        guard (200..<300).contains(answer.status.code) else {
+            // A refusal may have messages all the same.
+            _ = try reader.read(FMRest.EmptyResponse.self, from: answer)
+            throw reader.notDataAPI(answer)
+        }
+        return answer
+    }
 }
 
 /// Decodes records one by one while the body arrives, so that the body itself is never kept.

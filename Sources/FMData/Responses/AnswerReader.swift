@@ -63,7 +63,7 @@ struct AnswerReader {
 
     /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
     /// in front of one that is down.
-    private func notDataAPI(_ answer: HTTPResponse, underlying: any Error) -> FMRest.APIError {
+    func notDataAPI(_ answer: HTTPResponse, underlying: (any Error)? = nil) -> FMRest.APIError {
         let reason: String
         if answer.body.readableBytes == 0 {
             reason = "The answer has no body."

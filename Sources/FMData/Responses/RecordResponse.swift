@@ -38,7 +38,7 @@ extension DataAPI {
         /// The rows of the layout's portals; `nil` when the server sent none at all.
         public var portalData: P?
         /// FileMaker's internal id of the record: unique in its table, never used again, different in every copy of
-        /// the file.
+        /// the file. 0 when the answer does not say.
         public var recordId: Int
         /// The modification id: rises by one with every committed change. Send it back with an edit to have the server
         /// refuse (code 306) when somebody else was faster.

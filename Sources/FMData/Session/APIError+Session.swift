@@ -5,14 +5,14 @@ extension FMRest.APIError {
     ///
     /// Source: Claris Data API guide, "Log in to a database session using a Claris ID account" and "Error codes".
     var meansTokenRefused: Bool {
-        httpStatus == 401 || fileMakerCode?.meansSessionLost == true
+        httpStatus == 401 || code != .script && fileMakerCode?.meansSessionLost == true
     }
 
     /// Whether the session broke on the server although its token is known: FileMaker code 112, "Window is missing", on
     /// a session that worked before. A script of the same call may have closed the window, so unlike
     /// ``meansTokenRefused`` it does not say that nothing was carried out.
     func meansSessionBroken(_ lease: SessionLease) -> Bool {
-        lease.hasWorked && fileMakerCode == 112
+        lease.hasWorked && code != .script && fileMakerCode == 112
     }
 
     /// Whether a login failed because of its credentials: trying the same ones again could lock the account.

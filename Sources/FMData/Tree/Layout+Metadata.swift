@@ -9,8 +9,25 @@ extension DataAPI.Layout {
     /// - Parameter recordId: the record for which value lists limited to related values are worked out. Without it they
     ///   are empty.
     ///
-    /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`. FileMaker Server 18 and later.
+    /// FileMaker Server 17 knows an older form of the call alone, which this falls back on by itself: without portals, and
+    /// with fewer properties of each field.
+    ///
+    /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
+    /// `GET …/layouts/{layout}/metadata`.
     public func getLayoutMetadata(recordId: Int? = nil) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
         database.perform { .layoutMetadata(of: self, recordId: recordId) }
+            .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
+                guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
+                return database.perform { .oldLayoutMetadata(of: self) }
+                    // Where there is neither, the first refusal says more.
+                    .mapError { $0.meansNoSuchEndpoint ? error : $0 }
+                    .eraseToAnyPublisher()
+            }
+            .eraseToAnyPublisher()
     }
+}
+
+extension FMRest.APIError {
+    /// Whether the server does not know the path of the call: HTTP 404, whatever its body, or FileMaker code 1700.
+    fileprivate var meansNoSuchEndpoint: Bool { httpStatus == 404 || fileMakerCode == .resourceMissing }
 }

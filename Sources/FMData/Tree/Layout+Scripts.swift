@@ -1,20 +1,165 @@
+import Foundation
 public import OpenCombine
 
 extension DataAPI.Layout {
     /// Runs a script with this layout as its context.
     ///
     /// Publishes the script's result and error, then finishes. The error is a value: a script that ends with a code of its
-    /// own has still run. Nothing is sent before demand; each subscription runs the script; cancelling ends the exchange,
-    /// but a script that has begun runs on.
+    /// own has still run; `failOnScriptError(except:)` makes it a failure. Nothing is sent before demand; each subscription
+    /// runs the script; cancelling ends the exchange, but a script that has begun runs on.
     ///
-    /// The parameter travels in the URL, where logs can see it: keep secrets and more than about 1,000 characters out.
-    /// Fails with FileMaker code 104 when there is no such script.
+    /// The parameter travels in the URL, where logs can see it, unless it makes the URL too long; for secrets use
+    /// ``executeScript(script:parameter:)``. Fails with FileMaker code 104 when there is no such script.
     ///
     /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`. FileMaker Server 18 and later.
     public func executeScript(
         script: String,
         scriptParam: String? = nil
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        database.perform { .run(script: script, parameter: scriptParam, in: self) }
+        run(script, with: scriptParam.map(DataAPI.ScriptParameter.text))
+    }
+
+    /// Runs a script with this layout as its context, with a text, a value or a confidential parameter.
+    ///
+    ///     stock.executeScript(script: "Reserve", parameter: .json(Reservation(article: "A-7", pieces: 3)))
+    ///     stock.executeScript(script: "Unlock", parameter: .confidential(pin))
+    ///
+    /// Publishes the script's result and error, then finishes. Nothing is sent before demand; each subscription runs the
+    /// script; cancelling ends the exchange, but a script that has begun runs on.
+    ///
+    /// The Data API runs a script by a GET, whose URL web servers log and limit. A parameter that is confidential, or makes
+    /// the path and query longer than 2,000 characters, is therefore sent in the body of the one call that changes nothing
+    /// by itself: a find for all records of the layout, one of which is returned, with the script to run after it. What
+    /// differs then:
+    ///
+    /// - The layout's metadata are asked for first, since a find has to name a field. The layout needs a field of its own
+    ///   that is stored and not global, and the table a record that the account may see: otherwise the publisher fails
+    ///   with ``FMRest/APIError/Code/invalidRequest`` and the script does not run.
+    /// - The script starts with all records as its found set, and with one record as the current one, as it does by a GET,
+    ///   but after a find, which takes its time in a large table.
+    /// - A script that leaves its layout makes FileMaker answer with a record of another one; it is not looked at.
+    ///
+    /// Source: Claris Data API guide, "Run a script", "Run a script with another request" and "Perform a find request".
+    public func executeScript(
+        script: String,
+        parameter: DataAPI.ScriptParameter
+    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
+        run(script, with: parameter)
+    }
+
+    /// Runs a script and reads its result.
+    ///
+    ///     prices.executeScript(script: "Quote", parameter: .json(basket), returning: Quote.self)
+    ///
+    /// Publishes the script's result, then finishes. The result is read as JSON; `String.self` takes the text as it is, and
+    /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the
+    /// script ends with an error, and with ``FMRest/APIError/Code/decoding`` when the result is none of the type. For all
+    /// else see ``executeScript(script:parameter:)``.
+    ///
+    /// - Parameter accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
+    ///   records. The default is none.
+    public func executeScript<Value: Decodable>(
+        script: String,
+        parameter: DataAPI.ScriptParameter? = nil,
+        returning type: Value.Type,
+        accepting accepted: Set<FileMakerErrorCode> = []
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        run(script, with: parameter)
+            .failOnScriptError(except: accepted)
+            .tryMap { try $0.value(of: type, self.database.server.config) }
+            .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
+            .eraseToAnyPublisher()
+    }
+
+    private func run(
+        _ script: String,
+        with parameter: DataAPI.ScriptParameter?
+    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
+        Deferred { () -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> in
+            do {
+                let server = database.server
+                let text = try parameter?.text(server.config)
+                let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
+                if let parameter, let text,
+                    try parameter.isConfidential || server.target(of: call).utf8.count > Self.longestTarget
+                {
+                    return runByFind(script, parameter: text)
+                }
+                return database.perform { call }
+            } catch {
+                return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
+            }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    /// In bytes. The guide asks to keep URIs at or below 2,000 characters.
+    private static var longestTarget: Int { 2_000 }
+
+    /// The way for parameters that must not be in a URL.
+    ///
+    /// Why a find: a create or a duplicate makes a record; an edit needs one, locks it and needs the right to write; a
+    /// log-in and the globals take no script. And why the script runs after the find and not before: a find that matches
+    /// nothing fails, and the result of a script before it would be lost although it has run.
+    private func runByFind(
+        _ script: String,
+        parameter: String
+    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
+        typealias Answer = DataAPI.RecordResponse<DataAPI.EmptyPortal, DataAPI.EmptyPortal>
+        return getLayoutMetadata()
+            .flatMap { metadata -> AnyPublisher<Answer, FMRest.APIError> in
+                self.database.perform {
+                    guard let field = metadata.fieldMetaData.first(where: \.canBeSearched) else {
+                        throw FMRest.APIError.noBody("The layout \"\(self.name)\" has no field that a find could name.")
+                    }
+                    return try .find(
+                        in: self,
+                        query: DataAPI.FindQuery(
+                            // Not empty or empty: every record, whatever the type of the field.
+                            query: [[field.name: "*"], [field.name: "="]],
+                            script: DataAPI.ScriptQuery(script: script, scriptParam: parameter),
+                            limit: 1,
+                            portal: []
+                        )
+                    )
+                }
+            }
+            .mapError { error in
+                guard error.fileMakerCode == .noRecordsMatch else { return error }
+                return .noBody("The layout \"\(self.name)\" shows no record, so the script did not run.")
+            }
+            .map { $0.scriptResponse ?? DataAPI.ScriptResponse() }
+            .eraseToAnyPublisher()
+    }
+}
+
+extension FMRest.APIError {
+    fileprivate static func noBody(_ reason: String) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: reason,
+            hint:
+                "A confidential or long parameter travels in the body of a find: run the script on a layout of a table "
+                + "with records, with a field of its own."
+        )
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
+    /// Whether a find for all records can go by this field: one of the layout's own table, stored, the same for nobody.
+    fileprivate var canBeSearched: Bool {
+        // A criterion for "omit" would not be taken for one of a field.
+        type == .normal && !global && result != .container && !["", "omit"].contains(name) && !name.contains("::")
+    }
+}
+
+extension DataAPI.ScriptResponse {
+    /// The result of the script that was run by itself.
+    fileprivate func value<Value: Decodable>(of type: Value.Type, _ config: DataAPI.Config) throws -> Value {
+        if let text = scriptResult as? Value { return text }
+        // What returns nothing is `null`: right for an optional, and an error that names the type for all others.
+        let json = scriptResult ?? "null"
+        if let decoder = config.decoder { return try decoder.decode(type, from: Data(json.utf8)) }
+        return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))
     }
 }

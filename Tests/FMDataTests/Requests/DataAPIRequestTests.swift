@@ -42,7 +42,7 @@ import Testing
             ]
         )
         #expect(!request.isSafeToRepeat, "a script may have run")
-        expectNoDifference(request.namedFields, ["Na\"me", "Day"])
+        expectNoDifference(request.namedFields.map(\.name), ["Na\"me", "Day"])
     }
 
     @Test func rangeWithoutOptionsSendsNoDefaults() throws {
@@ -77,7 +77,7 @@ import Testing
                 + #""query":[{"Name":"Mor*"},{"Status":"x","omit":"true"}],"script.presort":"Between","#
                 + #""script.presort.param":"p","sort":[{"fieldName":"Name","sortOrder":"ascend"}]}"#
         )
-        expectNoDifference(request.namedFields, ["Name", "Status", "Name"])
+        expectNoDifference(request.namedFields.map(\.name), ["Name", "Status"])
         #expect(!request.isSafeToRepeat)
     }
 
@@ -94,6 +94,31 @@ import Testing
                 "options": ["entrymode": "script", "prohibitmode": "user"],
             ] as NSDictionary
         )
+    }
+
+    @Test func aWriteNamesWhatItWritesToTheRecordAndToPortalRows() throws {
+        var record = EditRecord(
+            editRecord: ["Name": "Selene", "Flag": ""],
+            portalData: [
+                "inspections": [["recordId": "3", "modId": "1", "I::Result": "ok"], ["I::Day": "01/31/2025"]]
+            ]
+        )
+        record.deleteRelated = [.init(portal: "inspections", recordId: 311)]
+        let request: DataAPIRequest<DataAPI.EditRecordResponse> = try .edit(17, of: layout, record: record)
+        expectNoDifference(
+            request.namedFields,
+            [
+                NamedField(name: "Flag", isEmpty: true), NamedField(name: "Name"), NamedField(name: "I::Result"),
+                NamedField(name: "I::Day"),
+            ]
+        )
+        expectNoDifference(request.layout, "Vessels/api")
+    }
+
+    @Test func globalsAreNamedAndBelongToNoLayout() throws {
+        let request: DataAPIRequest<FMRest.EmptyResponse> = try .setGlobals(["V::b": "x", "V::a": "y"], in: "Harbor")
+        expectNoDifference(request.namedFields.map(\.name), ["V::a", "V::b"])
+        expectNoDifference(request.layout, nil)
     }
 
     @Test func emptyRecordIsAnEmptyObject() throws {

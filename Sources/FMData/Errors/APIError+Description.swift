@@ -1,0 +1,30 @@
+// Printing without secrets and values: whatever prints an error shows this and nothing else.
+
+extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String {
+        var text = "\(code)"
+        if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
+        text += ": \(reason)"
+        if let httpStatus { text += " [HTTP \(httpStatus)]" }
+        if let request { text += " (\(request))" }
+        if outcomeIsUnknown { text += " The server may have carried out the request." }
+        if let hint { text += " Hint: \(hint)" }
+        return text
+    }
+
+    public var debugDescription: String { description }
+}
+
+extension FMRest.APIError: CustomReflectable {
+    /// Of the error below only the type: the text of an error of somebody else's, and its mirror, may hold a value.
+    public var customMirror: Mirror {
+        let children: [(String, Any?)] = [
+            ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason), ("hint", hint),
+            ("fields", fields.isEmpty ? nil : fields), ("scriptFailure", scriptFailure),
+            ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus), ("contentType", contentType),
+            ("request", request), ("outcomeIsUnknown", outcomeIsUnknown),
+            ("underlying", underlying.map { "\(type(of: $0))" }),
+        ]
+        return Mirror(self, children: children.compactMap { name, value in value.map { (label: name, value: $0) } })
+    }
+}

@@ -1,0 +1,69 @@
+extension FMRest.APIError {
+    /// What was asked: enough to find the call and to repeat it by hand, nothing that must stay secret.
+    public struct RequestSummary: Hashable, Sendable {
+        /// The HTTP method.
+        public var method: String
+        /// The server, as `scheme://host:port`.
+        public var origin: String
+        /// The path below the root of the API, with database, layout and record, percent-encoded; a session's token is
+        /// replaced.
+        public var path: String
+
+        /// The root of the API: `/fmi/data/vLatest`.
+        var prefix: String
+        /// `name=value`, percent-encoded; values that may be secret are replaced.
+        var query: [String]
+        /// `Name: value`, values replaced.
+        var headers: [String]
+        /// The body, with everything replaced that is neither a name nor a count.
+        var body: String?
+
+        public init(method: String, origin: String, path: String) {
+            self.init(method: method, origin: origin, path: path, prefix: "", query: [], headers: [], body: nil)
+        }
+
+        init(
+            method: String,
+            origin: String,
+            path: String,
+            prefix: String,
+            query: [String],
+            headers: [String],
+            body: String?
+        ) {
+            self.method = method
+            self.origin = origin
+            self.path = path
+            self.prefix = prefix
+            self.query = query
+            self.headers = headers
+            self.body = body
+        }
+
+        /// The request as a command line for a terminal or a ticket: its URL, the names of its headers, the shape of its
+        /// body. Field values, script parameters, tokens and passwords are replaced by `••••`, to be filled in by hand.
+        public var curl: String {
+            let url = origin + prefix + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            var words = ["curl", "-X", method, Self.quoted(url)]
+            for header in headers { words += ["-H", Self.quoted(header)] }
+            if let body { words += ["--data-raw", Self.quoted(body)] }
+            return words.joined(separator: " ")
+        }
+
+        /// One word for a POSIX shell.
+        private static func quoted(_ text: String) -> String {
+            var quoted = "'"
+            for character in text { quoted += character == "'" ? "'\\''" : String(character) }
+            return quoted + "'"
+        }
+    }
+
+    /// The failed request as a `curl` command without secrets; see ``RequestSummary/curl``. `nil` when no request was made.
+    public var curl: String? { request?.curl }
+}
+
+extension FMRest.APIError.RequestSummary: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { "\(method) \(origin)\(path)" }
+
+    public var debugDescription: String { description }
+}

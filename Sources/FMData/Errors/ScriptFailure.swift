@@ -1,0 +1,45 @@
+extension DataAPI {
+    /// A script that ended with an error which the caller chose to treat as a failure: what an ``FMRest/APIError`` of code
+    /// ``FMRest/APIError/Code/script`` carries.
+    ///
+    /// Source: Claris Data API guide, "Run FileMaker scripts".
+    public struct ScriptFailure: Hashable, Sendable {
+        /// When the script ran.
+        public var phase: ScriptPhase
+        /// The script's last error. A text that is no number counts as ``FileMakerErrorCode/unknown``.
+        public var code: FileMakerErrorCode
+        /// What the script returned. It is not printed.
+        public var result: String?
+
+        public init(phase: ScriptPhase, code: FileMakerErrorCode, result: String? = nil) {
+            self.phase = phase
+            self.code = code
+            self.result = result
+        }
+    }
+
+    /// When a script runs, relative to the request that names it.
+    public enum ScriptPhase: String, Hashable, Sendable, CaseIterable {
+        /// Before the request.
+        case preRequest = "before the request"
+        /// After the request, before its sort.
+        case preSort = "before the sort"
+        /// After the request and its sort, or by itself.
+        case afterRequest = "after the request"
+    }
+}
+
+extension DataAPI.ScriptFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "The script \(phase.rawValue) ended with \(code)." }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["phase": phase, "code": code]) }
+}
+
+extension FMRest.APIError {
+    init(_ failure: DataAPI.ScriptFailure) {
+        self.init(.script, reason: failure.description, hint: failure.code.hint, fileMakerCode: failure.code)
+        scriptFailure = failure
+    }
+}

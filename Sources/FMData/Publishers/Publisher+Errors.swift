@@ -1,0 +1,42 @@
+public import OpenCombine
+
+extension Publisher where Failure == FMRest.APIError {
+    /// Publishes a value and finishes, where the publisher fails with one of these FileMaker codes. Other failures pass.
+    ///
+    ///     people.deleteRecord(recordId: 17).map { _ in true }
+    ///         .replaceError(of: .recordMissing, with: false)
+    public func replaceError(
+        of codes: FileMakerErrorCode...,
+        with value: Output
+    ) -> AnyPublisher<Output, FMRest.APIError> {
+        rescue(codes) { _ in Just(value).setFailureType(to: FMRest.APIError.self) }
+    }
+
+    /// Goes on with another publisher, where the publisher fails with this FileMaker code. Other failures pass.
+    ///
+    ///     people.editRecord(record: mine, recordId: 17)
+    ///         .catchError(of: .modIdMismatch) { _ in mergeAndEdit() }
+    ///
+    /// Values that were published before the failure stay published; what is still asked for is asked of the new publisher.
+    public func catchError<Other: Publisher>(
+        of code: FileMakerErrorCode,
+        _ handler: @escaping (FMRest.APIError) -> Other
+    ) -> AnyPublisher<Output, FMRest.APIError>
+    where Other.Output == Output, Other.Failure == FMRest.APIError {
+        rescue([code], handler)
+    }
+
+    private func rescue<Other: Publisher>(
+        _ codes: [FileMakerErrorCode],
+        _ handler: @escaping (FMRest.APIError) -> Other
+    ) -> AnyPublisher<Output, FMRest.APIError>
+    where Other.Output == Output, Other.Failure == FMRest.APIError {
+        self.catch { error -> AnyPublisher<Output, FMRest.APIError> in
+            guard let code = error.fileMakerCode, codes.contains(code) else {
+                return Fail(error: error).eraseToAnyPublisher()
+            }
+            return handler(error).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+}

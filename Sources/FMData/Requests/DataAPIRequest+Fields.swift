@@ -1,0 +1,68 @@
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+
+/// A field that a request names, in any role: what "Field is missing" (102) and the validation codes can be about.
+struct NamedField: Hashable, Sendable {
+    var name: String
+    /// Whether it was sent with an empty value, so that a field that must not be empty is not satisfied.
+    var isEmpty = false
+}
+
+extension DataAPIRequest {
+    /// The layout that the request goes through; `nil` when it goes through none.
+    var layout: String? { path.layout }
+
+    /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal rows,
+    /// globals, the container of an upload. Read from what is sent, so no endpoint can forget one; asked for only when a call fails.
+    var namedFields: [NamedField] {
+        var fields = path.container.map { [NamedField(name: $0)] } ?? []
+        for parameter in query where parameter.name == "_sort" {
+            fields += Self.sortFields((try? JSONSerialization.object(ByteBuffer(string: parameter.value))) as Any)
+        }
+        if case .json(let bytes) = body, let object = try? JSONSerialization.object(bytes) as? [String: Any] {
+            for request in object["query"] as? [[String: Any]] ?? [] {
+                fields += Self.fields(of: request).filter { $0.name != "omit" }
+            }
+            fields += Self.sortFields(object["sort"] as Any)
+            fields += Self.fields(of: object["globalFields"] as? [String: Any] ?? [:])
+            fields += Self.fields(of: object["fieldData"] as? [String: Any] ?? [:]).filter {
+                $0.name != "deleteRelated"
+            }
+            let portals = object["portalData"] as? [String: Any] ?? [:]
+            for (_, rows) in portals.sorted(by: { $0.key < $1.key }) {
+                for row in rows as? [[String: Any]] ?? [] {
+                    fields += Self.fields(of: row).filter { $0.name != "recordId" && $0.name != "modId" }
+                }
+            }
+        }
+        var seen: Set<String> = []
+        return fields.filter { seen.insert($0.name).inserted }
+    }
+
+    private static func fields(of object: [String: Any]) -> [NamedField] {
+        object.sorted { $0.key < $1.key }.map { NamedField(name: $0.key, isEmpty: $0.value as? String == "") }
+    }
+
+    private static func sortFields(_ json: Any) -> [NamedField] {
+        (json as? [[String: Any]] ?? []).compactMap { $0["fieldName"] as? String }.map { NamedField(name: $0) }
+    }
+}
+
+extension DataAPIPath {
+    /// The layout in `/databases/{database}/layouts/{layout}/…`.
+    fileprivate var layout: String? {
+        segments.count > 3 && segments[0] == "databases" && segments[2] == "layouts" ? segments[3] : nil
+    }
+
+    /// The field in `…/records/{id}/containers/{field}/…`.
+    fileprivate var container: String? {
+        layout != nil && segments.count > 7 && segments[6] == "containers" ? segments[7] : nil
+    }
+}
+
+extension JSONSerialization {
+    static func object(_ bytes: ByteBuffer) throws -> Any {
+        try jsonObject(with: Data(bytes.readableBytesView), options: .fragmentsAllowed)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+extension DataAPI {
+    /// What a script gets from ``DataAPI/Layout/executeScript(script:parameter:)``: a text, or a value written as JSON.
+    ///
+    ///     "42"                                        // or .text(number)
+    ///     .json(Order(number: 42))                    // the script reads it by JSONGetElement
+    ///     .confidential(pin)                          // never in a URL, never printed
+    ///
+    /// A parameter goes in the URL, where web servers log it, as the Data API wants it. A confidential one and one that would
+    /// make the URL longer than 2,000 characters take the way of ``DataAPI/Layout/executeScript(script:parameter:)`` that
+    /// has a body.
+    public struct ScriptParameter: Sendable {
+        /// Whether the parameter may be in a URL.
+        public let isConfidential: Bool
+        let text: @Sendable (Config) throws -> String
+
+        private init(isConfidential: Bool = false, text: @escaping @Sendable (Config) throws -> String) {
+            self.isConfidential = isConfidential
+            self.text = text
+        }
+
+        /// A text, as it is.
+        public static func text(_ text: String) -> ScriptParameter {
+            ScriptParameter { _ in text }
+        }
+
+        /// A value as JSON, written when the script is run. A value that cannot be written fails with
+        /// ``FMRest/APIError/Code/encoding``.
+        public static func json(_ value: some Encodable & Sendable) -> ScriptParameter {
+            ScriptParameter { try $0.json(value) }
+        }
+
+        /// A text that must not be in a URL, and is not printed.
+        public static func confidential(_ text: String) -> ScriptParameter {
+            ScriptParameter(isConfidential: true) { _ in text }
+        }
+
+        /// A value as JSON that must not be in a URL, and is not printed.
+        public static func confidential(json value: some Encodable & Sendable) -> ScriptParameter {
+            ScriptParameter(isConfidential: true) { try $0.json(value) }
+        }
+    }
+}
+
+extension DataAPI.ScriptParameter: ExpressibleByStringLiteral {
+    /// ``text(_:)``.
+    public init(stringLiteral value: String) {
+        self = .text(value)
+    }
+}
+
+extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Says no more than whether it is confidential: any parameter may hold a value of a field.
+    public var description: String {
+        isConfidential ? "ScriptParameter(confidential)" : "ScriptParameter(••••)"
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["isConfidential": isConfidential]) }
+}
+
+extension DataAPI.Config {
+    /// Plain JSON, by the encoder of the configuration if there is one.
+    fileprivate func json(_ value: some Encodable) throws -> String {
+        if let encoder { return String(decoding: try encoder.encode(value), as: UTF8.self) }
+        return String(decoding: try FMEncoder(options: encoding).encode(value), as: UTF8.self)
+    }
+}

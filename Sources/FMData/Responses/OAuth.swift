@@ -1,0 +1,124 @@
+import FMHTTP
+import NIOCore
+
+extension DataAPI {
+    /// An identity provider that a server's accounts may sign in with.
+    ///
+    /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
+    /// `GET /fmws/oauthproviderinfo`.
+    public struct OAuthProvider: Hashable, Sendable, Decodable {
+        /// The name that ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:)`` wants: "Google", "Microsoft", ….
+        public var name: String
+
+        public init(name: String) {
+            self.name = name
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case name = "Name"
+        }
+    }
+
+    /// A sign-in that was begun: where to send the user, and what is needed to log in when they come back.
+    ///
+    ///     let signIn = try await server.startOAuth(provider: "Google", returnURL: callback).firstValue()
+    ///     // open signIn.url in a browser; the callback gets `trackingID` and `identifier`
+    ///     let database = server.addDatabase("Sales", credentials: signIn.credentials(identifier: identifier))
+    ///
+    /// The request id is half of a credential and is not printed.
+    public struct OAuthSignIn: Hashable, Sendable {
+        /// The first half of the login: `X-FM-Data-OAuth-Request-Id`.
+        public var requestId: String
+        /// The provider's page, to be opened in a browser.
+        public var url: String
+        /// Comes back to the return URL as `trackingID`: a callback with another one belongs to another sign-in.
+        public var trackingId: String
+
+        public init(requestId: String, url: String, trackingId: String) {
+            self.requestId = requestId
+            self.url = url
+            self.trackingId = trackingId
+        }
+
+        /// The credentials of the finished sign-in. They are good for one login, and for a short time.
+        ///
+        /// - Parameter identifier: the parameter `identifier` of the return URL.
+        public func credentials(identifier: String) -> Credentials {
+            Credentials(oAuthId: requestId, oAuthIdentifier: identifier)
+        }
+    }
+}
+
+extension DataAPI.OAuthSignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "OAuthSignIn(requestId: ••••, trackingId: \"\(trackingId)\")" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, children: ["trackingId": trackingId]) }
+}
+
+/// `{"data":{"Provider":[{"Name":"Google"}]}}`: not an answer of the Data API, so without messages.
+struct OAuthProviderList: Decodable {
+    private struct Providers: Decodable {
+        var list: [DataAPI.OAuthProvider]?
+
+        enum CodingKeys: String, CodingKey {
+            case list = "Provider"
+        }
+    }
+
+    private var data: Providers?
+
+    var providers: [DataAPI.OAuthProvider] { data?.list ?? [] }
+}
+
+extension OAuthProviderList: DataAPIResponse {
+    final class Collector: AnswerCollector {
+        private let body: WholeAnswer<OAuthProviderList>
+
+        init(config: DataAPI.Config) {
+            body = WholeAnswer(config: config)
+        }
+
+        func take(_ part: HTTPResponsePart) { body.take(part) }
+
+        func response() throws -> OAuthProviderList { try body.bareResponse() }
+    }
+}
+
+/// The answer that begins a sign-in: the request id in a header, the provider's page as the body.
+struct OAuthStart: Decodable {
+    var requestId: String
+    var url: String
+}
+
+extension OAuthStart: DataAPIResponse {
+    final class Collector: AnswerCollector {
+        private static let requestIdHeader = "X-FMS-Request-ID"
+        private static let whitespace: Set<Character> = [" ", "\t", "\r", "\n", "\r\n"]
+
+        private let body: WholeAnswer<OAuthStart>
+
+        init(config: DataAPI.Config) {
+            body = WholeAnswer(config: config)
+        }
+
+        func take(_ part: HTTPResponsePart) { body.take(part) }
+
+        func response() throws -> OAuthStart {
+            let answer = try body.bareAnswer()
+            let url = String(buffer: answer.body).drop { Self.whitespace.contains($0) }
+                .prefix { !Self.whitespace.contains($0) }
+            guard let requestId = answer.headers.first(name: Self.requestIdHeader), !requestId.isEmpty, !url.isEmpty
+            else {
+                throw FMRest.APIError(
+                    .notDataAPI,
+                    reason: "The answer has no request id or no page to sign in at.",
+                    hint: "Is the provider one of getOAuthProviders(), and switched on in the Admin Console?",
+                    httpStatus: Int(answer.status.code)
+                )
+            }
+            return OAuthStart(requestId: requestId, url: String(url))
+        }
+    }
+}

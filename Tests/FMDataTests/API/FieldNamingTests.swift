@@ -1,0 +1,168 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import NIOHTTP1
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// "Field is missing", but which one?
+@Suite struct FieldNamingTests {
+    // MARK: 102
+
+    @Test func aFieldThatIsNotOnTheLayoutIsNamedWhateverItsRole() async throws {
+        try await World.run { world in
+            let contacts = world.contacts
+            let errors = [
+                await contacts.createRecord(record: EditRecord(createRecord: ["Name": "a", "Nmae": "b"]))
+                    .awaitSingleResult().failure,
+                await contacts.editRecord(record: EditRecord(editRecord: ["City": "a", "Nmae": "b"]), recordId: 1)
+                    .awaitSingleResult().failure,
+                await contacts.findRecords(query: FindQuery(query: [["Name": "a"], ["Nmae": "b", "omit": "true"]]))
+                    .returnAs(FieldData.self).awaitSingleResult().failure,
+                await contacts.findRecords(
+                    query: FindQuery(query: [["Name": "a"]], sort: [.init(fieldName: "Nmae")])
+                ).returnAs(FieldData.self).awaitSingleResult().failure,
+                await contacts.getRecords(recordQuery: RecordQuery(sortOrder: [.init(fieldName: "Nmae")]))
+                    .returnAs(FieldData.self).awaitSingleResult().failure,
+            ]
+            for error in errors {
+                expectNoDifference(error?.fileMakerCode, .fieldMissing)
+                expectNoDifference(error?.fields, ["Nmae"])
+                expectNoDifference(error?.reason, #"Field is missing: "Nmae" is not on layout "Contacts"."#)
+            }
+        }
+    }
+
+    @Test func repetitionsAndPortalFieldsThatAreOnTheLayoutAreNotSuspected() async throws {
+        try await World.run { world in
+            let rows: [String: [[String: String]]] = ["Phones": [["Phones::Kind": "work", "Phones::Size": "3"]]]
+            let error = await world.contacts.createRecord(
+                record: EditRecord(createRecord: ["Nicknames(2)": "b", "Name": "a"], portalData: rows)
+            ).awaitSingleResult().failure
+            expectNoDifference(error?.fields, ["Phones::Size"])
+        }
+    }
+
+    @Test func theContainerOfAnUploadIsNamed() {
+        let request = DataAPIRequest<FMRest.EmptyResponse>(
+            method: .POST,
+            path: .record(17, of: "People", in: "Contacts") / "containers" / "Pohto" / "1"
+        )
+        expectNoDifference(request.namedFields, [NamedField(name: "Pohto")])
+    }
+
+    // MARK: 201 and validation
+
+    @Test func aCalculationThatIsWrittenIsNamed() async throws {
+        try await World.run { world in
+            let error = await world.contacts.editRecord(
+                record: EditRecord(editRecord: ["Label": "a", "City": "b"]),
+                recordId: 1
+            ).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .fieldNotModifiable)
+            expectNoDifference(error?.fields, ["Label"])
+        }
+    }
+
+    @Test func aValidationNamesWhatItCanMean() async throws {
+        try await World.run { world in
+            func refused(_ fields: [String: String]) async -> FMRest.APIError? {
+                await world.contacts.editRecord(record: EditRecord(editRecord: fields), recordId: 1)
+                    .awaitSingleResult().failure
+            }
+            let date = await refused(["Birthday": "31/12/2024", "City": "Kiel", "Balance": "1"])
+            expectNoDifference(date?.fileMakerCode, .dateInvalid)
+            expectNoDifference(date?.fields, ["Birthday"])
+            #expect(date?.reason.hasSuffix(#"the field can only be "Birthday"."#) == true)
+            let time = await refused(["WakeUp": "soon", "City": "Kiel"])
+            expectNoDifference(time?.fileMakerCode, .timeInvalid)
+            expectNoDifference(time?.fields, ["WakeUp"])
+            let list = await refused(["Status": "unknown", "City": "Kiel"])
+            expectNoDifference(list?.fileMakerCode, .valueNotInList)
+            expectNoDifference(list?.fields, ["Status"])
+        }
+    }
+
+    @Test func aValueThatIsRequiredMayBeOneThatWasNotSent() async throws {
+        try await World.run { world in
+            let absent = await world.countries.createRecord(record: EditRecord(createRecord: ["Name": "Utopia"]))
+                .awaitSingleResult().failure
+            expectNoDifference(absent?.fileMakerCode, .valueRequired)
+            expectNoDifference(absent?.fields, ["Code"])
+            let empty = await world.countries.createRecord(
+                record: EditRecord(createRecord: ["Name": "", "Code": "UT"])
+            ).awaitSingleResult().failure
+            expectNoDifference(empty?.fields, ["Name"])
+            let both = await world.countries.createRecord().awaitSingleResult().failure
+            expectNoDifference(both?.fields, ["Code", "Name"])
+            #expect(both?.reason.hasSuffix(#"the field is one of "Code", "Name"."#) == true)
+        }
+    }
+
+    @Test func whereTheMetadataSayNothingEveryFieldThatWasSentCanBeMeant() async throws {
+        try await World.run { world in
+            let error = await world.countries.createRecord(
+                record: EditRecord(createRecord: ["Name": "Again", "Code": "NZ"])
+            ).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .valueNotUnique)
+            expectNoDifference(error?.fields, ["Code", "Name"])
+        }
+    }
+
+    // MARK: What it costs, and what it must not do
+
+    @Test func aSuccessAndOtherErrorsNeverAskForMetadata() async throws {
+        try await World.run { world in
+            _ = try await world.contacts.editRecord(record: EditRecord(editRecord: ["City": "b"]), recordId: 1)
+                .firstValue()
+            _ = await world.contacts.editRecord(record: EditRecord(editRecord: ["City": "b"]), recordId: 99)
+                .awaitSingleResult()
+            _ = await world.contacts.editRecord(record: EditRecord(editRecord: ["City": "b"], modId: 99), recordId: 1)
+                .awaitSingleResult()
+            expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], nil)
+        }
+    }
+
+    @Test(arguments: [Sandbox.Fault.html(status: 502), .error(FileMakerError(105)), .empty(status: 404), .reset])
+    func withoutMetadataTheErrorStaysAsItIs(fault: Sandbox.Fault) async throws {
+        try await World.run { world in
+            world.sandbox.inject(fault, on: .layoutMetadata, count: nil)
+            world.sandbox.inject(fault, on: .oldMetadata, count: nil)
+            let error = await world.contacts.editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1)
+                .awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .fieldMissing)
+            expectNoDifference(error?.reason, "Field is missing")
+            expectNoDifference(error?.fields, [])
+            world.sandbox.clearFaults()
+        }
+    }
+
+    @Test func oneSessionIsEnoughAlsoWhenItIsPinned() async throws {
+        try await World.run { world in
+            let error = await world.database.withSession { pinned in
+                pinned.addLayout("Contacts")
+                    .editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1)
+                    .eraseToAnyPublisher()
+            }
+            .awaitSingleResult().failure
+            expectNoDifference(error?.fields, ["Nmae"])
+            expectNoDifference(world.sandbox.counters.logins, 1)
+        }
+    }
+
+    @Test func cancellingWhileTheMetadataAreFetchedEndsIt() async throws {
+        try await FaultyHost.run(answer: { request, _ in
+            request.isGET ? .silence : .error(102, "Field is missing")
+        }) { host in
+            let subscriber = TrackingSubscriber<DataAPI.EditRecordResponse, FMRest.APIError>()
+            host.layout.editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1).subscribe(subscriber)
+            await host.server.requestCount(atLeast: 3)
+            subscriber.cancel()
+            // The exchange for the metadata goes with the subscription, and takes its connection along.
+            await host.server.allConnectionsClosed()
+            #expect(subscriber.completionIfAny == nil)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// The ways to prove who is asking.
+@Suite struct LoginTests {
+    // MARK: OAuth
+
+    @Test func anOAuthSignInFromTheListOfProvidersToTheLogin() async throws {
+        try await World.run(credentials: nil) { world in
+            let server = world.database.server
+            let provider = try #require(try await server.getOAuthProviders().firstValue().first)
+            let signIn = try await server.startOAuth(provider: provider.name, returnURL: "https://app.example/back")
+                .firstValue()
+            #expect(signIn.url.contains("trackingID=\(signIn.trackingId)"))
+            let identifier = try #require(
+                world.sandbox.signIn(account: Solution.Sample.oauthUser, oauthRequestId: signIn.requestId)
+            )
+            _ = try await world.database.login(credentials: signIn.credentials(identifier: identifier)).firstValue()
+            let one = try await world.countries.getRecords(recordQuery: RecordQuery(limit: 1))
+                .returnAs(FieldData.self).firstValue()
+            expectNoDifference(one.data.count, 1)
+        }
+    }
+
+    @Test func whatIsSentIsWhatTheGuideSays() async throws {
+        try await FaultyHost.run(answer: { request, _ in
+            request.target.hasPrefix("/oauth")
+                ? .init(
+                    contentType: "text/plain",
+                    headers: ["x-fms-request-id: R1D"],
+                    body: "https://login.example/a?b=c\r\n"
+                )
+                : .init(body: #"{"data":{"Provider":[{"Name":"Google","More":1},{"Name":"Azure & Co"}]},"result":"0"}"#)
+        }) { host in
+            let server = host.database.server
+            let providers = try await server.getOAuthProviders().firstValue()
+            expectNoDifference(providers.map(\.name), ["Google", "Azure & Co"])
+            let start = server.startOAuth(
+                provider: "Azure & Co",
+                returnURL: "https://app.example/back?x=1",
+                trackingId: "t r"
+            )
+            let signIn = try await start.firstValue()
+            expectNoDifference(
+                signIn,
+                .init(requestId: "R1D", url: "https://login.example/a?b=c", trackingId: "t r")
+            )
+            expectNoDifference(
+                host.calls.map(\.target),
+                [
+                    "/fmws/oauthproviderinfo",
+                    "/oauth/getoauthurl?trackingID=t%20r&provider=Azure%20%26%20Co&address=127.0.0.1"
+                        + "&X-FMS-OAuth-AuthType=2",
+                ]
+            )
+            let last = try #require(host.calls.last)
+            expectNoDifference(last.header("X-FMS-Application-Type"), "9")
+            expectNoDifference(last.header("X-FMS-Application-Version"), "15")
+            expectNoDifference(last.header("X-FMS-Return-URL"), "https://app.example/back?x=1")
+            expectNoDifference(last.header("Authorization"), nil)
+            #expect(!"\(signIn) \(String(reflecting: signIn)) \(String(customDumping: signIn))".contains("R1D"))
+        }
+    }
+
+    @Test func eachSubscriptionIsASignInOfItsOwn() async throws {
+        try await FaultyHost.run(answer: { _, number in .init(headers: ["X-FMS-Request-ID: R\(number)"], body: "u") }) {
+            host in
+            let start = host.database.server.startOAuth(provider: "Google", returnURL: "https://app.example")
+            expectNoDifference(host.calls.count, 0)
+            let first = try await start.firstValue()
+            let second = try await start.firstValue()
+            expectNoDifference([first.requestId, second.requestId], ["R0", "R1"])
+            #expect(first.trackingId != second.trackingId)
+        }
+    }
+
+    @Test(arguments: [
+        FaultyHost.Reply.html(200), .html(404), .init(status: 500, contentType: nil), .init(body: ""),
+        .init(body: "[]"), .init(headers: ["X-FMS-Request-ID: "], body: "u"),
+    ])
+    func whatIsNoProviderIsNoDataAPI(reply: FaultyHost.Reply) async throws {
+        try await FaultyHost.run(answer: { _, _ in reply }) { host in
+            let server = host.database.server
+            let list = await server.getOAuthProviders().awaitSingleResult().failure
+            expectNoDifference(list?.code, .notDataAPI)
+            let start = await server.startOAuth(provider: "Google", returnURL: "r").awaitSingleResult().failure
+            expectNoDifference(start?.code, .notDataAPI)
+            expectNoDifference(start?.httpStatus, reply.status)
+        }
+    }
+
+    @Test func aServerWithoutProvidersHasNone() async throws {
+        for body in [#"{"data":{}}"#, "{}", #"{"data":{"Provider":[]}}"#] {
+            try await FaultyHost.run(answer: { _, _ in .init(body: body) }) { host in
+                let providers = try await host.database.server.getOAuthProviders().firstValue()
+                expectNoDifference(providers, [])
+            }
+        }
+    }
+
+    @Test func anUnknownProviderIsRefusedInTheServersWords() async throws {
+        try await World.run(credentials: nil) { world in
+            let error = await world.database.server.startOAuth(provider: "Nobody", returnURL: "r")
+                .awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .parameterValueInvalid)
+        }
+    }
+
+    @Test func aClarisId() async throws {
+        try await World.run(credentials: Credentials(clarisId: Solution.Sample.clarisToken)) { world in
+            _ = try await world.countries.getRecords(recordQuery: RecordQuery(limit: 1)).returnAs(FieldData.self)
+                .firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 1)
+        }
+    }
+
+    // MARK: Data sources
+
+    @Test(arguments: [
+        Credentials(user: "api", password: "p"), Credentials(oAuthId: "r", oAuthIdentifier: "i"),
+        Credentials(clarisId: "c"),
+    ])
+    func dataSourcesOfBothKindsGoWithEveryLogin(credentials: Credentials) async throws {
+        let sources = FMDataSourceAuth(fmDataSource: [
+            .init(database: "Stock", credentials: .basic(user: "u", password: "p")),
+            .init(database: "Crew", credentials: .oAuth(requestId: "r2", identifier: "i2")),
+        ])
+        let expected =
+            #"{"fmDataSource":[{"database":"Stock","password":"p","username":"u"},"#
+            + #"{"database":"Crew","oAuthIdentifier":"i2","oAuthRequestId":"r2"}]}"#
+        try await FaultyHost.run(
+            credentials: credentials,
+            dataSources: sources,
+            answer: { request, number in
+                // Each session is good for one call.
+                number == 0 || request.header("Authorization") == "Bearer T2"
+                    ? .json("{}") : .error(952, status: 401)
+            }
+        ) { host in
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            expectNoDifference(host.logIns.map(\.text), [expected, expected])
+            for request in host.logIns {
+                expectNoDifference(request.header("Content-Type"), "application/json")
+            }
+        }
+    }
+
+    @Test func dataSourcesGivenToLogInAreKeptForTheNextOne() async throws {
+        let sources = FMDataSourceAuth(fmDataSource: [
+            .init(database: "Stock", credentials: .basic(user: "u", password: "p"))
+        ])
+        try await FaultyHost.run(answer: { request, _ in
+            request.header("Authorization") == "Bearer T1" ? .error(952, status: 401) : .json("{}")
+        }) { host in
+            _ = try await host.database.login(
+                credentials: Credentials(user: "other", password: "q"),
+                dataSourceCredentials: sources
+            ).firstValue()
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            expectNoDifference(host.logIns.count, 2)
+            for request in host.logIns {
+                #expect(request.text.contains("Stock"))
+                expectNoDifference(
+                    request.header("Authorization"),
+                    "Basic \(Data("other:q".utf8).base64EncodedString())"
+                )
+            }
+        }
+    }
+
+    @Test func aDataSourceWithoutCredentialsIsRefusedLateAndTyped() async throws {
+        try await FaultyHost.run(answer: { _, _ in .error(802, "Unable to open file") }) { host in
+            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .fileNotOpened)
+            expectNoDifference(host.logIns.count, 1)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Layout metadata of all servers, and the versions of the API.
+@Suite struct MetadataTests {
+    @Test func fileMaker17IsAskedTheOlderWayWithoutBeingTold() async throws {
+        try await World.run(sandbox: { $0.serverVersion = .v17 }) { world in
+            let metadata = try await world.contacts.getLayoutMetadata().firstValue()
+            let status = try #require(metadata.fieldMetaData.first { $0.name == "Status" })
+            expectNoDifference(status.result, .text)
+            expectNoDifference(status.valueList, "Statuses")
+            expectNoDifference(metadata.fieldMetaData.first { $0.name == "gFilter" }?.global, true)
+            expectNoDifference(metadata.fieldMetaData.first { $0.name == "Nicknames" }?.maxRepeat, 3)
+            expectNoDifference(metadata.portalMetaData, [:])
+            expectNoDifference(world.sandbox.counters.requests[.oldMetadata], 1)
+            let error = await world.contacts.editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1)
+                .awaitSingleResult().failure
+            expectNoDifference(error?.fields, ["Nmae"])
+        }
+    }
+
+    @Test func newerServersAreNeverAskedTheOlderWay() async throws {
+        try await World.run { world in
+            _ = try await world.contacts.getLayoutMetadata(recordId: 1).firstValue()
+            let missing = await world.database.addLayout("Nowhere").getLayoutMetadata().awaitSingleResult().failure
+            expectNoDifference(missing?.fileMakerCode, .layoutMissing)
+            expectNoDifference(world.sandbox.counters.requests[.oldMetadata], nil)
+        }
+    }
+
+    @Test(arguments: [FaultyHost.Reply(status: 404, contentType: nil), .html(404), .error(1700, "None", status: 404)])
+    func whereNeitherWayExistsTheFirstRefusalIsTheError(reply: FaultyHost.Reply) async throws {
+        try await FaultyHost.run(answer: { _, _ in reply }) { host in
+            let error = await host.layout.getLayoutMetadata().awaitSingleResult().failure
+            expectNoDifference(error?.httpStatus, 404)
+            expectNoDifference(error?.request?.path, "/databases/Harbor/layouts/People")
+            expectNoDifference(
+                host.calls.map(\.target),
+                ["", "/metadata"].map { "/fmi/data/vLatest/databases/Harbor/layouts/People" + $0 }
+            )
+        }
+    }
+
+    @Test func theOlderFormIsRead() async throws {
+        let fields =
+            #"[{"name":"Flag","type":"normal","result":"text","global":"false","valueList":"Flags","repetitions":2},"#
+            + #"{"name":"gNow","type":"normal","result":"timeStamp","global":"true","id":7}]"#
+        try await FaultyHost.run(answer: { request, _ in
+            request.target.hasSuffix("/metadata") ? .json(#"{"metaData":\#(fields)}"#) : .error(1700, status: 404)
+        }) { host in
+            let metadata = try await host.layout.getLayoutMetadata().firstValue()
+            expectNoDifference(metadata.fieldMetaData.map(\.name), ["Flag", "gNow"])
+            expectNoDifference(metadata.fieldMetaData.map(\.global), [false, true])
+            expectNoDifference(metadata.fieldMetaData[0].maxRepeat, 2)
+            expectNoDifference(metadata.valueLists, nil)
+        }
+    }
+
+    // MARK: Versions
+
+    @Test(arguments: [DataAPI.APIVersion.v1, .v2, .latest])
+    func everyVersionOfThePath(version: DataAPI.APIVersion) async throws {
+        try await World.run(client: { $0.version = version }) { world in
+            let one = try await world.countries.findRecords(query: FindQuery(query: [["Code": "==NZ"]]))
+                .returnAs(FieldData.self).firstValue()
+            expectNoDifference(one.data.count, 1)
+        }
+        try await FaultyHost.run(client: { $0.version = version }) { host in
+            _ = try await host.database.server.validateSession(credentials: Credentials(token: "t")).firstValue()
+            expectNoDifference(host.calls.map(\.target), ["/fmi/data/\(version.rawValue)/validateSession"])
+        }
+    }
+
+    @Test func versionsDifferInThePortalRowsOfALayoutInTableView() async throws {
+        var solution = Solution.sample
+        solution.layouts = solution.layouts.map { item in
+            guard case .layout(var layout) = item, layout.name == "Countries" else { return item }
+            layout.view = .table
+            return .layout(layout)
+        }
+        solution.accounts = []
+        var counts: [DataAPI.APIVersion: Int] = [:]
+        for version in [DataAPI.APIVersion.v1, .v2, .latest] {
+            try await Hosted.run(solution, client: { $0.version = version }) { database, _ in
+                let australia = try await database.addLayout("Countries")
+                    .findRecords(query: FindQuery(query: [["Code": "==AU"]]))
+                    .returnAs(FieldData.self, [String: [FieldData]].self).firstValue()
+                counts[version] = australia.data.first?.portalData?["Zones"]?.count
+            }
+        }
+        expectNoDifference(counts[.v1], 1)
+        #expect(counts[.v2] ?? 0 > 5)
+        expectNoDifference(counts[.latest], counts[.v2])
+    }
+}

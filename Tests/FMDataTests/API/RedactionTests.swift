@@ -1,0 +1,212 @@
+import CustomDump
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Logging
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Secrets are planted everywhere, and must show up nowhere.
+@Suite struct RedactionTests {
+    /// All planted texts hold it.
+    static let secret = "s3cret"
+
+    struct Contact: Codable, Sendable {
+        var name: String
+        var balance: Int?
+        enum CodingKeys: String, CodingKey { case name = "Name", balance = "Balance" }
+    }
+
+    enum Mood: String, Decodable { case calm }
+
+    struct Moody: Decodable {
+        var notes: Mood
+        enum CodingKeys: String, CodingKey { case notes = "Notes" }
+    }
+
+    // MARK: Values that hold secrets
+
+    @Test func credentialsRequestsAndTheTreeDoNotPrintThem() throws {
+        let secret = Self.secret
+        let credentials = [
+            Credentials(user: "ada", password: secret), Credentials(oAuthId: secret, oAuthIdentifier: secret),
+            Credentials(clarisId: secret), Credentials(token: secret),
+        ]
+        let sources = FMDataSourceAuth(fmDataSource: [
+            .init(database: "a", credentials: .basic(user: "u", password: secret)),
+            .init(database: "b", credentials: .oAuth(requestId: secret, identifier: secret)),
+        ])
+        for credentials in credentials {
+            let server = DataAPI.Server(host: "fms.example.com")
+            let database = server.addDatabase("Contacts", credentials: credentials, dataSources: sources)
+            let layout = database.addLayout("People")
+            try expectSilence(
+                of: credentials,
+                sources,
+                server,
+                database,
+                layout,
+                DataAPI.CredentialsProvider.fixed(credentials)
+            )
+            try expectSilence(of: DataAPIRequest.logIn(to: "Contacts", as: credentials, dataSources: sources))
+            try expectSilence(of: DataAPIRequest.logOut(of: "Contacts", token: SessionToken(secret)))
+        }
+        let layout = DataAPI.Server(host: "h").addDatabase("d").addLayout("l")
+        let create = EditRecord(createRecord: ["Name": secret], portalData: ["P": [["T::F": secret]]])
+        let find = FindQuery(query: [["Name": secret]], script: ScriptQuery(script: "S", scriptParam: secret))
+        let range = RecordQuery(script: ScriptQuery(scriptPreSort: "S", scriptPreSortParam: secret))
+        try expectSilence(of: DataAPIRequest.create(in: layout, record: create))
+        try expectSilence(of: DataAPIRequest.edit(1, of: layout, record: create))
+        try expectSilence(
+            of: DataAPIRequest<DataAPI.RecordResponse<Contact, EmptyPortal>>.find(in: layout, query: find)
+        )
+        try expectSilence(
+            of: DataAPIRequest<DataAPI.RecordResponse<Contact, EmptyPortal>>.records(of: layout, query: range)
+        )
+        try expectSilence(of: DataAPIRequest.run(script: "S", parameter: secret, in: layout))
+        try expectSilence(of: DataAPIRequest.setGlobals(["T::g": secret], in: "d"))
+        try expectSilence(
+            of: DataAPI.ScriptParameter.confidential(secret),
+            DataAPI.ScriptParameter.text(secret),
+            DataAPI.ScriptParameter.json([secret]),
+            DataAPI.OAuthSignIn(requestId: secret, url: secret, trackingId: "t"),
+            DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret),
+            FMRest.APIError(DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret))
+        )
+    }
+
+    /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
+    @Test func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
+        let secret = Self.secret
+        let log = Locked<[String]>([])
+        let user = "ada"
+        var solution = Solution.sample
+        solution.accounts = [.init(name: user, password: secret)]
+        let sandbox = try await Sandbox.start([solution])
+        var config = DataAPI.Config()
+        var logger = Logger(label: "FMData") { _ in MemoryLogHandler(log: log) }
+        logger.logLevel = .trace
+        config.logger = logger
+        let database = DataAPI.Server(host: sandbox.url, config: config)
+            .addDatabase("World", credentials: Credentials(user: user, password: secret))
+        let contacts = database.addLayout("Contacts")
+        let id = try await contacts.createRecord(
+            record: EditRecord(createRecord: ["Name": secret, "Notes": secret, "Balance": secret])
+        ).firstValue().recordId
+        let token = database.credentials
+
+        var errors: [FMRest.APIError?] = []
+        func fail<Value>(_ publisher: AnyPublisher<Value, FMRest.APIError>) async {
+            errors.append(await publisher.map { _ in true }.eraseToAnyPublisher().awaitSingleResult().failure)
+        }
+        // FileMaker's refusals, with the field named.
+        await fail(contacts.editRecord(record: EditRecord(editRecord: ["Nmae": secret]), recordId: id))
+        await fail(contacts.editRecord(record: EditRecord(editRecord: ["Birthday": secret]), recordId: id))
+        await fail(contacts.editRecord(record: EditRecord(editRecord: ["Status": secret]), recordId: id))
+        await fail(
+            contacts.findRecords(query: FindQuery(query: [["Nmae": secret]])).returnAs(Contact.self)
+                .eraseToAnyPublisher()
+        )
+        await fail(database.setGlobalFields(globalFields: ["Contacts::gNone": secret]))
+        await fail(contacts.executeScript(script: "None", scriptParam: secret))
+        await fail(contacts.executeScript(script: "None", parameter: .confidential(secret)))
+        await fail(
+            contacts.deleteRecord(recordId: 99, scriptQuery: ScriptQuery(script: "Echo", scriptParam: secret))
+        )
+        // Scripts, and what they return.
+        await fail(contacts.executeScript(script: "Fail With", scriptParam: "5 \(secret)").failOnScriptError())
+        await fail(contacts.executeScript(script: "Echo", parameter: .text(secret), returning: Int.self))
+        // Values that do not fit, by the library's decoder and by Foundation's.
+        let one = FindQuery(query: [["Name": "==\(secret)"]])
+        await fail(contacts.findRecords(query: one).returnAs(Moody.self).eraseToAnyPublisher())
+        var foundation = config
+        foundation.decoder = JSONDecoder()
+        let plain = DataAPI.Server(host: sandbox.url, config: foundation)
+            .addDatabase("World", credentials: Credentials(user: user, password: secret))
+        await fail(plain.addLayout("Contacts").findRecords(query: one).returnAs(Moody.self).eraseToAnyPublisher())
+        await fail(
+            contacts.createRecord(record: EditRecord(createRecord: ["Name": [["nested": secret]]]))
+        )
+        // Logins, and requests that never arrive.
+        await fail(
+            database.server.addDatabase("Other", credentials: Credentials(user: "x:\(secret)", password: secret))
+                .getScriptNames()
+        )
+        await fail(database.as(Credentials(user: "bob", password: secret)).getScriptNames())
+        await fail(
+            database.server.getDatabaseNames(credentials: Credentials(oAuthId: secret, oAuthIdentifier: secret))
+                .tryMap { _ in throw FMRest.APIError(.noValue, reason: "") }.mapError(FMRest.APIError.init(wrapping:))
+                .eraseToAnyPublisher()
+        )
+        await fail(database.server.validateSession(credentials: Credentials(token: secret)))
+        sandbox.inject(.resetAfterExecution, on: .editRecord)
+        await fail(contacts.editRecord(record: EditRecord(editRecord: ["Name": secret]), recordId: id))
+        sandbox.inject(.brokenJSON, on: .getRecord)
+        await fail(contacts.getRecordById(recordId: id).returnAs(Contact.self).eraseToAnyPublisher())
+        sandbox.inject(.html(status: 502), on: .createRecord)
+        await fail(contacts.createRecord(record: EditRecord(createRecord: ["Name": secret])))
+
+        expectNoDifference(errors.filter { $0 == nil }.count, 0)
+        for error in errors.compactMap({ $0 }) {
+            try expectSilence(of: error)
+            #expect(error.curl?.contains(secret) != true)
+            if case .token(let token) = token.secret {
+                #expect(!"\(error) \(error.curl ?? "") \(String(customDumping: error))".contains(token))
+            }
+        }
+        _ = await database.logOut().awaitSingleResult()
+        _ = await plain.logOut().awaitSingleResult()
+        await sandbox.stop()
+        expectNoDifference(log.value.filter { $0.contains(secret) }, [])
+        if case .token(let token) = token.secret {
+            expectNoDifference(log.value.filter { $0.contains(token) }, [])
+        }
+    }
+
+    // MARK: -
+
+    /// Looks at a value the ways a program, a debugger and a test print one.
+    private func expectSilence(
+        of values: Any...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for value in values {
+            var dumped = ""
+            dump(value, to: &dumped)
+            var texts = [String(describing: value), String(reflecting: value), String(customDumping: value), dumped]
+            mirror(value, depth: 6, into: &texts)
+            for text in texts where text.contains(Self.secret) {
+                Issue.record("\(type(of: value)) prints a secret: \(text)", sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    private func mirror(_ value: Any, depth: Int, into texts: inout [String]) {
+        guard depth > 0 else { return }
+        for child in Mirror(reflecting: value).children {
+            texts.append(String(describing: child.value))
+            mirror(child.value, depth: depth - 1, into: &texts)
+        }
+    }
+}
+
+/// Keeps what is logged, with its metadata.
+private struct MemoryLogHandler: LogHandler {
+    let log: Locked<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    init(log: Locked<[String]>) { self.log = log }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        log.change { $0.append("\(event.message) \(event.metadata ?? [:]) \(metadata)") }
+    }
+}

@@ -1,0 +1,256 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+@Suite struct ScriptTests {
+    struct Basket: Codable, Equatable, Sendable {
+        var article: String
+        var pieces: Int
+        var isGift: Bool
+    }
+
+    let basket = Basket(article: "Tea \"Earl\" é", pieces: 3, isGift: true)
+
+    // MARK: Parameter and result
+
+    @Test func aValueGoesInAsJSONAndComesOutTyped() async throws {
+        try await World.run { world in
+            let quote = try await world.countries
+                .executeScript(script: "Echo", parameter: .json(basket), returning: Basket.self).firstValue()
+            expectNoDifference(quote, basket)
+        }
+    }
+
+    @Test func aTextStaysAsItIs() async throws {
+        try await World.run { world in
+            let text = try await world.countries
+                .executeScript(script: "Echo", parameter: "{not json", returning: String.self).firstValue()
+            expectNoDifference(text, "{not json")
+            let number = try await world.countries
+                .executeScript(script: "Count Found", returning: Int.self).firstValue()
+            expectNoDifference(number, 249)
+            let response = try await world.countries.executeScript(script: "Echo", parameter: .text("a&b")).firstValue()
+            expectNoDifference(response, .init(scriptResult: "a&b", scriptError: "0"))
+        }
+    }
+
+    @Test func noResultIsNilForAnOptionalAndAnErrorOtherwise() async throws {
+        try await World.run { world in
+            let nothing = try await world.countries
+                .executeScript(script: "Visit All", returning: Int?.self, accepting: [.recordMissing]).firstValue()
+            expectNoDifference(nothing, nil)
+            let error = await world.countries
+                .executeScript(script: "Visit All", returning: Int.self, accepting: [.recordMissing])
+                .awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+        }
+    }
+
+    @Test func aResultThatDoesNotFitIsAnErrorWithoutTheResult() async throws {
+        try await World.run { world in
+            let error = await world.countries
+                .executeScript(script: "Echo", parameter: "\"s3cret\"", returning: Int.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+            #expect(error.map { !"\($0)".contains("s3cret") } == true)
+        }
+    }
+
+    @Test func aParameterThatCannotBeWrittenIsAnEncodingErrorAndNothingIsSent() async throws {
+        struct Stubborn: Encodable, Sendable {
+            func encode(to encoder: any Encoder) throws { throw CancellationError() }
+        }
+        try await World.run { world in
+            let error = await world.countries.executeScript(script: "Echo", parameter: .json(Stubborn()))
+                .awaitSingleResult().failure
+            expectNoDifference(error?.code, .encoding)
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+        }
+    }
+
+    // MARK: Errors of scripts
+
+    @Test func anErrorIsAValueUntilAsked() async throws {
+        try await World.run { world in
+            let run = world.countries.executeScript(script: "Fail With", scriptParam: "301")
+            let value = try await run.firstValue()
+            expectNoDifference(value.scriptError, "301")
+            let error = await run.failOnScriptError().awaitSingleResult().failure
+            expectNoDifference(error?.code, .script)
+            expectNoDifference(error?.fileMakerCode, .recordInUse)
+            expectNoDifference(error?.scriptFailure, .init(phase: .afterRequest, code: 301))
+            expectNoDifference(error?.isRetryable, false, "nobody knows how far the script came")
+        }
+    }
+
+    @Test func anOrdinaryLoopEndsWith101WhichCanBeExcepted() async throws {
+        try await World.run { world in
+            let run = world.contacts.executeScript(script: "Visit All")
+            let excepted = try await run.failOnScriptError(except: [.recordMissing]).firstValue()
+            expectNoDifference(excepted.scriptError, "101")
+            let unchosen = try await run.failOnScriptError(only: [.recordInUse]).firstValue()
+            expectNoDifference(unchosen.scriptError, "101")
+            let any = await run.failOnScriptError().awaitSingleResult().failure
+            expectNoDifference(any?.fileMakerCode, .recordMissing)
+            let chosen = await run.failOnScriptError(only: [101]).awaitSingleResult().failure
+            expectNoDifference(chosen?.scriptFailure?.code, .recordMissing)
+        }
+    }
+
+    @Test(arguments: [
+        ("before", DataAPI.ScriptPhase.preRequest), ("between", .preSort), ("after", .afterRequest),
+    ])
+    func everyResponseWithScriptsFailsWithThePhase(name: String, phase: DataAPI.ScriptPhase) async throws {
+        let script = ScriptQuery(
+            script: phase == .afterRequest ? "Fail With" : "Echo",
+            scriptParam: phase == .afterRequest ? "5" : "x",
+            scriptPreSort: phase == .preSort ? "Fail With" : "Echo",
+            scriptPreSortParam: phase == .preSort ? "5" : "x",
+            scriptPreRequest: phase == .preRequest ? "Fail With" : "Echo",
+            scriptPreRequestParam: phase == .preRequest ? "5" : "x"
+        )
+        try await World.run { world in
+            let contacts = world.contacts
+            let record = EditRecord(createRecord: ["City": "Kiel"], script: script)
+            let errors = [
+                await contacts.getRecords(recordQuery: RecordQuery(script: script)).returnAs(FieldData.self)
+                    .failOnScriptError().awaitSingleResult().failure,
+                await contacts.findRecords(query: FindQuery(query: [["Name": "Ada"]], script: script))
+                    .returnAs(FieldData.self).failOnScriptError().awaitSingleResult().failure,
+                await contacts.createRecord(record: record).failOnScriptError().awaitSingleResult().failure,
+                await contacts.editRecord(record: record, recordId: 1).failOnScriptError().awaitSingleResult().failure,
+                await contacts.duplicateRecord(recordId: 1, scriptQuery: script).failOnScriptError()
+                    .awaitSingleResult().failure,
+                await contacts.deleteRecord(recordId: 1, scriptQuery: script).failOnScriptError()
+                    .awaitSingleResult().failure,
+            ]
+            for error in errors {
+                expectNoDifference(error?.scriptFailure, .init(phase: phase, code: 5))
+            }
+            expectNoDifference(world.sandbox.counters.executedWrites, 4, "the requests themselves were carried out")
+        }
+    }
+
+    @Test func ofSeveralFailuresTheFirstToRunCounts() {
+        let response = DataAPI.ScriptResponse(
+            scriptResult: "c",
+            scriptError: "3",
+            scriptResultPreRequest: "a",
+            scriptErrorPreRequest: "0",
+            scriptResultPreSort: "b",
+            scriptErrorPreSort: "no number"
+        )
+        expectNoDifference(
+            response.failures,
+            [
+                .init(phase: .preSort, code: .unknown, result: "b"),
+                .init(phase: .afterRequest, code: 3, result: "c"),
+            ]
+        )
+    }
+
+    @Test func aScriptsOwnErrorIsNoLossOfThePinnedSession() async throws {
+        try await World.run { world in
+            for code in ["112", "952"] {
+                let error = await world.database.withSession { pinned in
+                    pinned.addLayout("Contacts").executeScript(script: "Echo")
+                        .flatMap { _ in
+                            pinned.addLayout("Contacts").executeScript(script: "Fail With", scriptParam: code)
+                        }
+                        .failOnScriptError()
+                        .eraseToAnyPublisher()
+                }
+                .awaitSingleResult().failure
+                expectNoDifference(error?.code, .script)
+            }
+        }
+    }
+
+    // MARK: Parameters that must not be in a URL
+
+    @Test func aConfidentialParameterIsInNoURLAndReachesTheScript() async throws {
+        try await World.run { world in
+            let response = try await world.contacts
+                .executeScript(script: "Echo", parameter: .confidential("s3cret")).firstValue()
+            expectNoDifference(response, .init(scriptResult: "s3cret", scriptError: "0"))
+            expectNoDifference(world.sandbox.counters.requests[.find], 1)
+            expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
+            expectNoDifference(world.sandbox.counters.executedWrites, 0)
+            let count = try await world.contacts.executeScript(
+                script: "Count Found",
+                parameter: .confidential(json: basket),
+                returning: Int.self
+            ).firstValue()
+            expectNoDifference(count, 3, "the script sees all records, as by a GET")
+        }
+        try await FaultyHost.run(answer: { request, _ in
+            request.target.hasSuffix("_find")
+                ? .json(#"{"scriptResult":"r","scriptError":"0","data":[]}"#)
+                : .json(#"{"fieldMetaData":[{"name":"Name","type":"normal","result":"text"}],"portalMetaData":{}}"#)
+        }) { host in
+            let response = try await host.layout.executeScript(script: "Unlock", parameter: .confidential("s3cret"))
+                .firstValue()
+            expectNoDifference(response.scriptResult, "r")
+            expectNoDifference(host.server.requests.filter { $0.target.contains("s3cret") }.count, 0)
+            expectNoDifference(
+                host.calls.last?.text,
+                #"{"limit":"1","portal":[],"query":[{"Name":"*"},{"Name":"="}],"script":"Unlock","#
+                    + #""script.param":"s3cret"}"#
+            )
+        }
+    }
+
+    @Test func aMegabyteTakesTheBodyAndTwoThousandBytesOfURLAreTheLimit() async throws {
+        try await World.run { world in
+            let long = String(repeating: "long ", count: 200_000)
+            let response = try await world.contacts.executeScript(script: "Echo", scriptParam: long).firstValue()
+            expectNoDifference(response.scriptResult == long, true)
+            expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
+        }
+        try await FaultyHost.run { host in
+            let prefix = "/fmi/data/vLatest/databases/Harbor/layouts/People/script/S?script.param="
+            let fitting = String(repeating: "x", count: 2000 - prefix.utf8.count)
+            _ = try await host.layout.executeScript(script: "S", scriptParam: fitting).firstValue()
+            expectNoDifference(host.calls.map(\.target), [prefix + fitting])
+            _ = await host.layout.executeScript(script: "S", scriptParam: fitting + "x").awaitSingleResult()
+            expectNoDifference(host.calls.last?.target, "/fmi/data/vLatest/databases/Harbor/layouts/People")
+        }
+    }
+
+    @Test func withoutARecordOrAFieldToFindByNothingRunsAndTheErrorSaysWhy() async throws {
+        var empty = Solution.single(fields: [.init("Name")], layoutFields: ["Name"])
+        empty.addScript("Echo") { .result($0.parameter) }
+        try await Hosted.run(empty) { database, sandbox in
+            let error = await database.addLayout("Notes")
+                .executeScript(script: "Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            #expect(error?.reason.contains("did not run") == true)
+            expectNoDifference(sandbox.counters.scriptRuns, 0)
+        }
+        var blind = Solution.single(
+            fields: [.init("gName", isGlobal: true), .init("Photo", .container), .init("omit")],
+            layoutFields: ["gName", "Photo", "omit"],
+            records: [.init([:])]
+        )
+        blind.addScript("Echo") { .result($0.parameter) }
+        try await Hosted.run(blind) { database, sandbox in
+            let error = await database.addLayout("Notes")
+                .executeScript(script: "Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            expectNoDifference(sandbox.counters.requests[.find], nil)
+        }
+    }
+
+    @Test func eachSubscriptionRunsTheScriptAndNoneDoesNot() async throws {
+        try await World.run { world in
+            let run = world.countries.executeScript(script: "Echo", parameter: "1")
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+            _ = try await run.firstValue()
+            _ = try await run.firstValue()
+            expectNoDifference(world.sandbox.counters.scriptRuns, 2)
+        }
+    }
+}

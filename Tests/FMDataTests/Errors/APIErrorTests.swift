@@ -1,0 +1,150 @@
+import CustomDump
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+@Suite struct APIErrorTests {
+    // MARK: May it be tried again?
+
+    @Test(arguments: [
+        (FMRest.APIError.Code.unauthorized, false), (.sessionLost, false), (.decoding, false), (.encoding, false),
+        (.invalidRequest, false), (.network, true), (.tls, false), (.timeout, true), (.responseTooLarge, false),
+        (.script, false), (.shutdown, false), (.cancelled, false), (.noValue, false), (.notDataAPI, false),
+    ])
+    func aKindOfFailurePassesOrStays(code: FMRest.APIError.Code, isRetryable: Bool) {
+        expectNoDifference(FMRest.APIError(code, reason: "").isRetryable, isRetryable)
+        expectNoDifference(FMRest.APIError(code, reason: "", outcomeIsUnknown: true).isRetryable, false)
+    }
+
+    @Test func theCodeOfFileMakerDecidesOverTheWholeCatalogue() {
+        for code in FileMakerErrorCode.names.keys {
+            let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: code)
+            expectNoDifference(error.isRetryable, code.isRetryable, "\(code)")
+            var unknown = error
+            unknown.outcomeIsUnknown = true
+            expectNoDifference(unknown.isRetryable, false)
+            expectNoDifference(FMRest.APIError(DataAPI.ScriptFailure(phase: .preSort, code: code)).isRetryable, false)
+        }
+    }
+
+    @Test(arguments: [(502, true), (503, true), (504, true), (200, false), (404, false), (500, false), (nil, false)])
+    func aWebPageMeansAServerThatIsComingBackOrNone(status: Int?, isRetryable: Bool) {
+        let error = FMRest.APIError(.notDataAPI, reason: "", httpStatus: status)
+        expectNoDifference(error.isRetryable, isRetryable)
+    }
+
+    // MARK: Hints
+
+    /// The codes that a user of the Data API meets, with those whose name says it all.
+    @Test func everyCodeOfTheDataAPIHasAHint() {
+        let met: Set<Int> = [
+            3, 9, 10, 100, 101, 102, 103, 104, 105, 106, 108, 110, 111, 112, 117, 200, 201, 202, 204, 210, 211, 212,
+            214,
+            300, 301, 303, 304, 306, 307, 400, 401, 404, 407, 408, 413, 415, 500, 501, 502, 503, 504, 505, 506, 507,
+            508,
+            509, 510, 511, 512, 802, 803, 812, 951, 952, 953, 955, 956, 957, 958, 959, 960, 1638, 1700, 1701, 1702,
+            1703,
+            1705, 1708, 1710, 1711,
+        ]
+        expectNoDifference(met.filter { FileMakerErrorCode(rawValue: $0).hint == nil }.sorted(), [])
+    }
+
+    @Test func theHintOfACodeIsThatOfItsError() async throws {
+        // Codes that end the session or wait for room would change what is asked next.
+        let codes = FileMakerErrorCode.hints.keys.sorted().filter {
+            !$0.meansSessionLost && !$0.meansHostFull && $0 != .windowMissing
+        }
+        try await FaultyHost.run(answer: { _, number in .error(codes[number % codes.count].rawValue) }) { host in
+            for code in codes {
+                let error = await host.database.getScriptNames().awaitSingleResult().failure
+                expectNoDifference(error?.fileMakerCode, code)
+                expectNoDifference(error?.hint, code.hint)
+                #expect(error?.description.contains(code.hint ?? "?") == true)
+            }
+        }
+    }
+
+    // MARK: curl
+
+    @Test func aCurlLineHasTheNamesAndNoValue() async throws {
+        try await World.run { world in
+            let error = await world.contacts.findRecords(
+                query: FindQuery(
+                    query: [["Nmae": "s3cret", "City's": "s3cret"]],
+                    sort: [.init(fieldName: "Name")],
+                    script: ScriptQuery(script: "Echo", scriptParam: "s3cret"),
+                    limit: 5
+                )
+            ).returnAs(FieldData.self).awaitSingleResult().failure
+            expectNoDifference(
+                error?.curl,
+                "curl -X POST '\(world.sandbox.url)/fmi/data/vLatest/databases/World/layouts/Contacts/_find'"
+                    + " -H 'Authorization: Bearer ••••' -H 'Content-Type: application/json' --data-raw '"
+                    + #"{"limit":"5","query":[{"City'\''s":"••••","Nmae":"••••"}],"script":"Echo","#
+                    + #""script.param":"••••","sort":[{"fieldName":"Name","sortOrder":"ascend"}]}'"#
+            )
+            let read = await world.database.addLayout("Nach / 1 %").getRecords(
+                recordQuery: RecordQuery(
+                    script: ScriptQuery(script: "E&cho", scriptParam: "s3cret"),
+                    portal: [PortalRequest(name: "P Q", limit: 2)],
+                    offset: 3
+                )
+            ).returnAs(FieldData.self).awaitSingleResult().failure
+            expectNoDifference(
+                read?.curl,
+                "curl -X GET '\(world.sandbox.url)/fmi/data/vLatest/databases/World/layouts/Nach%20%2F%201%20%25/records"
+                    + "?_offset=3&portal=%5B%22P%20Q%22%5D&_limit.P%20Q=2&script=E%26cho&script.param=••••'"
+                    + " -H 'Authorization: Bearer ••••'"
+            )
+        }
+    }
+
+    @Test func aCurlLineOfALogin() async throws {
+        try await World.run(credentials: Credentials(user: "ada", password: "s3cret")) { world in
+            let error = await world.database.getScriptNames().awaitSingleResult().failure
+            expectNoDifference(
+                error?.curl,
+                "curl -X POST '\(world.sandbox.url)/fmi/data/vLatest/databases/World/sessions'"
+                    + " -H 'Authorization: Basic ••••' -H 'Content-Type: application/json' --data-raw '{}'"
+            )
+        }
+    }
+
+    @Test func aLargeBodyIsNoneToRead() throws {
+        let record = EditRecord(createRecord: ["Notes": String(repeating: "x", count: 20_000)])
+        let layout = DataAPI.Server(host: "h").addDatabase("d").addLayout("l")
+        let request: DataAPIRequest<DataAPI.CreateResponse> = try .create(in: layout, record: record)
+        expectNoDifference(request.summary(at: Origin(scheme: .https, host: "h")).body, "••••")
+    }
+
+    // MARK: Going on after a failure
+
+    private func failing(_ code: FileMakerErrorCode?) -> AnyPublisher<Int, FMRest.APIError> {
+        Fail(error: FMRest.APIError(.fileMaker, reason: "r", fileMakerCode: code)).eraseToAnyPublisher()
+    }
+
+    @Test func aCodeIsReplacedByAValueAndOthersPass() async throws {
+        let value = try await failing(.recordMissing)
+            .replaceError(of: .noRecordsMatch, .recordMissing, with: 7).firstValue()
+        expectNoDifference(value, 7)
+        for code in [FileMakerErrorCode.recordInUse, nil] {
+            let error = await failing(code).replaceError(of: .recordMissing, with: 7).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, code)
+        }
+    }
+
+    @Test func aCodeIsCaughtAndOthersPass() async throws {
+        let value = try await failing(306).catchError(of: .modIdMismatch) { error in
+            Just(error.reason.count).setFailureType(to: FMRest.APIError.self)
+        }.firstValue()
+        expectNoDifference(value, 1)
+        let other = await failing(101).catchError(of: .modIdMismatch) { _ in failing(5) }.awaitSingleResult().failure
+        expectNoDifference(other?.fileMakerCode, .recordMissing)
+        let next = await failing(306).catchError(of: .modIdMismatch) { _ in failing(5) }.awaitSingleResult().failure
+        expectNoDifference(next?.fileMakerCode, 5)
+    }
+}
