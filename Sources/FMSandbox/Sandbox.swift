@@ -1,5 +1,4 @@
 import Foundation
-import NIOConcurrencyHelpers
 
 /// A FileMaker Server in a box: the Claris FileMaker Data API over real HTTP on loopback, with its records in memory.
 ///
