@@ -53,7 +53,7 @@ enum JSONWriter {
         _ mode: EncodingMode,
         _ path: [String]
     ) throws(EncodingFailure) -> [(name: String, value: EncodedNode)] {
-        guard mode.holdsFields else { return [(name, value)] }
+        guard mode.member(name).holdsFields else { return [(name, value)] }
         switch value.content {
         case .literal(let digits) where mode != .fields && DataAPIName.isIdentity(name):
             // The identity of a row is a text on the wire, although it is a number everywhere else.
