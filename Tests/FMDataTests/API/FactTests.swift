@@ -34,8 +34,13 @@ import Testing
             guard case .token(let token) = world.database.credentials.secret else {
                 return #expect(Bool(false), "a log-in brings a token")
             }
-            let other = world.database.server.addDatabase("WORLD", credentials: Credentials(token: token))
-            let error = await other.getScriptNames().awaitSingleResult().failure
+            let error = await world.database.server.perform {
+                DataAPIRequest<ScriptListBody>(
+                    method: .GET,
+                    path: .database("WORLD") / "scripts",
+                    authorization: .credentials(Credentials(token: token))
+                )
+            }.awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .invalidToken)
             expectNoDifference(error?.httpStatus, 401)
         }
