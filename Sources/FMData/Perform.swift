@@ -19,18 +19,34 @@ extension DataAPI.Database {
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in
-            switch self.sessions {
-            case .pool(let pool):
-                // The attempt holds the database until the request has ended, so that
-                // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-                return pool.authorized(isRepeatable: request.isSafeToRepeat) { lease in
-                    self.server.exchange(request, token: lease.token)
-                }
-                .eraseToAnyPublisher()
-            case .pinned(let lease, _):
-                return self.server.exchange(request, token: lease.token).mapError(lease.lostSession)
-                    .eraseToAnyPublisher()
+            self.inSession(isRepeatable: request.isSafeToRepeat, isReplayable: request.body.isReplayable) { token in
+                self.server.exchange(request, token: token)
             }
+        }
+    }
+
+    /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
+    ///
+    /// - Parameters:
+    ///   - isRepeatable: whether it may be done again although the server may have done it already.
+    ///   - isReplayable: whether it can be done again at all.
+    ///   - attempt: what to do, called at most twice.
+    func inSession<Value>(
+        isRepeatable: Bool,
+        isReplayable: Bool = true,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        switch sessions {
+        case .pool(let pool):
+            // The attempt holds the database until the request has ended, so that
+            // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+            pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { lease in
+                withExtendedLifetime(self) { attempt(lease.token) }
+            }
+            .mapError { isReplayable ? $0 : $0.ofWorkThatCannotBeReplayed }
+            .eraseToAnyPublisher()
+        case .pinned(let lease, _):
+            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
     }
 }
@@ -85,6 +101,9 @@ extension DataAPI.Server {
         case .json(let bytes):
             body = .bytes(bytes)
             headers.add(name: "Content-Type", value: "application/json")
+        case .multipart(let form):
+            body = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
+            headers.add(name: "Content-Type", value: form.contentType)
         }
         return HTTPRequest(
             method: request.method,

@@ -14,6 +14,10 @@ extension FMRest.APIError {
             self.init(.decoding, reason: "The answer has an unexpected shape: \(error.location).", underlying: error)
         case let error as EncodingError:
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
+        case let error as DataAPI.ContainerError:
+            self.init(error)
+        case let error as FMRest.ContainerFileError:
+            self.init(.invalidRequest, reason: "\(error)", underlying: error)
         default:
             self.init(.network, reason: "\(type(of: error))", underlying: error)
         }
@@ -26,7 +30,7 @@ extension FMRest.APIError {
         case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
         case .tlsFailure, .certificateInvalid: code = .tls
         case .responseTooLarge, .headTooLarge: code = .responseTooLarge
-        case .insecureScheme, .invalidRequest: code = .invalidRequest
+        case .insecureScheme, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
         case .shutdown: code = .shutdown
         default: code = .network
         }

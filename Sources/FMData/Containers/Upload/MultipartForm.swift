@@ -18,14 +18,17 @@ struct MultipartForm: Sendable {
     let contentLength: Int
 
     private let file: FMRest.ContainerFile
+    private let observer: DataAPI.ProgressObserver?
 
     /// - Parameters:
     ///   - file: What to upload.
+    ///   - observer: Is told how many bytes of the file have been handed down.
     ///   - generator: Where the boundary around a stream comes from. The boundary around bytes in memory follows from
     ///     these bytes, so that equal uploads are equal requests.
     /// - Throws: When the name, the type or the length of the file cannot be sent.
     init(
         _ file: FMRest.ContainerFile,
+        observer: DataAPI.ProgressObserver? = nil,
         using generator: inout some RandomNumberGenerator
     ) throws(FMRest.ContainerFileError) {
         let boundary =
@@ -50,11 +53,16 @@ struct MultipartForm: Sendable {
         }
         self.contentLength = length
         self.file = file
+        self.observer = observer
     }
+
+    /// Whether the body can be sent a second time.
+    var isReplayable: Bool { file.isReplayable }
 
     /// The whole body, chunk by chunk under the subscriber's demand. Each subscription reads the file anew.
     func chunks() -> AnyPublisher<ByteBuffer, any Error> {
-        file.chunks().prepend(prefix).append(suffix).eraseToAnyPublisher()
+        let content = observer.map(file.chunks(reportingTo:)) ?? file.chunks()
+        return content.prepend(prefix).append(suffix).eraseToAnyPublisher()
     }
 }
 

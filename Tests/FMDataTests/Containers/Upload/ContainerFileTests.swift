@@ -56,7 +56,7 @@ import Testing
     func aFileOnDiskArrivesChunkByChunkUnderDemand(length: Int) async throws {
         let content = Data((0..<length).map { UInt8($0 % 251) })
         try await Self.withFile("a", content) { path in
-            let history = await Self.history { FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0)) }
+            let history = await Self.history { ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0)) }
             #expect(history.bytes == Array(content))
             #expect(history.sizes.allSatisfy { $0 <= 8 && $0 > 0 })
             #expect(history.events.last == .finished)
@@ -67,7 +67,7 @@ import Testing
     @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
         try await Self.withFile("a", Data(count: 100)) { path in
             let history = await Self.history {
-                FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
+                ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
             #expect(
                 history.events == [.chunk([UInt8](repeating: 0, count: 8)), .chunk([UInt8](repeating: 0, count: 8))]
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func aFileThatVanishedFailsTheChunks() async throws {
-        let history = await Self.history { FileChunks(path: "/nonexistent/file").subscribe(ChunkRecorder($0)) }
+        let history = await Self.history { ByteChunks(source: .file(path: "/nonexistent/file")).subscribe(ChunkRecorder($0)) }
         #expect(history.events == [.failed])
     }
 
