@@ -13,11 +13,11 @@ import NIOConcurrencyHelpers
 /// Requests of one session run one after the other, sessions in parallel. Everything is deterministic: record ids, tokens
 /// and container keys are counted, not drawn, and time comes from ``Configuration/clock``.
 public final class Sandbox: Sendable {
-    let engine: Host
+    let engine: Engine
     private let server: SandboxServer
 
-    private init(host: Host, server: SandboxServer) {
-        engine = host
+    private init(engine: Engine, server: SandboxServer) {
+        self.engine = engine
         self.server = server
     }
 
@@ -28,8 +28,8 @@ public final class Sandbox: Sendable {
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()
     ) throws -> Sandbox {
-        let host = try Host(solutions, configuration: configuration)
-        return Sandbox(host: host, server: try SandboxServer.startAndWait(host))
+        let engine = try Engine(solutions, configuration: configuration)
+        return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
     }
 
     /// Starts a sandbox without blocking the caller's thread; see ``start(_:configuration:)-(_,_)``.
@@ -37,8 +37,8 @@ public final class Sandbox: Sendable {
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()
     ) async throws -> Sandbox {
-        let host = try Host(solutions, configuration: configuration)
-        return Sandbox(host: host, server: try await SandboxServer.start(host))
+        let engine = try Engine(solutions, configuration: configuration)
+        return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
     }
 
     // MARK: Where it is

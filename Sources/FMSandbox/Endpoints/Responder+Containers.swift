@@ -36,17 +36,18 @@ extension Responder {
             try writer.change(recordId, in: layout.table, [change])
             return writer.world.tables[layout.table].record(recordId)?.modId ?? record.modId
         }
-        host.withState { $0.counters.executedWrites += 1 }
+        engine.withState { $0.counters.executedWrites += 1 }
         return Answer(["modId": .string(String(modId))])
     }
 
     /// `GET /Streaming_SSL/MainDB/{key}`: the first request is sent on with a cookie, the second one with it is served.
     func downloadContainer(_ call: Call) throws -> Answer {
-        guard let ticket = host.withState({ $0.tickets[call.route.containerKey] }), host.session(ticket.token) != nil
+        guard let ticket = engine.withState({ $0.tickets[call.route.containerKey] }),
+            engine.session(ticket.token) != nil
         else {
             return Self.refusal
         }
-        if host.configuration.containerStreaming == .authenticated, call.request.bearerToken != ticket.token {
+        if engine.configuration.containerStreaming == .authenticated, call.request.bearerToken != ticket.token {
             return Self.refusal
         }
         let expected = Scrambler.hex(40, seed: call.route.containerKey, number: 0, uppercase: true)

@@ -12,7 +12,7 @@ extension Responder {
             case .layout(let layout):
                 guard !context.privileges.hiddenLayouts.contains(layout.name) else { return nil }
                 var entry: JSONObject = ["name": .string(layout.name)]
-                if host.version >= .v19 { entry.append("table", .string(layout.table)) }
+                if engine.version >= .v19 { entry.append("table", .string(layout.table)) }
                 return .object(entry)
             case .folder(let name, let items):
                 return [

@@ -33,7 +33,7 @@ extension Responder {
 
     private var readParameters: Set<String> {
         var parameters = Call.scriptParameters.union(["portal", "layout.response"])
-        if host.version >= .v19 { parameters.insert("dateformats") }
+        if engine.version >= .v19 { parameters.insert("dateformats") }
         return parameters
     }
 
@@ -71,7 +71,7 @@ extension Responder {
         guard let elements = value.array else { throw FileMakerError(1708) }
         guard !elements.isEmpty else { throw FileMakerError(958) }
         let acceptsISODates = try context.call.notation(file: context.database.fileDateFormat) == .iso
-        let today = host.now.date
+        let today = engine.now.date
         let requests = try elements.map { element -> FindRequest in
             guard let object = element.object else { throw FileMakerError(1708) }
             var request = FindRequest(conditions: [], isOmit: false)

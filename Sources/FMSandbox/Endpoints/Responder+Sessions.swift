@@ -8,7 +8,7 @@ extension Responder {
             answer.headers = [("X-FM-Data-Access-Token", session.token)]
             return answer
         } catch {
-            host.withState { $0.counters.failedLogins += 1 }
+            engine.withState { $0.counters.failedLogins += 1 }
             throw error
         }
     }
@@ -18,13 +18,13 @@ extension Responder {
         guard Self.hasCredentials(call.request) else {
             throw FileMakerError(10, message: "HTTP Authorization header or OAuth headers are missing.", status: 401)
         }
-        guard let database = host.model.database(named: call.route.database) else { throw FileMakerError(802) }
+        guard let database = engine.model.database(named: call.route.database) else { throw FileMakerError(802) }
         let dataSources = try Self.dataSources(call.body["fmDataSource"])
         let account = try account(of: call.request, in: database)
         guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
             throw FileMakerError(212)
         }
-        return try host.open { token, now in
+        return try engine.open { token, now in
             Session(
                 token: token,
                 database: database.index,
@@ -54,7 +54,7 @@ extension Responder {
             account = database.accounts.first { $0.kind == .clarisID && !$0.password.isEmpty && $0.password == token }
         } else if let requestId = request.header("x-fm-data-oauth-request-id"),
             let identifier = request.header("x-fm-data-oauth-identifier"),
-            let name = host.withState({ $0.oauth.redeem(requestId: requestId, identifier: identifier) })
+            let name = engine.withState({ $0.oauth.redeem(requestId: requestId, identifier: identifier) })
         {
             account = database.accounts.first { $0.kind == .oauth && $0.name.lowercased() == name.lowercased() }
         } else {
@@ -85,7 +85,7 @@ extension Responder {
     /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
     func logout(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        guard host.close(call.route.token) else { throw FileMakerError(952) }
+        guard engine.close(call.route.token) else { throw FileMakerError(952) }
         return Answer()
     }
 
@@ -95,8 +95,10 @@ extension Responder {
         guard call.request.header("authorization") != nil else {
             throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
         }
-        guard let token = call.request.bearerToken, let session = host.session(token) else { throw FileMakerError(952) }
-        return host.version >= .v22 ? Answer(["isSessionInUse": .bool(session.gate.isBusy)]) : Answer()
+        guard let token = call.request.bearerToken, let session = engine.session(token) else {
+            throw FileMakerError(952)
+        }
+        return engine.version >= .v22 ? Answer(["isSessionInUse": .bool(session.gate.isBusy)]) : Answer()
     }
 
     /// The played OAuth provider: `GET /fmws/oauthproviderinfo` and `GET /oauth/getoauthurl`.
@@ -116,7 +118,7 @@ extension Responder {
         guard call.query["provider"] == OAuthProvider.providerName, let tracking = call.query["trackingID"] else {
             throw FileMakerError(1708)
         }
-        let requestId = host.withState { $0.oauth.begin() }
+        let requestId = engine.withState { $0.oauth.begin() }
         let page = "\(call.request.origin)/oauth/signin?trackingID=\(tracking)&requestId=\(requestId)"
         return Answer(
             SandboxResponse(
@@ -133,7 +135,7 @@ extension Responder {
     func productInfo(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
         var info: JSONObject = ["name": "FileMaker Data API Engine"]
-        switch host.version {
+        switch engine.version {
         case .v17, .v22: break
         case .v18:
             info.append("buildDate", "09/06/2019")
@@ -151,8 +153,8 @@ extension Responder {
     /// `GET databases`
     func databases(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        let shown = host.model.databases.filter { database in
-            guard host.configuration.filtersDatabases else { return true }
+        let shown = engine.model.databases.filter { database in
+            guard engine.configuration.filtersDatabases else { return true }
             let account = try? account(of: call.request, in: database)
             return account.flatMap { database.privilegeSets[$0.privilegeSet] }?.allowsDataAPI ?? false
         }

@@ -2,7 +2,7 @@
 extension Responder {
     private var writeParameters: Set<String> {
         var parameters = Call.scriptParameters.union(["fieldData", "portalData"])
-        if host.version >= .v22 { parameters.formUnion(["options", "dateformats"]) }
+        if engine.version >= .v22 { parameters.formUnion(["options", "dateformats"]) }
         return parameters
     }
 
@@ -49,7 +49,7 @@ extension Responder {
         var state = ScriptState(layout: layout, foundSet: [recordId])
         try await plan.run(.prerequest, context, &state)
         try context.write { try $0.delete(recordId, in: layout.table) }
-        host.withState { $0.counters.executedWrites += 1 }
+        engine.withState { $0.counters.executedWrites += 1 }
         let remaining = context.reader().world.tables[layout.table].records.map(\.id)
         state = ScriptState(layout: layout, foundSet: remaining)
         try await plan.run(.presort, context, &state)
@@ -76,7 +76,7 @@ extension Responder {
         let (record, newRows) = try context.write(notation: notation, options: options) { writer in
             (try body(&writer), writer.newRows)
         }
-        host.withState { $0.counters.executedWrites += 1 }
+        engine.withState { $0.counters.executedWrites += 1 }
         state = ScriptState(layout: layout, foundSet: [record.id])
         try await plan.run(.presort, context, &state)
         try await plan.run(.after, context, &state)
@@ -97,9 +97,9 @@ extension Responder {
     /// `newPortalRecordInfo`: one entry for each field of each new row, or on older servers one for the last new row of
     /// each portal.
     private func write(_ rows: [RecordWriter.NewRow], to writer: inout JSONWriter) {
-        guard !rows.isEmpty, host.version >= .v18 else { return }
+        guard !rows.isEmpty, engine.version >= .v18 else { return }
         var entries = rows.flatMap { Array(repeating: $0, count: max(1, $0.fieldCount)) }
-        if host.version < .v22 {
+        if engine.version < .v22 {
             entries = rows.enumerated().filter { place, row in
                 !rows[(place + 1)...].contains { $0.tableName == row.tableName }
             }

@@ -3,16 +3,16 @@ import NIOConcurrencyHelpers
 /// A call of a session: what the endpoints of a database share. It holds the state that scripts see and change on the way
 /// through one request.
 struct Context: Sendable {
-    let host: Host
+    let engine: Engine
     let call: Call
     let session: Session
 
-    var model: Model { host.model }
-    var database: DatabaseModel { host.model.databases[session.database] }
+    var model: Model { engine.model }
+    var database: DatabaseModel { engine.model.databases[session.database] }
     var privileges: Solution.PrivilegeSet { session.privileges }
 
     func reader() -> Reader {
-        Reader(model: model, world: host.world, viewpoint: host.viewpoint(of: session))
+        Reader(model: model, world: engine.world, viewpoint: engine.viewpoint(of: session))
     }
 
     /// The layout of the path, once the account may see it and its files are open.
@@ -100,8 +100,8 @@ extension Context {
         options: RecordWriter.Options = RecordWriter.Options(),
         _ body: (inout RecordWriter) throws -> Result
     ) throws -> Result {
-        let viewpoint = host.viewpoint(of: session)
-        let (result, globals) = try host.commit { world in
+        let viewpoint = engine.viewpoint(of: session)
+        let (result, globals) = try engine.commit { world in
             var writer = RecordWriter(self, world: world, viewpoint: viewpoint, notation: notation, options: options)
             let result = try body(&writer)
             world = writer.world

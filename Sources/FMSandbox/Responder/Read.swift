@@ -86,7 +86,7 @@ struct Read {
         var writer = JSONWriter()
         writer.beginObject()
         plan.write(to: &writer)
-        if context.host.version >= .v18 {
+        if context.engine.version >= .v18 {
             let total = reader.world.tables[shown.table].records.count
             writer.key("dataInfo")
             writer.value([
@@ -100,7 +100,7 @@ struct Read {
         for record in records { renderer.write(record, to: &writer) }
         writer.endArray()
         writer.endObject()
-        tickets.hand(to: context.host)
+        tickets.hand(to: context.engine)
         return writer.bytes
     }
 }
@@ -129,9 +129,9 @@ private final class TicketBook {
         return "\(origin)/Streaming_SSL/MainDB/\(key)\(suffix)?RCType=EmbeddedRCFileProcessor"
     }
 
-    func hand(to host: Host) {
+    func hand(to engine: Engine) {
         guard !tickets.isEmpty else { return }
-        host.withState { state in
+        engine.withState { state in
             // The session may have been closed meanwhile; its URLs would be orphans.
             guard state.sessions[session.token] != nil else { return }
             state.tickets.merge(tickets) { $1 }

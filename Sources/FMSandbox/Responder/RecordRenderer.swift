@@ -88,8 +88,8 @@ struct RecordRenderer {
             )
         }
         showsFirstRowOnly = context.call.route.version == .v1 && layout.view == .table
-        showsPortalInfo = context.host.version >= .v18
-        showsRowModId = context.host.version >= .v18
+        showsPortalInfo = context.engine.version >= .v18
+        showsRowModId = context.engine.version >= .v18
         summaries = Self.summaries(on: layout, reader, foundSet)
     }
 

@@ -5,7 +5,7 @@ import Foundation
 /// The order of the checks is that of the real engine: the path (404), the method (405), the content type (415), the body
 /// (400), the token (401), the parameters (400), and then what FileMaker itself has to say (500).
 struct Responder: Sendable {
-    let host: Host
+    let engine: Engine
 
     /// What an endpoint answers: the members of `response`, and headers of its own.
     struct Answer: Sendable {
@@ -22,21 +22,21 @@ struct Responder: Sendable {
     }
 
     func respond(to request: SandboxRequest) async -> SandboxResponse {
-        host.withState { state in
+        engine.withState { state in
             state.runningRequests += 1
             state.counters.mostConcurrentRequests = max(state.counters.mostConcurrentRequests, state.runningRequests)
         }
-        defer { host.withState { $0.runningRequests -= 1 } }
+        defer { engine.withState { $0.runningRequests -= 1 } }
         do {
-            let route = try Router.route(request, serverVersion: host.version)
-            let fault = host.withState { state in
+            let route = try Router.route(request, serverVersion: engine.version)
+            let fault = engine.withState { state in
                 state.counters.requests[route.endpoint, default: 0] += 1
                 return state.faults.next(for: route.endpoint)
             }
-            if let latency = host.configuration.latency { try await host.clock.sleep(for: latency) }
+            if let latency = engine.configuration.latency { try await engine.clock.sleep(for: latency) }
             return try await respond(to: request, route, fault)
         } catch let error as FileMakerError {
-            if error.code == 1700 || error.code == 1704 { host.withState { $0.counters.strayRequests += 1 } }
+            if error.code == 1700 || error.code == 1704 { engine.withState { $0.counters.strayRequests += 1 } }
             return Self.response(to: error)
         } catch {
             // Only a sandbox that is being stopped interrupts a request.
@@ -50,11 +50,11 @@ struct Responder: Sendable {
         _ fault: Sandbox.Fault?
     ) async throws -> SandboxResponse {
         if let fault {
-            if case .delay(let duration) = fault { try await host.clock.sleep(for: duration) }
+            if case .delay(let duration) = fault { try await engine.clock.sleep(for: duration) }
             if case .expireToken = fault, let token = request.bearerToken {
-                host.withState { $0.sessions[token] = nil }
+                engine.withState { $0.sessions[token] = nil }
             }
-            if case .restart = fault { host.closeAllSessions() }
+            if case .restart = fault { engine.closeAllSessions() }
             if !fault.runsRequest { return try Self.response(instead: fault) }
         }
         var response: SandboxResponse
@@ -68,7 +68,7 @@ struct Responder: Sendable {
     }
 
     private func answer(_ request: SandboxRequest, _ route: Route) async throws -> Answer {
-        let call = try Call(request, route, serverVersion: host.version)
+        let call = try Call(request, route, serverVersion: engine.version)
         switch route.endpoint {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)
@@ -86,7 +86,7 @@ struct Responder: Sendable {
 
     /// The endpoints of a database. They come here one at a time for each session.
     private func answer(_ call: Call, in session: Session) async throws -> Answer {
-        let context = Context(host: host, call: call, session: session)
+        let context = Context(engine: engine, call: call, session: session)
         switch call.route.endpoint {
         case .setGlobals: return try setGlobals(context)
         case .scripts: return try scripts(context)
@@ -111,7 +111,7 @@ struct Responder: Sendable {
         guard call.request.header("authorization") != nil else {
             throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
         }
-        guard let token = call.request.bearerToken, let session = host.session(token),
+        guard let token = call.request.bearerToken, let session = engine.session(token),
             session.spelling == call.route.database
         else { throw FileMakerError(952) }
         return session

@@ -70,7 +70,7 @@ public final class ScriptContext: Sendable {
     /// Goes to a layout. Throws 105 when there is none of that name.
     public func goToLayout(_ name: String) throws {
         let layout = try context.layout(named: name)
-        let all = context.host.world.tables[layout.table].records.map(\.id)
+        let all = context.engine.world.tables[layout.table].records.map(\.id)
         state.withLockedValue { state in
             if state.layout.table != layout.table {
                 state.foundSet = all
@@ -83,7 +83,7 @@ public final class ScriptContext: Sendable {
     /// Finds all records of the layout's table.
     public func showAllRecords() {
         let table = finalState.layout.table
-        foundSet = context.host.world.tables[table].records.map(\.id)
+        foundSet = context.engine.world.tables[table].records.map(\.id)
     }
 
     /// The value of a field of the current record, or of the record given. Throws 101 and 102.
@@ -163,7 +163,7 @@ public final class ScriptContext: Sendable {
 
     /// Waits on the sandbox's clock. The session waits with it, other sessions do not.
     public func wait(for duration: Duration) async throws {
-        try await context.host.clock.sleep(for: duration)
+        try await context.engine.clock.sleep(for: duration)
     }
 
     // MARK: Formulas

@@ -53,7 +53,7 @@ enum ScriptRunner {
         _ context: Context,
         _ state: inout ScriptState
     ) async throws -> ScriptResult {
-        context.host.withState { $0.counters.scriptRuns += 1 }
+        context.engine.withState { $0.counters.scriptRuns += 1 }
         state.variables = [:]
         let scriptContext = ScriptContext(context, parameter: parameter, state: state)
         defer { state = scriptContext.finalState }

@@ -27,7 +27,7 @@ final class HTTPHandler: ChannelInboundHandler {
     private var served = 0
     private var idleTimer: Scheduled<Void>?
 
-    private var configuration: Sandbox.Configuration { responder.host.configuration }
+    private var configuration: Sandbox.Configuration { responder.engine.configuration }
 
     init(responder: Responder, tasks: RunningTasks, scheme: String, authority: String) {
         self.responder = responder

@@ -23,25 +23,25 @@ final class SandboxServer: Sendable {
     private let tasks: RunningTasks
     private let state: NIOLockedValueBox<State>
 
-    static func start(_ host: Host) async throws -> SandboxServer { try await bind(host).get() }
+    static func start(_ engine: Engine) async throws -> SandboxServer { try await bind(engine).get() }
 
-    static func startAndWait(_ host: Host) throws -> SandboxServer { try bind(host).wait() }
+    static func startAndWait(_ engine: Engine) throws -> SandboxServer { try bind(engine).wait() }
 
-    private static func bind(_ host: Host) throws -> EventLoopFuture<SandboxServer> {
-        let tls = host.configuration.tls ? try SandboxTLS.serverContext() : nil
+    private static func bind(_ engine: Engine) throws -> EventLoopFuture<SandboxServer> {
+        let tls = engine.configuration.tls ? try SandboxTLS.serverContext() : nil
         let tasks = RunningTasks()
         let state = NIOLockedValueBox(State())
-        let requested = host.configuration.port
+        let requested = engine.configuration.port
         return ServerBootstrap(group: SandboxLoops.group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    host.withState { $0.counters.connections += 1 }
+                    engine.withState { $0.counters.connections += 1 }
                     guard remember(channel, state) else { throw ChannelError.ioOnClosedChannel }
                     let port = channel.localAddress?.port ?? requested
-                    try setUp(channel, Responder(host: host), tasks, tls, "\(address):\(port)")
+                    try setUp(channel, Responder(engine: engine), tasks, tls, "\(address):\(port)")
                 }
             }
             .bind(host: address, port: requested)
@@ -78,7 +78,7 @@ final class SandboxServer: Sendable {
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         try pipeline.configureHTTPServerPipeline()
         #if Compression
-        if responder.host.configuration.compression {
+        if responder.engine.configuration.compression {
             try pipeline.addHandlers([GzipPreference(), makeCompressor()])
         }
         #endif

@@ -80,7 +80,7 @@ public struct FileMakerError: Error, Equatable, Sendable {
         959: "Custom Web Publishing technology disabled",
         960: "Parameter is invalid",
         1700: "Resource doesn't exist",
-        1701: "Host is currently unable to receive requests",
+        1701: "Engine is currently unable to receive requests",
         1704: "Specified HTTP verb is not supported",
         1705: "Required HTTP header was not specified",
         1708: "Parameter value is invalid",

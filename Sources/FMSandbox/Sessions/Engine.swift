@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 
 /// Everything a sandbox holds, behind one lock: the records, the sessions, the counters. Reads take a copy of the world
 /// and leave; only writes work while they hold the lock.
-final class Host: Sendable {
+final class Engine: Sendable {
     struct State: Sendable {
         var world: World
         var sessions: [String: Session] = [:]
