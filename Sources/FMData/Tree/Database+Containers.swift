@@ -15,10 +15,10 @@ extension DataAPI.Database {
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public func download(_ reference: DataAPI.ContainerReference) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload { maximumBytes in
+        DataAPI.ContainerDownload {
             do {
                 let machine = try self.server.downloadMachine(for: reference)
-                return self.openContainer(upTo: maximumBytes) { _ in
+                return self.openContainer { _ in
                     Just(machine).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
                 }
             } catch {
@@ -31,11 +31,10 @@ extension DataAPI.Database {
     ///
     /// - Parameter locate: where the content is, by a request with that token if need be.
     func openContainer(
-        upTo maximumBytes: Int,
         locate: @escaping (SessionToken) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     ) -> AnyPublisher<OpenedContainer, FMRest.APIError> {
         inSession(isRepeatable: true) { token in
-            ContainerOpening(server: self.server, token: token, location: locate(token), maximumBytes: maximumBytes)
+            ContainerOpening(server: self.server, token: token, location: locate(token))
                 .eraseToAnyPublisher()
         }
     }

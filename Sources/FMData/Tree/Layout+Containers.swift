@@ -94,8 +94,8 @@ extension DataAPI.Layout {
         recordId: Int,
         repetition: Int = 1
     ) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload { maximumBytes in
-            self.database.openContainer(upTo: maximumBytes) { token in
+        DataAPI.ContainerDownload {
+            self.database.openContainer { token in
                 self.database.server.findContainer(fieldName, repetition, of: recordId, on: self, token: token)
             }
         }

@@ -1,5 +1,4 @@
 public import Foundation
-public import NIOCore
 
 extension DataAPI {
     /// What a server says of a container's content before it sends it.
@@ -22,10 +21,10 @@ extension DataAPI {
     /// A piece of a container's content, in the order it arrives: one head, then the bytes.
     public enum ContainerPart: Hashable, Sendable {
         case head(ContainerHead)
-        case bytes(ByteBuffer)
+        case bytes(Data)
 
         /// The bytes, if this is not the head.
-        public var bytes: ByteBuffer? {
+        public var bytes: Data? {
             if case .bytes(let bytes) = self { bytes } else { nil }
         }
     }

@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOFoundationCompat
 public import OpenCombine
 
 extension DataAPI.ContainerDownload {
@@ -18,12 +16,13 @@ extension DataAPI.ContainerDownload {
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.ContainerContent, FMRest.APIError> {
         Deferred {
-            parts(upTo: maximumBytes).reduce(Collector(onProgress: onProgress)) { collector, part in
-                collector.take(part)
+            parts.tryReduce(Collector(maximumBytes: maximumBytes, onProgress: onProgress)) { collector, part in
+                try collector.take(part)
                 return collector
             }
         }
         .map { $0.content }
+        .mapError(FMRest.APIError.init(wrapping:))
         .eraseToAnyPublisher()
     }
 }
@@ -33,23 +32,37 @@ private final class Collector {
     /// A server's word is not enough to set aside more than this before the bytes arrive.
     private static var maximumReservation: Int { 4 << 20 }
 
+    private let maximumBytes: Int
     private let report: ProgressReport
     private var head = DataAPI.ContainerHead()
     private var data = Data()
 
-    init(onProgress: DataAPI.ProgressObserver?) {
+    init(maximumBytes: Int, onProgress: DataAPI.ProgressObserver?) {
+        self.maximumBytes = maximumBytes
         report = ProgressReport(onProgress)
     }
 
-    func take(_ part: DataAPI.ContainerPart) {
+    func take(_ part: DataAPI.ContainerPart) throws(FMRest.APIError) {
         switch part {
         case .head(let head):
+            try check(head.byteCount ?? 0)
             self.head = head
             data.reserveCapacity(min(head.byteCount ?? 0, Self.maximumReservation))
         case .bytes(let bytes):
-            bytes.withUnsafeReadableBytes { data.append(contentsOf: $0) }
+            try check(data.count + bytes.count)
+            data.append(bytes)
         }
         report.took(part)
+    }
+
+    private func check(_ byteCount: Int) throws(FMRest.APIError) {
+        guard byteCount <= maximumBytes else {
+            throw FMRest.APIError(
+                .responseTooLarge,
+                reason: "The container holds more than \(maximumBytes) bytes.",
+                hint: "Allow more with toMemory(upTo:), or use toFile(at:)."
+            )
+        }
     }
 
     var content: DataAPI.ContainerContent {
@@ -69,7 +82,7 @@ final class ProgressReport {
     func took(_ part: DataAPI.ContainerPart) {
         switch part {
         case .head(let head): progress.totalBytes = head.byteCount
-        case .bytes(let bytes): progress.completedBytes += bytes.readableBytes
+        case .bytes(let bytes): progress.completedBytes += bytes.count
         }
         observer?(progress)
     }

@@ -1,4 +1,4 @@
-public import NIOCore
+public import Foundation
 public import OpenCombine
 
 extension DataAPI {
@@ -24,23 +24,21 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public struct ContainerDownload: Publisher, Sendable {
-        public typealias Output = ByteBuffer
+        public typealias Output = Data
         public typealias Failure = FMRest.APIError
 
-        /// Finds the content, which may then have so many bytes.
-        let open: @Sendable (_ maximumBytes: Int) -> AnyPublisher<OpenedContainer, FMRest.APIError>
+        /// Finds the content.
+        let open: @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
 
-        public func receive<Downstream: Subscriber<ByteBuffer, FMRest.APIError>>(subscriber: Downstream) {
+        public func receive<Downstream: Subscriber<Data, FMRest.APIError>>(subscriber: Downstream) {
             parts.compactMap(\.bytes).receive(subscriber: subscriber)
         }
 
         /// The content's name, type and length as far as the server tells, then its bytes.
         ///
         /// Like the publisher itself, with one value before the bytes. There is no limit to the number of bytes.
-        public var parts: AnyPublisher<ContainerPart, FMRest.APIError> { parts(upTo: .max) }
-
-        func parts(upTo maximumBytes: Int) -> AnyPublisher<ContainerPart, FMRest.APIError> {
-            ContainerParts(opening: open(maximumBytes)).eraseToAnyPublisher()
+        public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
+            ContainerParts(opening: open()).eraseToAnyPublisher()
         }
     }
 }

@@ -16,7 +16,6 @@ struct ContainerOpening: Publisher {
     let token: SessionToken
     /// Where the content is: known already, or asked of the server under this token first.
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
-    let maximumBytes: Int
     var now: @Sendable () -> Date = { Date() }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
@@ -179,7 +178,8 @@ extension ContainerOpening {
             target: request.target,
             headers: headers,
             isSafeToRepeat: true,
-            maximumBodyBytes: maximumBytes
+            // The content is streamed, and takes no memory here.
+            maximumBodyBytes: .max
         )
     }
 

@@ -1,6 +1,8 @@
 import FMHTTP
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
+import NIOFoundationCompat
 import OpenCombine
 
 /// Publishes the head of an opened container, then its bytes under demand. Waits for the opening to finish first: its
@@ -131,7 +133,8 @@ extension ContainerParts {
         }
 
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand {
-            lock.withLock { downstream }?.receive(.bytes(bytes)) ?? .none
+            let downstream = lock.withLock { self.downstream }
+            return downstream?.receive(.bytes(Data(buffer: bytes, byteTransferStrategy: .noCopy))) ?? .none
         }
 
         func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>) {

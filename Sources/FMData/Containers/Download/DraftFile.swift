@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 
 /// A new file that takes the place of another when it is whole. Dropped before, it disappears.
 final class DraftFile {
@@ -24,9 +23,9 @@ final class DraftFile {
         if !isPublished { unlink(draftPath) }
     }
 
-    func write(_ bytes: ByteBuffer) throws(DataAPI.ContainerError) {
+    func write(_ bytes: Data) throws(DataAPI.ContainerError) {
         do {
-            try handle.write(contentsOf: bytes.readableBytesView)
+            try handle.write(contentsOf: bytes)
         } catch {
             throw DataAPI.ContainerError(.unwritable, detail: "The file \(path) cannot be written.")
         }

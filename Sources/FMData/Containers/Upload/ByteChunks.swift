@@ -1,7 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOFoundationCompat
 import OpenCombine
 
 /// Publishes bytes in memory or of a file, chunk by chunk: nothing is opened before demand, one chunk goes down per unit
@@ -9,7 +7,7 @@ import OpenCombine
 /// queue of the subscription's own; values and completion arrive there, so whoever takes them may take his time.
 /// Cancelling closes the file.
 struct ByteChunks: Publisher {
-    typealias Output = ByteBuffer
+    typealias Output = Data
     typealias Failure = any Error
 
     enum Source {
@@ -22,7 +20,7 @@ struct ByteChunks: Publisher {
 
     func receive<Downstream: Subscriber>(
         subscriber: Downstream
-    ) where Downstream.Input == ByteBuffer, Downstream.Failure == any Error {
+    ) where Downstream.Input == Data, Downstream.Failure == any Error {
         subscriber.receive(subscription: Inner(downstream: AnySubscriber(subscriber), reader: Reader(self)))
     }
 }
@@ -44,10 +42,10 @@ extension ByteChunks {
         private let lock = NIOLock()
         private var state = State.idle
         private let queue = DispatchQueue(label: "FMData.ByteChunks")
-        private let downstream: AnySubscriber<ByteBuffer, any Error>
+        private let downstream: AnySubscriber<Data, any Error>
         private var reader: Reader
 
-        init(downstream: AnySubscriber<ByteBuffer, any Error>, reader: Reader) {
+        init(downstream: AnySubscriber<Data, any Error>, reader: Reader) {
             self.downstream = downstream
             self.reader = reader
         }
@@ -132,8 +130,8 @@ private struct Reader {
     }
 
     /// The next chunk, `nil` at the end.
-    mutating func next() throws -> ByteBuffer? {
-        try isAtEnd() ? nil : ahead.take().map { ByteBuffer(data: $0) }
+    mutating func next() throws -> Data? {
+        try isAtEnd() ? nil : ahead.take()
     }
 
     mutating func isAtEnd() throws -> Bool {

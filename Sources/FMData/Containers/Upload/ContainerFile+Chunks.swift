@@ -1,9 +1,9 @@
-import NIOCore
+import Foundation
 import OpenCombine
 
 extension FMRest.ContainerFile {
     /// The bytes, chunk by chunk, read as the subscriber demands them. Each subscription starts from the beginning.
-    func chunks() -> AnyPublisher<ByteBuffer, any Error> {
+    func chunks() -> AnyPublisher<Data, any Error> {
         switch source {
         case .data(let data): ByteChunks(source: .data(data)).eraseToAnyPublisher()
         case .file(let path, _): ByteChunks(source: .file(path: path)).eraseToAnyPublisher()
@@ -12,13 +12,13 @@ extension FMRest.ContainerFile {
     }
 
     /// The bytes, and a report on each chunk that was handed down.
-    func chunks(reportingTo observer: @escaping DataAPI.ProgressObserver) -> AnyPublisher<ByteBuffer, any Error> {
+    func chunks(reportingTo observer: @escaping DataAPI.ProgressObserver) -> AnyPublisher<Data, any Error> {
         Deferred {
             var progress = DataAPI.TransferProgress(completedBytes: 0, totalBytes: length)
             return chunks().handleEvents(
                 receiveSubscription: { _ in observer(progress) },
                 receiveOutput: { chunk in
-                    progress.completedBytes += chunk.readableBytes
+                    progress.completedBytes += chunk.count
                     observer(progress)
                 }
             )

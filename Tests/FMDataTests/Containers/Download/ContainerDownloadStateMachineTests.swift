@@ -145,7 +145,10 @@ import Testing
     ])
     func nothingGoesToAnotherOrigin(url: String, origin: Origin) throws {
         var (machine, _) = try started()
-        expectNoDifference(answer(&machine, 302, location: url, cookies: Self.key), .fail(.init(.foreignOrigin, origin: "\(origin)")))
+        expectNoDifference(
+            answer(&machine, 302, location: url, cookies: Self.key),
+            .fail(.init(.foreignOrigin, origin: "\(origin)"))
+        )
         if !url.hasPrefix("//") {
             #expect(throws: DataAPI.ContainerError(.foreignOrigin, origin: "\(origin)")) { try self.machine(url) }
         }
