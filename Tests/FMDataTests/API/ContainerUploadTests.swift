@@ -122,7 +122,7 @@ import Testing
             _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
             let vessel = try await world.layout.getRecordById(recordId: 1).returnAs(Vessel.self).firstValue().data[0]
                 .fieldData
-            #expect(vessel.plan == nil)
+            #expect(vessel.plan == .empty)
             guard case .url(let url) = vessel.photo else { return #expect(Bool(false), "a filled container is a URL") }
             #expect(url.hasPrefix(world.sandbox.url))
             let content = try await world.database.download(vessel.photo).toMemory().firstValue()

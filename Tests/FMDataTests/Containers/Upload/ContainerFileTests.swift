@@ -89,7 +89,9 @@ import Testing
         try await Self.withFile("a.bin", content) { path in
             var generator = SeededGenerator(state: 3)
             let form = try MultipartForm(try FMRest.ContainerFile(contentsOf: path), using: &generator)
-            let history = await Self.history { form.chunks().map { Data($0.readableBytesView) }.subscribe(ChunkRecorder($0)) }
+            let history = await Self.history {
+                form.chunks().map { Data($0.readableBytesView) }.subscribe(ChunkRecorder($0))
+            }
             #expect(history.bytes.count == form.contentLength)
             #expect(history.bytes.starts(with: form.prefix.readableBytesView))
             #expect(Array(history.bytes.suffix(form.suffix.readableBytes)) == Array(form.suffix.readableBytesView))
