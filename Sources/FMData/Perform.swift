@@ -30,7 +30,8 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - isRepeatable: whether it may be done again although the server may have done it already.
     ///   - isReplayable: whether it can be done again at all.
-    ///   - attempt: what to do, called at most twice.
+    ///   - attempt: what to do, called at most twice. It holds the database until all has ended, so that
+    ///     `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
     func inSession<Value>(
         isRepeatable: Bool,
         isReplayable: Bool = true,
@@ -38,10 +39,8 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            // The attempt holds the database until the request has ended, so that
-            // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
             pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { lease in
-                withExtendedLifetime(self) { attempt(lease.token) }
+                attempt(lease.token)
             }
             .mapError { isReplayable ? $0 : $0.ofWorkThatCannotBeReplayed }
             .eraseToAnyPublisher()

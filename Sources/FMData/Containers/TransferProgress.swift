@@ -21,6 +21,8 @@ extension DataAPI {
     /// Is told how far a transfer has come: at its start, after every chunk, one call after the other. Every call comes
     /// before the result of the transfer. An upload that is sent again in a fresh session starts over at 0.
     ///
-    /// It is called on the thread that moves the bytes: as long as it takes, this transfer waits, and no other one.
+    /// It is called on the thread that moves the bytes, and the transfer waits for it: where ``Config/delivery`` says for a
+    /// download to memory, where its publisher publishes for an upload from a publisher, on a queue of this one transfer
+    /// for all others.
     public typealias ProgressObserver = @Sendable (TransferProgress) -> Void
 }

@@ -316,6 +316,41 @@ import Testing
         }
     }
 
+    /// Servers refuse a token as soon as they have read the head.
+    @Test func aRefusalBeforeTheBodyIsSentIsNoticedAndTheFileSentAgain() async throws {
+        let host = try await ContainerHost.start(.init(answersEarly: true)) { _, hasSession in
+            hasSession ? ContainerHost.json(#"{"modId":"6"}"#) : ContainerHost.invalidToken
+        }
+        defer { host.server.stop() }
+        let database = host.database()
+        _ = try await database.validateSession().firstValue()
+        host.forgetSessions()
+        let file = Self.file(Data(count: 8 << 20))
+        let upload = try await database.addLayout("L").uploadContainer(file, to: "Photo", recordId: 1).firstValue()
+        #expect(upload.modId == 6)
+        #expect(host.server.requests.filter { $0.target.contains("/containers/") }.map(\.token) == ["T1", "T2"])
+    }
+
+    @Test func cancellingEndsTheUploadAndItsSource() async throws {
+        let host = try await ContainerHost.start { _, _ in ContainerHost.json("{}") }
+        defer { host.server.stop() }
+        let (sent, cancelled) = (Gate(), Gate())
+        let endless = FMRest.ContainerFile(fileName: "endless", length: 1 << 30, isReplayable: true) {
+            Just(Data(count: 1000)).append(Empty(completeImmediately: false))
+                .setFailureType(to: (any Error).self)
+                .handleEvents(receiveOutput: { _ in sent.open() }, receiveCancel: { cancelled.open() })
+                .eraseToAnyPublisher()
+        }
+        let subscriber = TrackingSubscriber<DataAPI.UploadResponse, FMRest.APIError>()
+        let database = host.database()
+        database.addLayout("L").uploadContainer(endless, to: "Photo", recordId: 1).subscribe(subscriber)
+        await sent.wait()
+        subscriber.cancel()
+        await cancelled.wait()
+        await host.server.allConnectionsClosed()
+        #expect(subscriber.history.count == 1)
+    }
+
     @Test func aDownloadThatMeetsAnExpiredSessionReadsTheRecordAgain() async throws {
         try await Self.withWorld { world in
             _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
