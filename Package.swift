@@ -92,6 +92,12 @@ let package = Package(
             path: "Examples/Quickstart",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "containers",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/Containers",
+            swiftSettings: settings
+        ),
         .target(
             name: "FMTestSupport",
             dependencies: [

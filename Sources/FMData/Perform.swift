@@ -28,26 +28,35 @@ extension DataAPI.Database {
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
-            self.attempt(request, exchange)
-                .catch { error in self.namingFields(in: error, of: request) }
-                .eraseToAnyPublisher()
+            self.inSession(isRepeatable: request.isSafeToRepeat, isReplayable: request.body.isReplayable) { token in
+                exchange(request, token)
+            }
+            .catch { error in self.namingFields(in: error, of: request) }
+            .eraseToAnyPublisher()
         }
     }
 
-    private func attempt<Response, Value>(
-        _ request: DataAPIRequest<Response>,
-        _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
+    ///
+    /// - Parameters:
+    ///   - isRepeatable: whether it may be done again although the server may have done it already.
+    ///   - isReplayable: whether it can be done again at all.
+    ///   - attempt: what to do, called at most twice. It holds the database until all has ended, so that
+    ///     `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+    func inSession<Value>(
+        isRepeatable: Bool,
+        isReplayable: Bool = true,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            // The attempt holds the database until the request has ended, so that
-            // `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
-            pool.authorized(isRepeatable: request.isSafeToRepeat) { [self] lease in
-                withExtendedLifetime(self) { exchange(request, lease.token) }
+            pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { [self] lease in
+                withExtendedLifetime(self) { attempt(lease.token) }
             }
+            .mapError { isReplayable ? $0 : $0.ofWorkThatCannotBeReplayed }
             .eraseToAnyPublisher()
         case .pinned(let lease, _):
-            exchange(request, lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
     }
 
@@ -141,6 +150,9 @@ extension DataAPI.Server {
         case .json(let bytes):
             body = .bytes(bytes)
             headers.add(name: "Content-Type", value: "application/json")
+        case .multipart(let form):
+            body = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
+            headers.add(name: "Content-Type", value: form.contentType)
         }
         return HTTPRequest(
             method: request.method,

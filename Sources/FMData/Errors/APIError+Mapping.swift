@@ -23,6 +23,10 @@ extension FMRest.APIError {
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
         case let error as EncodingFailure:
             self.init(.encoding, reason: "\(error)", underlying: error)
+        case let error as DataAPI.ContainerError:
+            self.init(error)
+        case let error as FMRest.ContainerFileError:
+            self.init(.invalidRequest, reason: "\(error)", underlying: error)
         default:
             self.init(otherwise, reason: "\(type(of: error))", underlying: error)
         }
@@ -35,7 +39,7 @@ extension FMRest.APIError {
         case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
         case .tlsFailure, .certificateInvalid: code = .tls
         case .responseTooLarge, .headTooLarge: code = .responseTooLarge
-        case .insecureScheme, .invalidRequest: code = .invalidRequest
+        case .insecureScheme, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
         case .shutdown: code = .shutdown
         default: code = .network
         }

@@ -94,6 +94,8 @@ extension FMRest.APIError {
         public static let timeout = Code("timeout")
         /// The answer is larger than the configuration allows.
         public static let responseTooLarge = Code("responseTooLarge")
+        /// The content of a container cannot be had; ``containerError`` says why.
+        public static let container = Code("container")
         /// A script ended with a code that the caller chose to treat as a failure.
         public static let script = Code("script")
         /// The server object was shut down.
@@ -115,7 +117,7 @@ extension FMRest.APIError {
         if let fileMakerCode { return fileMakerCode.isRetryable }
         switch code {
         case .network, .timeout: return true
-        case .notDataAPI: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
+        case .notDataAPI, .container: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
         default: return false
         }
     }

@@ -28,10 +28,20 @@ struct DataAPIRequest<Response>: Sendable {
         case credentials(DataAPI.Credentials)
     }
 
-    enum Body: Hashable, Sendable {
+    enum Body: Sendable {
         case none
         /// JSON, already encoded. Sent as `application/json` without a charset: FileMaker Server 18 refuses one.
         case json(ByteBuffer)
+        /// A file, read while it is sent.
+        case multipart(MultipartForm)
+
+        /// Whether it can be sent a second time.
+        var isReplayable: Bool {
+            switch self {
+            case .none, .json: true
+            case .multipart(let form): form.isReplayable
+            }
+        }
     }
 
     var method: HTTPMethod

@@ -31,6 +31,23 @@ extension FMRest.APIError {
         if meansTokenRefused { return false }
         return fileMakerCode != nil || httpStatus.map { (200..<300).contains($0) } == true
     }
+
+    /// What a refused token means to a request that cannot be sent a second time: it was not carried out, and whoever
+    /// made it has to make it anew.
+    var ofWorkThatCannotBeReplayed: FMRest.APIError {
+        guard meansTokenRefused else { return self }
+        return FMRest.APIError(
+            .sessionLost,
+            reason: "The session had ended, and the bytes of the upload cannot be produced a second time.",
+            hint: "Nothing was stored. Upload it again, or make the file with isReplayable: true.",
+            fileMakerCode: fileMakerCode,
+            messages: messages,
+            httpStatus: httpStatus,
+            contentType: contentType,
+            request: request,
+            underlying: self
+        )
+    }
 }
 
 // MARK: - What those who want a session are told

@@ -26,8 +26,12 @@ extension DataAPI {
         public var sessions = SessionConfiguration()
         /// Connections to the server that may be open at once. The default is 16.
         public var maximumConnections = 16
-        /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB.
+        /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB. The content of a container
+        /// is not counted: ``ContainerDownload`` has limits of its own.
         public var maximumResponseBytes = 1 << 30
+        /// Whether the content of a container may be fetched from another server than this one, always without the
+        /// session's token. The default is no: a container's URL is a text that came with a record.
+        public var allowsForeignContainers = false
         /// Where values arrive. The default is ``Delivery/background``.
         public var delivery: Delivery = .background
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``.

@@ -71,7 +71,7 @@ extension Responder {
                 status: 200,
                 headers: [
                     ("Content-Type", Self.headerText(content.contentType)),
-                    ("Content-Disposition", "attachment; filename=\"\(Self.headerText(content.filename))\""),
+                    ("Content-Disposition", Self.disposition(of: content.filename)),
                     ("Cache-Control", "private"),
                 ],
                 body: content.bytes
@@ -89,6 +89,13 @@ extension Responder {
             return String(pair.dropFirst(cookieName.count + 1))
         }
         return nil
+    }
+
+    /// The name in ASCII, and in UTF-8 when that is not the same (RFC 6266).
+    private static func disposition(of filename: String) -> String {
+        let plain = headerText(filename)
+        let exact = plain == filename ? "" : "; filename*=UTF-8''\(PercentCoding.encode(filename))"
+        return "attachment; filename=\"\(plain)\"\(exact)"
     }
 
     /// A file name may hold anything; a header may not.

@@ -36,7 +36,8 @@ enum Multipart {
         guard let lineEnd = bytes.firstRange(of: [0x0D, 0x0A], from: 0), bytes.count >= lineEnd + 4 else { return nil }
         // The empty line ends the headers; it may be the first one.
         guard let headEnd = bytes.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A], from: lineEnd) else { return nil }
-        let headers = String(decoding: bytes[lineEnd..<headEnd], as: UTF8.self).split(whereSeparator: \.isNewline)
+        // Only CR LF ends a line: a name may hold other line breaks of Unicode. Swift sees CR LF as one character.
+        let headers = String(decoding: bytes[lineEnd..<headEnd], as: UTF8.self).split(separator: "\r\n")
         var disposition = ""
         var contentType = "application/octet-stream"
         for header in headers {
@@ -58,31 +59,31 @@ enum Multipart {
         return Part(name: name, filename: filename, contentType: contentType, bytes: Array(bytes[start..<end]))
     }
 
-    /// The value of a parameter of a header, quoted or not.
+    /// The value of a parameter of a header, quoted or not. By scalars: a quote and an accent after it are one character.
     private static func parameter(_ name: String, of header: String) -> String? {
-        var rest = header[...]
+        var rest = header[...].unicodeScalars
         while let semicolon = rest.firstIndex(of: ";") {
             rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
             guard let equals = rest.firstIndex(of: "=") else { return nil }
             let key = String(rest[..<equals]).trimmed.lowercased()
             rest = rest[rest.index(after: equals)...]
-            var value = ""
+            var value = String.UnicodeScalarView()
             if rest.first == "\"" {
                 rest.removeFirst()
-                while let character = rest.popFirst(), character != "\"" {
+                while let scalar = rest.popFirst(), scalar != "\"" {
                     // Only a quote and a backslash are escaped: a Windows path keeps its backslashes.
-                    if character == "\\", let next = rest.first, next == "\"" || next == "\\" {
+                    if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                         value.append(rest.removeFirst())
                     } else {
-                        value.append(character)
+                        value.append(scalar)
                     }
                 }
             } else {
                 let token = rest.prefix { $0 != ";" }
                 rest = rest[token.endIndex...]
-                value = String(token).trimmed
+                value.append(contentsOf: String(token).trimmed.unicodeScalars)
             }
-            if key == name { return value }
+            if key == name { return String(value) }
         }
         return nil
     }

@@ -30,6 +30,21 @@ enum PercentCoding {
         }
     }
 
+    /// The text with all but letters, digits and `-._~` encoded.
+    static func encode(_ text: String) -> String {
+        let bare = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if bare.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Name and value pairs of a query, in order. Raw quotes and brackets are taken as they are: clients send them.
     static func pairs(_ query: String) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []

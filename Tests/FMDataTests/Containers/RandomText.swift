@@ -12,4 +12,10 @@ extension String {
         }
         return scalars.isEmpty ? "x" : String(scalars)
     }
+
+    /// Any text that may name a file.
+    static func randomFileName(using generator: inout some RandomNumberGenerator) -> String {
+        let scalars = random(length: 1...12, using: &generator).unicodeScalars.filter { $0 != "\r" && $0 != "\n" }
+        return scalars.isEmpty ? "x" : String(String.UnicodeScalarView(scalars))
+    }
 }

@@ -13,12 +13,18 @@ extension SessionPool {
     /// - Parameters:
     ///   - isRepeatable: whether the request may be sent again although the server may have carried it out. The session
     ///     is then also renewed under a request that found it broken (112); other requests end with that error.
+    ///   - isReplayable: whether the request can be sent again at all. One that cannot ends with the refusal.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
     func authorized<Value>(
         isRepeatable: Bool = false,
+        isReplayable: Bool = true,
         _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
-        AuthorizedPublisher(pool: self, policy: .request(isRepeatable: isRepeatable), attempt: attempt)
+        AuthorizedPublisher(
+            pool: self,
+            policy: .request(isRepeatable: isRepeatable, isReplayable: isReplayable),
+            attempt: attempt
+        )
     }
 
     /// Runs work that is bound to one session: global fields that are set in it are seen by its finds and scripts, and
@@ -55,13 +61,13 @@ extension SessionLease {
     }
 }
 
-/// See ``SessionPool/authorized(isRepeatable:_:)`` and ``SessionPool/pinned(_:)``.
+/// See ``SessionPool/authorized(isRepeatable:isReplayable:_:)`` and ``SessionPool/pinned(_:)``.
 struct AuthorizedPublisher<Value>: Publisher {
     typealias Output = Value
     typealias Failure = FMRest.APIError
 
     enum Policy {
-        case request(isRepeatable: Bool)
+        case request(isRepeatable: Bool, isReplayable: Bool)
         case pinned
     }
 
@@ -275,7 +281,8 @@ extension AuthorizedPublisher.Policy {
     fileprivate func replays(_ error: FMRest.APIError, of lease: SessionLease) -> Bool {
         switch self {
         case .pinned: false
-        case .request(let isRepeatable): error.meansTokenRefused || isRepeatable && error.meansSessionBroken(lease)
+        case .request(let isRepeatable, let isReplayable):
+            isReplayable && (error.meansTokenRefused || isRepeatable && error.meansSessionBroken(lease))
         }
     }
 

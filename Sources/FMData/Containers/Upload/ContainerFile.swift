@@ -1,5 +1,4 @@
 public import Foundation
-public import NIOCore
 public import OpenCombine
 
 extension FMRest {
@@ -14,8 +13,8 @@ extension FMRest {
     ///
     /// Source: Claris Data API guide, "Upload container data".
     public struct ContainerFile: Sendable {
-        /// The name the file gets in the container field. Any text but an empty one or one with a NUL; it travels as
-        /// UTF-8.
+        /// The name the file gets in the container field. Any text but an empty one or one with a line break or NUL; it
+        /// travels as UTF-8.
         public var fileName: String
         /// The media type that is sent with the bytes, such as `image/jpeg`.
         public var mimeType: String
@@ -97,7 +96,7 @@ extension FMRest {
             mimeType: String? = nil,
             length: Int,
             isReplayable: Bool,
-            chunks: @escaping @Sendable () -> AnyPublisher<ByteBuffer, any Error>
+            chunks: @escaping @Sendable () -> AnyPublisher<Data, any Error>
         ) {
             self.fileName = fileName
             self.mimeType = mimeType ?? MIMEType.infer(fileName: fileName, leadingBytes: [])
@@ -128,7 +127,7 @@ extension FMRest.ContainerFile {
     enum Source: Sendable {
         case data(Data)
         case file(path: String, length: Int)
-        case stream(length: Int, isReplayable: Bool, make: @Sendable () -> AnyPublisher<ByteBuffer, any Error>)
+        case stream(length: Int, isReplayable: Bool, make: @Sendable () -> AnyPublisher<Data, any Error>)
     }
 }
 

@@ -13,7 +13,7 @@ extension FMRest {
 
             /// The path leads to no regular file, or the file may not be read.
             public static let unreadable = Code(rawValue: "unreadable")
-            /// The file name is empty or has a NUL.
+            /// The file name is empty, or has a line break or NUL.
             public static let invalidFileName = Code(rawValue: "invalidFileName")
             /// The media type is none: it would break the header of its part or smuggle another one in.
             public static let invalidMIMEType = Code(rawValue: "invalidMIMEType")

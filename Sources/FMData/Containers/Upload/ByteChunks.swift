@@ -1,28 +1,31 @@
-import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOFoundationCompat
 import OpenCombine
 
-/// Publishes the bytes of a file: nothing is opened before demand, one chunk goes down per unit of demand, and one more
-/// is read ahead, so that the end is known as soon as the last byte is out. Reading happens on a queue of the
-/// subscription's own; values and completion arrive there. Cancelling closes the file.
-struct FileChunks: Publisher {
-    typealias Output = ByteBuffer
+/// Publishes bytes in memory or of a file, chunk by chunk: nothing is opened before demand, one chunk goes down per unit
+/// of demand, and one more is read ahead, so that the end is known as soon as the last byte is out. Reading happens on a
+/// queue of the subscription's own; values and completion arrive there, so whoever takes them may take his time.
+/// Cancelling closes the file.
+struct ByteChunks: Publisher {
+    typealias Output = Data
     typealias Failure = any Error
 
-    let path: String
+    enum Source {
+        case data(Data)
+        case file(path: String)
+    }
+
+    let source: Source
     var chunkLength = 64 * 1024
 
     func receive<Downstream: Subscriber>(
         subscriber: Downstream
-    ) where Downstream.Input == ByteBuffer, Downstream.Failure == any Error {
-        subscriber.receive(subscription: Inner(downstream: AnySubscriber(subscriber), file: self))
+    ) where Downstream.Input == Data, Downstream.Failure == any Error {
+        subscriber.receive(subscription: Inner(downstream: AnySubscriber(subscriber), reader: Reader(self)))
     }
 }
 
-extension FileChunks {
+extension ByteChunks {
     /// `@unchecked Sendable`: `state` is touched under `lock` only, `reader` on `queue` only, and `downstream` is spoken
     /// to on `queue` only, never under the lock.
     private final class Inner: Subscription, @unchecked Sendable {
@@ -38,13 +41,13 @@ extension FileChunks {
 
         private let lock = NIOLock()
         private var state = State.idle
-        private let queue = DispatchQueue(label: "FMData.FileChunks")
-        private let downstream: AnySubscriber<ByteBuffer, any Error>
+        private let queue = DispatchQueue(label: "FMData.ByteChunks")
+        private let downstream: AnySubscriber<Data, any Error>
         private var reader: Reader
 
-        init(downstream: AnySubscriber<ByteBuffer, any Error>, file: FileChunks) {
+        init(downstream: AnySubscriber<Data, any Error>, reader: Reader) {
             self.downstream = downstream
-            self.reader = Reader(path: file.path, chunkLength: file.chunkLength)
+            self.reader = reader
         }
 
         func request(_ demand: Subscribers.Demand) {
@@ -113,25 +116,26 @@ extension FileChunks {
     }
 }
 
-/// A file read one chunk ahead.
+/// Bytes read one chunk ahead.
 private struct Reader {
-    private let path: String
+    private let source: ByteChunks.Source
     private let chunkLength: Int
+    private var position = 0
     private var handle: FileHandle?
     private var ahead: Data?
 
-    init(path: String, chunkLength: Int) {
-        self.path = path
-        self.chunkLength = chunkLength
+    init(_ chunks: ByteChunks) {
+        source = chunks.source
+        chunkLength = chunks.chunkLength
     }
 
     /// The next chunk, `nil` at the end.
-    mutating func next() throws -> ByteBuffer? {
-        try isAtEnd() ? nil : ahead.take().map { ByteBuffer(data: $0) }
+    mutating func next() throws -> Data? {
+        try isAtEnd() ? nil : ahead.take()
     }
 
     mutating func isAtEnd() throws -> Bool {
-        if ahead == nil { ahead = try open().read(upToCount: chunkLength) ?? Data() }
+        if ahead == nil { ahead = try read() }
         return ahead?.isEmpty ?? true
     }
 
@@ -140,7 +144,18 @@ private struct Reader {
         handle = nil
     }
 
-    private mutating func open() throws -> FileHandle {
+    private mutating func read() throws -> Data {
+        switch source {
+        case .data(let data):
+            let chunk = data.dropFirst(position).prefix(chunkLength)
+            position += chunk.count
+            return chunk
+        case .file(let path):
+            return try open(path).read(upToCount: chunkLength) ?? Data()
+        }
+    }
+
+    private mutating func open(_ path: String) throws -> FileHandle {
         if let handle { return handle }
         let opened = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         handle = opened

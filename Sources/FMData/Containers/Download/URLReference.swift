@@ -1,3 +1,5 @@
+import FMHTTP
+
 /// A URI reference, absolute or relative, cut into its components and resolved by
 /// [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986): what a container field and a `Location` header hold.
 ///
@@ -45,11 +47,11 @@ struct URLReference: Hashable, Sendable {
     }
 
     /// Where a request for the URL goes. `nil` for anything but an absolute `http` or `https` URL with a host.
-    var origin: WebOrigin? {
-        guard let scheme = scheme.flatMap(WebOrigin.Scheme.init), let authority, !authority.host.isEmpty else {
+    var origin: Origin? {
+        guard let scheme = scheme.flatMap(Origin.Scheme.init), let authority, !authority.host.isEmpty else {
             return nil
         }
-        return WebOrigin(scheme: scheme, host: authority.host, port: authority.port)
+        return Origin(scheme: scheme, host: authority.host, port: authority.port)
     }
 
     /// What the request line says: path and query.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOFoundationCompat
 import OpenCombine
 
 /// The body of an upload: one part named `upload`, by [RFC 7578](https://www.rfc-editor.org/rfc/rfc7578).
@@ -18,14 +19,17 @@ struct MultipartForm: Sendable {
     let contentLength: Int
 
     private let file: FMRest.ContainerFile
+    private let observer: DataAPI.ProgressObserver?
 
     /// - Parameters:
     ///   - file: What to upload.
+    ///   - observer: Is told how many bytes of the file have been handed down.
     ///   - generator: Where the boundary around a stream comes from. The boundary around bytes in memory follows from
     ///     these bytes, so that equal uploads are equal requests.
     /// - Throws: When the name, the type or the length of the file cannot be sent.
     init(
         _ file: FMRest.ContainerFile,
+        observer: DataAPI.ProgressObserver? = nil,
         using generator: inout some RandomNumberGenerator
     ) throws(FMRest.ContainerFileError) {
         let boundary =
@@ -50,11 +54,16 @@ struct MultipartForm: Sendable {
         }
         self.contentLength = length
         self.file = file
+        self.observer = observer
     }
+
+    /// Whether the body can be sent a second time.
+    var isReplayable: Bool { file.isReplayable }
 
     /// The whole body, chunk by chunk under the subscriber's demand. Each subscription reads the file anew.
     func chunks() -> AnyPublisher<ByteBuffer, any Error> {
-        file.chunks().prepend(prefix).append(suffix).eraseToAnyPublisher()
+        let content = observer.map(file.chunks(reportingTo:)) ?? file.chunks()
+        return content.map { ByteBuffer(data: $0) }.prepend(prefix).append(suffix).eraseToAnyPublisher()
     }
 }
 
@@ -62,21 +71,21 @@ struct MultipartForm: Sendable {
 
 extension MultipartForm {
     /// A file name as the quoted value of `filename`: UTF-8 as it is (RFC 7578 §5.1; the encoded form `filename*` is
-    /// forbidden by §4.2), and percent-escapes for the three characters that would end the value or the line, as
-    /// browsers write them ([HTML, multipart/form-data
-    /// encoding](https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data)).
+    /// forbidden by §4.2), in which a quote and a backslash follow a backslash (RFC 9110 §5.6.4). Browsers write `%22`
+    /// for a quote, but nothing for a percent sign, so that no reader could get every name back. A line break would end
+    /// the header, and is refused.
     static func escaped(fileName: String) throws(FMRest.ContainerFileError) -> String {
-        guard !fileName.isEmpty, !fileName.unicodeScalars.contains("\0") else {
-            throw FMRest.ContainerFileError(.invalidFileName, "A file name must not be empty and not contain NUL.")
+        guard !fileName.isEmpty, !fileName.unicodeScalars.contains(where: { "\0\r\n".unicodeScalars.contains($0) })
+        else {
+            throw FMRest.ContainerFileError(
+                .invalidFileName,
+                "A file name must not be empty, and not contain a line break or NUL."
+            )
         }
         var escaped = String.UnicodeScalarView()
         for scalar in fileName.unicodeScalars {
-            switch scalar {
-            case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
-            case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
-            case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
-            default: escaped.append(scalar)
-            }
+            if scalar == "\"" || scalar == "\\" { escaped.append("\\") }
+            escaped.append(scalar)
         }
         return String(escaped)
     }

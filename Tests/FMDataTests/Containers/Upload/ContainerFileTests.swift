@@ -57,7 +57,9 @@ import Testing
     func aFileOnDiskArrivesChunkByChunkUnderDemand(length: Int) async throws {
         let content = Data((0..<length).map { UInt8($0 % 251) })
         try await Self.withFile("a", content) { path in
-            let history = await Self.history { FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0)) }
+            let history = await Self.history {
+                ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0))
+            }
             #expect(history.bytes == Array(content))
             #expect(history.sizes.allSatisfy { $0 <= 8 && $0 > 0 })
             #expect(history.events.last == .finished)
@@ -65,35 +67,21 @@ import Testing
         }
     }
 
-    @Test(arguments: [16, 100])
-    func cancellingEndsTheChunksAndReleasesTheSubscriber(length: Int) async throws {
-        // With 16 bytes it is the last chunk that is answered with a cancel: no completion may follow.
-        try await Self.withFile("a", Data(count: length)) { path in
-            let history = await Self.history {
-                FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
-            }
-            #expect(history.events == [.chunk(.init(repeating: 0, count: 8)), .chunk(.init(repeating: 0, count: 8))])
-        }
-    }
-
-    @Test func withoutDemandNothingComes() async throws {
+    @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
         try await Self.withFile("a", Data(count: 100)) { path in
-            let (stream, continuation) = AsyncStream<ChunkRecorder.Event>.makeStream()
-            let recorder = ChunkRecorder(continuation, waitsForTest: true)
-            FileChunks(path: path, chunkLength: 8).subscribe(recorder)
-            var history = History()
-            for await event in stream {
-                history.events.append(event)
-                if event == .finished { break }
-                recorder.requestOne()
+            let history = await Self.history {
+                ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
-            #expect(!history.exceededDemand)
-            #expect(history.bytes.count == 100)
+            #expect(
+                history.events == [.chunk([UInt8](repeating: 0, count: 8)), .chunk([UInt8](repeating: 0, count: 8))]
+            )
         }
     }
 
     @Test func aFileThatVanishedFailsTheChunks() async throws {
-        let history = await Self.history { FileChunks(path: "/nonexistent/file").subscribe(ChunkRecorder($0)) }
+        let history = await Self.history {
+            ByteChunks(source: .file(path: "/nonexistent/file")).subscribe(ChunkRecorder($0))
+        }
         #expect(history.events == [.failed])
     }
 
@@ -102,7 +90,9 @@ import Testing
         try await Self.withFile("a.bin", content) { path in
             var generator = SeededRandom(seed: 3)
             let form = try MultipartForm(try FMRest.ContainerFile(contentsOf: path), using: &generator)
-            let history = await Self.history { form.chunks().subscribe(ChunkRecorder($0)) }
+            let history = await Self.history {
+                form.chunks().map { Data($0.readableBytesView) }.subscribe(ChunkRecorder($0))
+            }
             #expect(history.bytes.count == form.contentLength)
             #expect(history.bytes.starts(with: form.prefix.readableBytesView))
             #expect(Array(history.bytes.suffix(form.suffix.readableBytes)) == Array(form.suffix.readableBytesView))
@@ -137,10 +127,9 @@ private struct History {
     var exceededDemand: Bool { events.contains(.exceededDemand) }
 }
 
-/// Asks for one chunk at a time: in turn from within `receive` and by `request`, or when the test says so.
+/// Asks for one chunk at a time, in turn from within `receive` and by `request`.
 ///
-/// `@unchecked Sendable`: the counters are touched under `lock` only, the rest never changes after the subscription has
-/// arrived but for its end.
+/// `@unchecked Sendable`: a publisher calls its subscriber serially, and the test only reads the stream.
 private final class ChunkRecorder: Subscriber, @unchecked Sendable {
     enum Event: Hashable, Sendable {
         case chunk([UInt8]), finished, failed, exceededDemand
@@ -148,65 +137,43 @@ private final class ChunkRecorder: Subscriber, @unchecked Sendable {
 
     private let continuation: AsyncStream<Event>.Continuation
     private let cancelsAfter: Int?
-    private let waitsForTest: Bool
-    private let lock = NSLock()
     private var subscription: (any Subscription)?
     private var received = 0
     private var requested = 0
 
-    init(_ continuation: AsyncStream<Event>.Continuation, cancelsAfter: Int? = nil, waitsForTest: Bool = false) {
+    init(_ continuation: AsyncStream<Event>.Continuation, cancelsAfter: Int? = nil) {
         self.continuation = continuation
         self.cancelsAfter = cancelsAfter
-        self.waitsForTest = waitsForTest
     }
 
     deinit { continuation.finish() }
 
     func receive(subscription: any Subscription) {
-        lock.withLock { self.subscription = subscription }
-        requestOne()
+        self.subscription = subscription
+        requested += 1
+        subscription.request(.max(1))
     }
 
-    func requestOne() {
-        let subscription = lock.withLock {
-            requested += 1
-            return self.subscription
+    func receive(_ input: Data) -> Subscribers.Demand {
+        received += 1
+        if received > requested { continuation.yield(.exceededDemand) }
+        continuation.yield(.chunk(Array(input)))
+        if received == cancelsAfter {
+            subscription?.cancel()
+            subscription = nil
+            return .max(1)
         }
+        requested += 1
+        guard received.isMultiple(of: 2) else { return .max(1) }
         subscription?.request(.max(1))
-    }
-
-    func receive(_ input: ByteBuffer) -> Subscribers.Demand {
-        let (count, isAllowed) = lock.withLock {
-            received += 1
-            return (received, received <= requested)
-        }
-        if !isAllowed { continuation.yield(.exceededDemand) }
-        continuation.yield(.chunk(Array(input.readableBytesView)))
-        if count == cancelsAfter {
-            end()?.cancel()
-            return .max(1)
-        }
-        if waitsForTest { return .none }
-        guard count.isMultiple(of: 2) else {
-            lock.withLock { requested += 1 }
-            return .max(1)
-        }
-        requestOne()
         return .none
     }
 
     func receive(completion: Subscribers.Completion<any Error>) {
-        _ = end()
+        subscription = nil
         switch completion {
         case .finished: continuation.yield(.finished)
         case .failure: continuation.yield(.failed)
-        }
-    }
-
-    private func end() -> (any Subscription)? {
-        lock.withLock {
-            defer { subscription = nil }
-            return subscription
         }
     }
 }

@@ -1,4 +1,5 @@
 import CustomDump
+import FMHTTP
 import FMTestSupport
 import Testing
 
@@ -38,14 +39,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://FMS.example.com/x", WebOrigin(scheme: .https, host: "fms.example.com", port: 443)),
-        ("HTTP://fms.example.com", WebOrigin(scheme: .http, host: "fms.example.com", port: 80)),
-        ("https://fms.example.com:443/x", WebOrigin(scheme: .https, host: "fms.example.com")),
-        ("https://fms.example.com:/x", WebOrigin(scheme: .https, host: "fms.example.com")),
-        ("https://fms.example.com:8443", WebOrigin(scheme: .https, host: "fms.example.com", port: 8443)),
-        ("http://[::1]:80/", WebOrigin(scheme: .http, host: "[::1]")),
+        ("https://FMS.example.com/x", Origin(scheme: .https, host: "fms.example.com", port: 443)),
+        ("HTTP://fms.example.com", Origin(scheme: .http, host: "fms.example.com", port: 80)),
+        ("https://fms.example.com:443/x", Origin(scheme: .https, host: "fms.example.com")),
+        ("https://fms.example.com:/x", Origin(scheme: .https, host: "fms.example.com")),
+        ("https://fms.example.com:8443", Origin(scheme: .https, host: "fms.example.com", port: 8443)),
+        ("http://[::1]:80/", Origin(scheme: .http, host: "[::1]")),
     ])
-    func originsCompareBySchemeHostAndPort(url: String, origin: WebOrigin) throws {
+    func originsCompareBySchemeHostAndPort(url: String, origin: Origin) throws {
         expectNoDifference(try #require(URLReference(url)).origin, origin)
     }
 
@@ -56,7 +57,7 @@ import Testing
         "https://evil.com?https://good.example", "https://good.examplé/", "https://good.example./", "//good.example/",
     ])
     func whatOnlyLooksLikeTheServerIsAnotherOrigin(url: String) {
-        #expect(URLReference(url)?.origin != WebOrigin(scheme: .https, host: "good.example"))
+        #expect(URLReference(url)?.origin != Origin(scheme: .https, host: "good.example"))
     }
 
     @Test(arguments: [

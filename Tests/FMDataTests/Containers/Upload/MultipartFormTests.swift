@@ -1,7 +1,7 @@
+import FMTestSupport
 import Foundation
 import NIOCore
 import OpenCombine
-import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -12,25 +12,16 @@ import Testing
         return try MultipartForm(file, using: &generator)
     }
 
-    private static func body(_ form: MultipartForm) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var failure: (any Error)?
-        // A file in memory is published at once, on this thread.
-        let subscription = form.chunks().sink(
-            receiveCompletion: { if case .failure(let error) = $0 { failure = error } },
-            receiveValue: { bytes += Array($0.readableBytesView) }
-        )
-        subscription.cancel()
-        if let failure { throw failure }
-        return bytes
+    private static func body(_ form: MultipartForm) async throws -> [UInt8] {
+        try await form.chunks().outcome().get().flatMap { Array($0.readableBytesView) }
     }
 
-    @Test func theWholeBodyAsTheServerSeesIt() throws {
+    @Test func theWholeBodyAsTheServerSeesIt() async throws {
         let file = FMRest.ContainerFile(fileName: "bow.jpg", mimeType: "image/jpeg", data: Data("abc".utf8))
         let form = try Self.form(file)
         let boundary = try #require(form.contentType.components(separatedBy: "boundary=").last)
         #expect(form.contentType == "multipart/form-data; boundary=\(boundary)")
-        let body = try Self.body(form)
+        let body = try await Self.body(form)
         #expect(
             String(decoding: body, as: UTF8.self) == """
                 --\(boundary)\r
@@ -47,18 +38,18 @@ import Testing
 
     @Test(arguments: [
         ("plain.txt", "plain.txt"),
-        ("a\"b.txt", "a%22b.txt"),
-        ("a\r\nX-Evil: 1\r\n\r\n.txt", "a%0D%0AX-Evil: 1%0D%0A%0D%0A.txt"),
+        ("a\"b.txt", "a\\\"b.txt"),
+        ("100%22.txt", "100%22.txt"),
         ("Grüße 世界 🚢.pdf", "Grüße 世界 🚢.pdf"),
         ("e\u{301}.txt", "e\u{301}.txt"),
-        ("back\\slash;semi.txt", "back\\slash;semi.txt"),
+        ("back\\slash;semi.txt\\", "back\\\\slash;semi.txt\\\\"),
     ])
     func fileNamesCannotEndTheirHeader(name: String, escaped: String) throws {
         let escape = try MultipartForm.escaped(fileName: name)
         #expect(Array(escape.utf8) == Array(escaped.utf8))
     }
 
-    @Test(arguments: ["", "a\0b"])
+    @Test(arguments: ["", "a\0b", "a\r\nX-Evil: 1\r\n\r\n.txt", "a\n", "\r"])
     func aFileNameThatCannotBeSentIsRefused(name: String) {
         #expect(Self.refusal(of: .init(fileName: name, mimeType: "a/b", data: Data())) == .invalidFileName)
     }
@@ -81,11 +72,15 @@ import Testing
         #expect(try Self.form(file, seed: 1).contentType == Self.form(file, seed: 2).contentType)
     }
 
-    @Test func aFileThatContainsABoundaryGetsAnother() {
-        let data = Data("--B0 and --B1\r\n".utf8)
-        #expect(MultipartForm.boundary(notIn: data) { _, attempt in "B\(attempt)" } == "B2")
-        #expect(MultipartForm.hashed(data, attempt: 0) != MultipartForm.hashed(data, attempt: 1))
-        #expect(MultipartForm.boundary(notIn: data) == MultipartForm.hashed(data, attempt: 0))
+    @Test func aFileThatContainsItsBoundaryGetsAnother() throws {
+        // Not a fixed point of the hash: the search is made to look at the second candidate by a file that is asked for
+        // the first one's place among its bytes.
+        var data = Data("start".utf8)
+        let first = MultipartForm.boundary(notIn: data)
+        data.append(Data(first.utf8))
+        let boundary = MultipartForm.boundary(notIn: data)
+        #expect(data.range(of: Data(boundary.utf8)) == nil)
+        #expect(boundary != first)
     }
 
     @Test func boundariesOfStreamsComeFromTheGenerator() throws {
@@ -98,23 +93,20 @@ import Testing
     }
 
     /// Random names and contents through an independent reader of multipart bodies.
-    @Test func anyNameAndContentComeBackByteForByte() throws {
+    @Test func anyNameAndContentComeBackByteForByte() async throws {
         var generator = SeededRandom(seed: 7)
         for _ in 0..<300 {
-            let name = String.random(length: 1...12, using: &generator)
+            let name = String.randomFileName(using: &generator)
             let data = Data(
                 (0..<Int.random(in: 0...200, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
                 }
             )
             let form = try Self.form(FMRest.ContainerFile(fileName: name, data: data))
-            let body = try Self.body(form)
+            let body = try await Self.body(form)
             #expect(body.count == form.contentLength)
             let part = try #require(SinglePart(body: body, contentType: form.contentType))
             #expect(part.name == "upload")
-            let unescaped = part.fileName.replacingOccurrences(of: "%22", with: "\"", options: .literal)
-                .replacingOccurrences(of: "%0D", with: "\r", options: .literal)
-                .replacingOccurrences(of: "%0A", with: "\n", options: .literal)
-            #expect(Array(unescaped.unicodeScalars) == Array(name.unicodeScalars))
+            #expect(Array(part.fileName.unicodeScalars) == Array(name.unicodeScalars))
             #expect(part.content == Array(data))
         }
     }
@@ -148,10 +140,33 @@ private struct SinglePart {
         // By bytes: as characters, a quote and an accent after it would be one.
         let head = data[opening.count..<blank.lowerBound]
         for line in head.split(separator: 0x0A) where line.starts(with: Data("Content-Disposition: form-data".utf8)) {
-            let quoted = line.split(separator: 0x22, omittingEmptySubsequences: false)
-            guard quoted.count == 5 else { return nil }
-            name = String(decoding: quoted[1], as: UTF8.self)
-            fileName = String(decoding: quoted[3], as: UTF8.self)
+            let quoted = Self.quotedStrings(in: line)
+            guard quoted.count == 2 else { return nil }
+            name = quoted[0]
+            fileName = quoted[1]
         }
+    }
+
+    /// RFC 9110 §5.6.4: after a backslash, any byte stands for itself.
+    private static func quotedStrings(in line: Data) -> [String] {
+        var strings: [String] = []
+        var open: [UInt8]?
+        var isEscaped = false
+        for byte in line {
+            guard let bytes = open else {
+                if byte == UInt8(ascii: "\"") { open = [] }
+                continue
+            }
+            if isEscaped || byte != UInt8(ascii: "\\") && byte != UInt8(ascii: "\"") {
+                open = bytes + [byte]
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                strings.append(String(decoding: bytes, as: UTF8.self))
+                open = nil
+            }
+        }
+        return strings
     }
 }

@@ -1,3 +1,4 @@
+import FMHTTP
 import Foundation
 
 /// The cookies of one download: the part of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) that the exchange for a

@@ -1,0 +1,63 @@
+import FMData
+import FMSandbox
+import Foundation
+
+/// Which server the program talks to.
+///
+/// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file, in
+/// which the program makes a record, fills its container and deletes it again. `FM_LAYOUT`, `FM_TEXT_FIELD` and
+/// `FM_CONTAINER_FIELD` say where, if not in the fields `Name` and `Photo` of a layout `Contacts`.
+struct Host {
+    let server: DataAPI.Server
+    let database: String
+    let credentials: Credentials
+    let place: Place
+    let sandbox: Sandbox?
+
+    /// Where the picture goes.
+    struct Place {
+        var layout = "Contacts"
+        var textField = "Name"
+        var containerField = "Photo"
+    }
+
+    static func fromEnvironment() throws -> Host {
+        let environment = ProcessInfo.processInfo.environment
+        guard let host = environment["FM_HOST"] else { return try embedded() }
+        guard let database = environment["FM_DATABASE"], let user = environment["FM_USER"],
+            let password = environment["FM_PASSWORD"]
+        else { throw Incomplete() }
+        var place = Place()
+        if let layout = environment["FM_LAYOUT"] { place.layout = layout }
+        if let field = environment["FM_TEXT_FIELD"] { place.textField = field }
+        if let field = environment["FM_CONTAINER_FIELD"] { place.containerField = field }
+        return Host(
+            server: DataAPI.Server(host: host),
+            database: database,
+            credentials: Credentials(user: user, password: password),
+            place: place,
+            sandbox: nil
+        )
+    }
+
+    private static func embedded() throws -> Host {
+        let sandbox = try Sandbox.start()
+        return Host(
+            server: DataAPI.Server(host: sandbox.url),
+            database: Solution.Sample.database,
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password),
+            place: Place(),
+            sandbox: sandbox
+        )
+    }
+
+    func stop() async {
+        guard let sandbox else { return }
+        print("Sessions left on the server: \(sandbox.counters.openSessions)")
+        await sandbox.stop()
+    }
+
+    struct Incomplete: Error, CustomStringConvertible {
+        let description = "FM_HOST is set, so FM_DATABASE, FM_USER and FM_PASSWORD must be too."
+    }
+}

@@ -1,0 +1,19 @@
+import FMData
+import Foundation
+
+/// Draws how far a transfer has come, on one line of the terminal.
+struct ProgressBar {
+    private static let width = 40
+
+    let label: String
+
+    /// To be given to an upload or a download as its observer.
+    @Sendable func draw(_ progress: DataAPI.TransferProgress) {
+        let fraction = progress.fraction ?? 0
+        let done = Int(fraction * Double(Self.width))
+        let bar = String(repeating: "█", count: done) + String(repeating: "░", count: Self.width - done)
+        let isWhole = progress.completedBytes == progress.totalBytes
+        print("\r\(label) \(bar) \(Int(fraction * 100)) %", terminator: isWhole ? "\n" : "")
+        fflush(nil)
+    }
+}

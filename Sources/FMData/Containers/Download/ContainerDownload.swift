@@ -1,0 +1,44 @@
+public import Foundation
+public import OpenCombine
+
+extension DataAPI {
+    /// The content of a container, still to be fetched: a publisher of its bytes, and a choice of where to put them.
+    ///
+    ///     let photo = contacts.downloadContainer(fieldName: "Photo", recordId: 17)
+    ///
+    ///     photo.toMemory(upTo: 10_000_000)            // one value: bytes, name, type
+    ///     photo.toFile(at: "/srv/photos/17.jpg")      // one value, when the file is there as a whole
+    ///     photo.parts                                 // name, type and length, then the bytes
+    ///     photo                                       // the bytes
+    ///
+    /// Nothing is sent before demand; each subscription is one download. As a publisher it publishes the bytes in order,
+    /// one chunk per unit of demand, then finishes. Demand reaches back to the socket: while nothing is asked for nothing
+    /// is read, and the server has to wait. Chunks arrive where ``Config/delivery`` says; cancelling ends the exchange on
+    /// the wire. The session is leased until the content begins, and free again while it flows.
+    ///
+    /// Content whose session died on the server is asked for once more with a fresh one. The token goes to the server's
+    /// own origin only, and cookies live in a jar of this one download.
+    ///
+    /// Fails with ``FMRest/APIError/Code/container`` when there is no content to be had:
+    /// ``FMRest/APIError/containerError`` says why.
+    ///
+    /// Source: Claris Data API guide, "Work with container data".
+    public struct ContainerDownload: Publisher, Sendable {
+        public typealias Output = Data
+        public typealias Failure = FMRest.APIError
+
+        /// Finds the content.
+        let open: @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
+
+        public func receive<Downstream: Subscriber<Data, FMRest.APIError>>(subscriber: Downstream) {
+            parts.compactMap(\.bytes).receive(subscriber: subscriber)
+        }
+
+        /// The content's name, type and length as far as the server tells, then its bytes.
+        ///
+        /// Like the publisher itself, with one value before the bytes. There is no limit to the number of bytes.
+        public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
+            ContainerParts(opening: open()).eraseToAnyPublisher()
+        }
+    }
+}

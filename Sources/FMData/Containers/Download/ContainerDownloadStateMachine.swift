@@ -1,0 +1,167 @@
+import FMHTTP
+import Foundation
+
+/// How the content of a container is fetched under one session, as events in and actions out.
+///
+/// The story, as servers of different ages tell it:
+/// 1. A GET of the field's URL, with the session's token.
+/// 2. The usual answer is a redirect (302) to the same resource, absolute or relative, with a session cookie: followed
+///    once, with the cookie. Some servers answer 401 with the cookie instead: the same URL once more, with it.
+/// 3. Then comes the content (200); a server may also send it at once.
+/// 4. A 401 without a new cookie, a redirect without a cookie or a second redirect say that the URL is out of date, or
+///    that the session behind it is. The server is asked which: with a fresh session all of it starts over, with an
+///    empty jar, as with any other request; with a session that is alive there is nothing to be had.
+///
+/// The token goes to the server's own origin only, compared by scheme, host and port (`https://good.example.evil.com`
+/// begins like `https://good.example`), and never after a detour over another one; nothing goes to another origin at all
+/// unless the caller allows it; a redirect from https to http is never followed. A URL of the Data API itself is
+/// refused: a field's text must not become a request that runs a script under the session. At most three requests are
+/// made: the URL, the same with a cookie, the target of the redirect.
+///
+/// A value: each attempt starts with a copy of its own, and so with an empty jar.
+struct ContainerDownloadStateMachine: Sendable {
+    /// What to send.
+    struct Request: Hashable, Sendable {
+        let origin: Origin
+        /// Path and query, percent-encoded.
+        let target: String
+        /// Whether the session's token goes along, as `Authorization: Bearer`.
+        let carriesToken: Bool
+        /// The value of the `Cookie` header.
+        let cookies: String?
+    }
+
+    enum HeadAction: Hashable, Sendable {
+        /// The body that follows is the content.
+        case deliverBody
+        /// Drop the body that follows, then send this.
+        case send(Request)
+        /// Drop the body that follows, then ask the server whether the session is alive: if it is, the URL is stale.
+        case doubtSession
+        /// Drop the body that follows.
+        case fail(DataAPI.ContainerError)
+    }
+
+    private enum State {
+        /// → `awaitingHead`
+        case idle
+        /// A request is on its way. → `awaitingHead`, `over`
+        case awaitingHead(Exchange)
+        /// The content flows, or there is none to be had.
+        case over
+    }
+
+    private struct Exchange {
+        var url: URLReference
+        var origin: Origin
+        var jar = CookieJar()
+        var hasFollowedRedirect = false
+        var hasRepeatedWithCookie = false
+        /// Whether every URL so far was the server's own: one that is not could lead back to the server wherever it
+        /// likes.
+        var hasStayedHome: Bool
+    }
+
+    private let start: Exchange
+    private let server: Origin
+    private let allowsForeignOrigins: Bool
+    private var state = State.idle
+
+    /// - Parameters:
+    ///   - url: The text of the container field.
+    ///   - server: The origin that the token belongs to.
+    ///   - allowsForeignOrigins: Whether content may be fetched from other origins as well, always without the token.
+    /// - Throws: When nothing may be sent for this text.
+    init(url: String, server: Origin, allowsForeignOrigins: Bool = false) throws(DataAPI.ContainerError) {
+        guard let start = URLReference(url), let origin = start.origin else { throw DataAPI.ContainerError(.notAURL) }
+        self.start = Exchange(url: start, origin: origin, hasStayedHome: origin == server)
+        self.server = server
+        self.allowsForeignOrigins = allowsForeignOrigins
+        if let refusal = refusal(of: start, at: origin) { throw refusal }
+    }
+
+    /// The download begins.
+    mutating func started(now: Date) -> Request {
+        guard case .idle = state else { preconditionFailure("A download starts once.") }
+        state = .awaitingHead(start)
+        return request(for: start, now: now)
+    }
+
+    /// The head of an answer has arrived.
+    mutating func headReceived(status: Int, location: String?, setCookies: [String], now: Date) -> HeadAction {
+        guard case .awaitingHead(var exchange) = state else {
+            preconditionFailure("A head arrives only after a request was sent.")
+        }
+        // Only a cookie that goes back counts; a server may set others on the way.
+        let previousCookies = exchange.jar.header(for: exchange.url, now: now)
+        for cookie in setCookies {
+            exchange.jar.store(setCookie: cookie, from: exchange.url, now: now)
+        }
+        switch status {
+        case 200, 203, 204:
+            state = .over
+            return .deliverBody
+        case 301, 302, 303, 307, 308:
+            return redirected(exchange, to: location, now: now)
+        case 401:
+            let hasNewCookie = exchange.jar.header(for: exchange.url, now: now) != previousCookies
+            guard hasNewCookie, !exchange.hasRepeatedWithCookie else { return refused(exchange) }
+            exchange.hasRepeatedWithCookie = true
+            return send(exchange, now: now)
+        default:
+            return fail(.init(.unavailable, httpStatus: status))
+        }
+    }
+
+    private mutating func redirected(_ exchange: Exchange, to location: String?, now: Date) -> HeadAction {
+        guard let target = location.flatMap(URLReference.init).map(exchange.url.resolving), let origin = target.origin
+        else { return fail(.init(.invalidRedirect)) }
+        if let refusal = refusal(of: target, at: origin) { return fail(refusal) }
+        guard exchange.origin.scheme != .https || origin.scheme == .https else { return fail(.init(.insecureRedirect)) }
+        guard !exchange.jar.isEmpty, !exchange.hasFollowedRedirect else { return refused(exchange) }
+        var exchange = exchange
+        exchange.url = target
+        exchange.origin = origin
+        exchange.hasFollowedRedirect = true
+        exchange.hasStayedHome = exchange.hasStayedHome && origin == server
+        return send(exchange, now: now)
+    }
+
+    private mutating func send(_ exchange: Exchange, now: Date) -> HeadAction {
+        state = .awaitingHead(exchange)
+        return .send(request(for: exchange, now: now))
+    }
+
+    /// The session can be the reason only where its token went.
+    private mutating func refused(_ exchange: Exchange) -> HeadAction {
+        state = .over
+        return exchange.hasStayedHome ? .doubtSession : .fail(.init(.stale))
+    }
+
+    private mutating func fail(_ error: DataAPI.ContainerError) -> HeadAction {
+        state = .over
+        return .fail(error)
+    }
+
+    private func refusal(of url: URLReference, at origin: Origin) -> DataAPI.ContainerError? {
+        guard origin == server || allowsForeignOrigins else { return .init(.foreignOrigin, origin: "\(origin)") }
+        return origin == server && url.leadsIntoTheAPI ? .init(.notAURL) : nil
+    }
+
+    private func request(for exchange: Exchange, now: Date) -> Request {
+        Request(
+            origin: exchange.origin,
+            target: exchange.url.target,
+            carriesToken: exchange.hasStayedHome,
+            cookies: exchange.jar.header(for: exchange.url, now: now)
+        )
+    }
+}
+
+extension URLReference {
+    /// Whether any segment of the path says `fmi`, under which the host keeps its interfaces. Content lies below
+    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do.
+    fileprivate var leadsIntoTheAPI: Bool {
+        decodedPath.split(separator: "/").contains { $0.lowercased() == "fmi" }
+    }
+}

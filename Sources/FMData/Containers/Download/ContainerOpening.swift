@@ -1,0 +1,196 @@
+import FMHTTP
+import Foundation
+import NIOConcurrencyHelpers
+import OpenCombine
+
+/// Finds the content of a container under one session: publishes it as soon as its head is there, then finishes, so that
+/// the session is free again while the body flows.
+///
+/// Nothing is sent before demand. A token that is refused shows as an error of that kind, so that whoever leased the
+/// session starts over with a fresh one; see ``ContainerDownloadStateMachine`` for what counts as that.
+struct ContainerOpening: Publisher {
+    typealias Output = OpenedContainer
+    typealias Failure = FMRest.APIError
+
+    let server: DataAPI.Server
+    let token: SessionToken
+    /// Where the content is: known already, or asked of the server under this token first.
+    let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
+    var now: @Sendable () -> Date = { Date() }
+
+    func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
+        subscriber.receive(subscription: Inner(opening: self, downstream: AnySubscriber(subscriber)))
+    }
+}
+
+extension ContainerOpening {
+    private final class Inner: Subscription, @unchecked Sendable {
+        typealias Downstream = AnySubscriber<OpenedContainer, FMRest.APIError>
+
+        private enum State {
+            /// → `running`, with the first demand.
+            case ready
+            /// Cancelling goes to whatever is under way. → `running` with the next step, `terminal`
+            case running(any Cancellable)
+            /// Published, failed or cancelled.
+            case terminal
+        }
+
+        // `lock` guards every `var` below, which makes this class Sendable. Only the one step that is under way uses
+        // `machine`.
+        private let lock = NIOLock()
+        private let opening: ContainerOpening
+        private var downstream: Downstream?
+        private var state = State.ready
+        private var machine: ContainerDownloadStateMachine?
+
+        init(opening: ContainerOpening, downstream: Downstream) {
+            self.opening = opening
+            self.downstream = downstream
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            precondition(demand > .none, "A subscriber asks for at least one value")
+            let location = SessionExchange<ContainerDownloadStateMachine> { result in self.located(result) }
+            let isFirst = lock.withLock {
+                guard case .ready = state else { return false }
+                state = .running(location)
+                return true
+            }
+            if isFirst { location.start(opening.location) }
+        }
+
+        func cancel() {
+            let (last, downstream) = lock.withLock { lockedTerminate() }
+            if case .running(let step) = last { step.cancel() }
+            withExtendedLifetime(downstream) {}
+        }
+
+        // MARK: The steps
+
+        private func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
+            switch result {
+            case .success(var machine)?:
+                let request = machine.started(now: opening.now())
+                lock.withLock { self.machine = machine }
+                send(request)
+            case .failure(let error)?:
+                finish(.failure(error))
+            case nil:
+                finish(.failure(FMRest.APIError(.noValue, reason: "The record says nothing of the container.")))
+            }
+        }
+
+        private func send(_ request: ContainerDownloadStateMachine.Request) {
+            let response = HeldResponse { result in self.answered(result) }
+            guard begin(response) else { return }
+            response.start(opening.httpRequest(for: request), by: opening.server.client)
+        }
+
+        private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+            switch result {
+            case .success(let head): headReceived(head)
+            case .failure(let error): finish(.failure(FMRest.APIError(error)))
+            }
+        }
+
+        private func headReceived(_ head: HTTPResponseHead) {
+            let step: (HeldResponse, ContainerDownloadStateMachine.HeadAction)? = lock.withLock {
+                guard case .running(let step) = state, let response = step as? HeldResponse,
+                    let action = machine?.headReceived(
+                        status: Int(head.status.code),
+                        location: head.headers.first(name: "Location"),
+                        setCookies: head.headers["Set-Cookie"],
+                        now: opening.now()
+                    )
+                else { return nil }
+                return (response, action)
+            }
+            guard let (response, action) = step else { return }
+            switch action {
+            case .deliverBody:
+                finish(.success(OpenedContainer(head: DataAPI.ContainerHead(head.headers), response: response)))
+            case .send(let request):
+                response.drop { self.send(request) }
+            case .doubtSession:
+                response.drop { self.checkSession() }
+            case .fail(let error):
+                response.drop {}
+                finish(.failure(FMRest.APIError(error)))
+            }
+        }
+
+        /// A server that cannot tell is too old to ask for a token when content is fetched: then it was the URL.
+        private func checkSession() {
+            let check = SessionExchange<FMRest.EmptyResponse> { result in
+                if case .failure(let error)? = result, error.meansTokenRefused {
+                    self.finish(.failure(error))
+                } else {
+                    self.finish(.failure(FMRest.APIError(DataAPI.ContainerError(.stale))))
+                }
+            }
+            guard begin(check) else { return }
+            check.start(opening.server.exchange(.validateSession(.session), token: opening.token))
+        }
+
+        // MARK: State
+
+        /// Whether the next step may start.
+        private func begin(_ step: any Cancellable) -> Bool {
+            lock.withLock {
+                guard case .running = state else { return false }
+                state = .running(step)
+                return true
+            }
+        }
+
+        private func finish(_ result: Result<OpenedContainer, FMRest.APIError>) {
+            let downstream = lock.withLock { lockedTerminate().downstream }
+            switch result {
+            case .success(let container):
+                _ = downstream?.receive(container)
+                downstream?.receive(completion: .finished)
+            case .failure(let error):
+                downstream?.receive(completion: .failure(error.about(opening.summary, isSafeToRepeat: true)))
+            }
+        }
+
+        private func lockedTerminate() -> (state: State, downstream: Downstream?) {
+            defer {
+                state = .terminal
+                downstream = nil
+            }
+            return (state, downstream)
+        }
+    }
+}
+
+extension ContainerOpening {
+    fileprivate func httpRequest(for request: ContainerDownloadStateMachine.Request) -> HTTPRequest {
+        // Pictures and films are compressed already; without another coding the length is that of the content.
+        var headers = HTTPHeaders([
+            ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
+        ])
+        if request.carriesToken { headers.add(name: "Authorization", value: "Bearer \(token.value)") }
+        if let cookies = request.cookies { headers.add(name: "Cookie", value: cookies) }
+        return HTTPRequest(
+            origin: request.origin,
+            target: request.target,
+            headers: headers,
+            isSafeToRepeat: true,
+            // The content is streamed, and takes no memory here.
+            maximumBodyBytes: .max
+        )
+    }
+
+    /// The path is left out: it is the value of a field, and a key to the content.
+    fileprivate var summary: FMRest.APIError.RequestSummary {
+        FMRest.APIError.RequestSummary(
+            method: "GET",
+            origin: (try? server.origin.get())?.description ?? "",
+            path: "/••••"
+        )
+    }
+}
+
+extension HeldResponse: Cancellable {}

@@ -1,0 +1,185 @@
+import FMHTTP
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// One HTTP exchange whose body waits, unread, until somebody has looked at the head: then it is passed on under the
+/// receiver's demand, or dropped.
+final class HeldResponse: Subscriber, @unchecked Sendable {
+    typealias Input = HTTPResponsePart
+    typealias Failure = HTTPClientError
+
+    /// Who takes the body. Called by one thread at a time.
+    protocol BodyReceiver: AnyObject, Sendable {
+        func receive(_ bytes: ByteBuffer) -> Subscribers.Demand
+        func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>)
+    }
+
+    private enum State {
+        /// → `awaitingHead`, `over`
+        case new
+        /// → `held`, `over`
+        case awaitingHead((any Subscription)?)
+        /// The completion is there when the body is empty. → `passing`, `dropping`, `over`
+        case held(any Subscription, Subscribers.Completion<HTTPClientError>?)
+        /// → `over`
+        case passing(any Subscription, to: any BodyReceiver)
+        /// → `over`
+        case dropping(any Subscription, remaining: Int, then: @Sendable () -> Void)
+        case over
+    }
+
+    /// A body that nobody wants is read up to this size, to keep the connection; a longer one costs the connection.
+    private static let maximumDroppedBytes = 64 * 1024
+
+    // `lock` guards `state` and `report`, which makes this class Sendable.
+    private let lock = NIOLock()
+    private var state = State.new
+    private var report: (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)?
+
+    /// `report` is called once, unless the exchange is cancelled before.
+    init(report: @escaping @Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void) {
+        self.report = report
+    }
+
+    func start(_ request: HTTPRequest, by client: HTTPClient) {
+        let isNew = lock.withLock {
+            guard case .new = state else { return false }
+            state = .awaitingHead(nil)
+            return true
+        }
+        if isNew { client.parts(request).subscribe(self) }
+    }
+
+    /// Passes the body on: nothing of it arrives before the receiver asks. Its end may arrive at once.
+    func pass(to receiver: any BodyReceiver) {
+        let completion: Subscribers.Completion<HTTPClientError>? = lock.withLock {
+            guard case .held(let subscription, let completion) = state else { return nil }
+            state = completion == nil ? .passing(subscription, to: receiver) : .over
+            return completion
+        }
+        if let completion { receiver.bodyEnded(completion) }
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        let subscription: (any Subscription)? = lock.withLock {
+            if case .passing(let subscription, _) = state { return subscription } else { return nil }
+        }
+        subscription?.request(demand)
+    }
+
+    /// Reads on without use for the body, or gives up the connection if it is long, and goes on.
+    func drop(then next: @escaping @Sendable () -> Void) {
+        let (subscription, isOver): ((any Subscription)?, Bool) = lock.withLock {
+            guard case .held(let subscription, let completion) = state else { return (nil, false) }
+            guard completion == nil else {
+                state = .over
+                return (nil, true)
+            }
+            state = .dropping(subscription, remaining: Self.maximumDroppedBytes, then: next)
+            return (subscription, false)
+        }
+        subscription?.request(.max(1))
+        if isOver { next() }
+    }
+
+    func cancel() {
+        let last = lock.withLock {
+            report = nil
+            defer { state = .over }
+            return state
+        }
+        switch last {
+        case .awaitingHead(let subscription): subscription?.cancel()
+        case .held(let subscription, _), .passing(let subscription, _), .dropping(let subscription, _, _):
+            subscription.cancel()
+        case .new, .over: break
+        }
+    }
+
+    // MARK: From the client
+
+    func receive(subscription: any Subscription) {
+        let isWanted = lock.withLock {
+            guard case .awaitingHead(nil) = state else { return false }
+            state = .awaitingHead(subscription)
+            return true
+        }
+        if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
+    }
+
+    func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
+        switch part {
+        case .head(let head):
+            let report = lock.withLock { lockedHold() }
+            report?(.success(head))
+            return .none
+        case .body(let bytes):
+            return receive(bytes)
+        }
+    }
+
+    private func receive(_ bytes: ByteBuffer) -> Subscribers.Demand {
+        enum Action {
+            case pass(any BodyReceiver)
+            case drop
+            case giveUp(any Subscription, then: @Sendable () -> Void)
+            case none
+        }
+        let action: Action = lock.withLock {
+            switch state {
+            case .passing(_, let receiver):
+                return .pass(receiver)
+            case .dropping(let subscription, let remaining, let next) where bytes.readableBytes > remaining:
+                state = .over
+                return .giveUp(subscription, then: next)
+            case .dropping(let subscription, let remaining, let next):
+                state = .dropping(subscription, remaining: remaining - bytes.readableBytes, then: next)
+                return .drop
+            case .new, .awaitingHead, .held, .over:
+                return .none
+            }
+        }
+        switch action {
+        case .pass(let receiver): return receiver.receive(bytes)
+        case .drop: return .max(1)
+        case .giveUp(let subscription, let next):
+            subscription.cancel()
+            next()
+            return .none
+        case .none: return .none
+        }
+    }
+
+    func receive(completion: Subscribers.Completion<HTTPClientError>) {
+        let last = lock.withLock {
+            defer {
+                if case .held(let subscription, _) = state {
+                    state = .held(subscription, completion)
+                } else {
+                    state = .over
+                }
+            }
+            return state
+        }
+        switch last {
+        case .awaitingHead:
+            // Only a failure comes instead of a head.
+            if case .failure(let error) = completion { lock.withLock { lockedReport() }?(.failure(error)) }
+        case .passing(_, let receiver): receiver.bodyEnded(completion)
+        case .dropping(_, _, let next): next()
+        case .new, .held, .over: break
+        }
+    }
+
+    private func lockedHold() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
+        guard case .awaitingHead(let subscription?) = state else { return nil }
+        state = .held(subscription, nil)
+        return lockedReport()
+    }
+
+    private func lockedReport() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
+        defer { report = nil }
+        return report
+    }
+}

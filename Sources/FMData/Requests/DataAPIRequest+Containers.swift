@@ -1,0 +1,32 @@
+import FMHTTP
+
+/// Calls about containers.
+extension DataAPIRequest {
+    /// The server ignores a `modId` in the form: it goes into the URL.
+    static func upload(
+        _ file: FMRest.ContainerFile,
+        to fieldName: String,
+        recordId: Int,
+        of layout: DataAPI.Layout,
+        repetition: Int?,
+        modId: Int?,
+        observer: DataAPI.ProgressObserver?,
+        using generator: inout some RandomNumberGenerator
+    ) throws -> Self where Response == DataAPI.UploadResponse {
+        let repetition = repetition ?? 1
+        guard repetition >= 1 else {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "A repetition counts from 1; \(repetition) was given."
+            )
+        }
+        return Self(
+            method: .POST,
+            path: .record(recordId, of: layout.name, in: layout.database.name)
+                / "containers" / fieldName / String(repetition),
+            query: modId.map { [Parameter(name: "modId", value: "\($0)")] } ?? [],
+            body: .multipart(try MultipartForm(file, observer: observer, using: &generator)),
+            namedFields: [fieldName]
+        )
+    }
+}

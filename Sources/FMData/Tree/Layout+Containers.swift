@@ -1,0 +1,137 @@
+public import OpenCombine
+
+extension DataAPI.Layout {
+    /// Puts a file into a container field of a record.
+    ///
+    ///     vessels.uploadToContainerField(
+    ///         fieldName: "Photo",
+    ///         recordId: 17,
+    ///         file: FMRest.ContainerFile(fileName: "bow.jpg", data: bytes)
+    ///     )
+    ///
+    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:)`` is the
+    /// same call with the new modId and a report on its progress, and says all about it.
+    ///
+    /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
+    public func uploadToContainerField(
+        fieldName: String,
+        recordId: Int,
+        repetition: Int? = nil,
+        modId: Int? = nil,
+        file: FMRest.ContainerFile
+    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+        uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
+            .map { _ in FMRest.EmptyResponse() }
+            .eraseToAnyPublisher()
+    }
+
+    /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
+    ///
+    ///     vessels.uploadContainer(film, to: "Film", recordId: 17) { progress in
+    ///         print("\(Int(100 * (progress.fraction ?? 0))) %")
+    ///     }
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand, each subscription is one upload, and cancelling
+    /// ends it on the wire. The bytes are read while they are sent, as the connection takes them.
+    ///
+    /// When the session has expired, the file is sent again in a fresh one. A file that cannot be sent twice
+    /// (``FMRest/ContainerFile/isReplayable``) fails instead with ``FMRest/APIError/Code/sessionLost``; nothing was stored.
+    /// Fails with FileMaker code 306 when a modId was given and the record has another one by now, with 102 when the field
+    /// is not on the layout or belongs to a related table (upload to it through a layout of that table), with 101 when
+    /// there is no such record, and with ``FMRest/APIError/Code/invalidRequest`` when the file's name, type or length
+    /// cannot be sent or its bytes are not as many as announced.
+    ///
+    /// To empty a container, edit the record and write `""` to the field.
+    ///
+    /// - Parameters:
+    ///   - file: What to upload.
+    ///   - fieldName: A container field of the layout's own table.
+    ///   - recordId: The record.
+    ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
+    ///   - modId: Upload only if the record still has this modification id.
+    ///   - onProgress: Is told how many bytes of the file the connection has taken.
+    ///
+    /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
+    public func uploadContainer(
+        _ file: FMRest.ContainerFile,
+        to fieldName: String,
+        recordId: Int,
+        repetition: Int? = nil,
+        modId: Int? = nil,
+        onProgress: DataAPI.ProgressObserver? = nil
+    ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
+        database.perform {
+            var generator = SystemRandomNumberGenerator()
+            return try .upload(
+                file,
+                to: fieldName,
+                recordId: recordId,
+                of: self,
+                repetition: repetition,
+                modId: modId,
+                observer: onProgress,
+                using: &generator
+            )
+        }
+    }
+
+    /// The content of a container field of a record, still to be fetched.
+    ///
+    ///     vessels.downloadContainer(fieldName: "Photo", recordId: 17).toMemory(upTo: 10_000_000)
+    ///
+    /// The record is read and its content fetched in one session: a container's URL is bound to the session it was read
+    /// in, and goes stale with it. When the session has expired, both are done again in a fresh one.
+    ///
+    /// - Parameters:
+    ///   - fieldName: A container field as the layout shows it, related ones with their table: `"Photo"`,
+    ///     `"Parts::Drawing"`.
+    ///   - recordId: The record.
+    ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
+    ///
+    /// Source: Claris Data API guide, "Work with container data".
+    public func downloadContainer(
+        fieldName: String,
+        recordId: Int,
+        repetition: Int = 1
+    ) -> DataAPI.ContainerDownload {
+        DataAPI.ContainerDownload {
+            self.database.openContainer { token in
+                self.database.server.findContainer(fieldName, repetition, of: recordId, on: self, token: token)
+            }
+        }
+    }
+}
+
+extension DataAPI.Server {
+    private typealias Record = DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>
+
+    /// Reads the record for the container's URL.
+    fileprivate func findContainer(
+        _ fieldName: String,
+        _ repetition: Int,
+        of recordId: Int,
+        on layout: DataAPI.Layout,
+        token: SessionToken
+    ) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> {
+        deferred { () throws -> DataAPIRequest<Record> in
+            try .record(recordId, of: layout, query: DataAPI.RecordQuery(portal: []))
+        } _: { request in
+            self.exchange(request, token: token)
+                .tryMap { response in
+                    guard let value = response.data.first?.fieldData.value(of: fieldName, repetition: repetition) else {
+                        throw DataAPI.ContainerError(.fieldMissing)
+                    }
+                    return try self.downloadMachine(for: DataAPI.ContainerReference(value.text))
+                }
+                .mapError(FMRest.APIError.init(wrapping:))
+                .eraseToAnyPublisher()
+        }
+    }
+}
+
+extension FieldData {
+    /// One repetition of a field. A field that shows several has a number in the name of each, also of the first.
+    fileprivate func value(of name: String, repetition: Int) -> FieldValue? {
+        self["\(name)(\(repetition))"] ?? (repetition == 1 ? self[name] : nil)
+    }
+}
