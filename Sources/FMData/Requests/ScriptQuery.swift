@@ -5,7 +5,8 @@ extension DataAPI {
     ///
     /// Their results come back in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
     /// unknown, even a read. On a read without body (`getRecords`, `getRecordById`, `deleteRecord`) a parameter travels in
-    /// the URL: keep secrets and more than about 1,000 characters out of it.
+    /// the URL: keep secrets and more than about 1,000 characters out of it. Secrets go by
+    /// ``DataAPI/Layout/executeScript(script:parameter:)``.
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptQuery: Hashable, Sendable {

@@ -33,8 +33,9 @@ extension DataAPI.Layout {
     /// differs then:
     ///
     /// - The layout's metadata are asked for first, since a find has to name a field. The layout needs a field of its own
-    ///   that is stored and not global, and the table a record that the account may see: otherwise the publisher fails
-    ///   with ``FMRest/APIError/Code/invalidRequest`` and the script does not run.
+    ///   that is stored and not global, and the table a record that the account may see. Otherwise the script does not run
+    ///   and the publisher fails with ``FMRest/APIError/Code/invalidRequest`` when the parameter is confidential; one that
+    ///   is just long is then sent in the URL, in the hope that the server takes it.
     /// - The script starts with all records as its found set, and with one record as the current one, as it does by a GET,
     ///   but after a find, which takes its time in a large table.
     /// - A script that leaves its layout makes FileMaker answer with a record of another one; it is not looked at.
@@ -80,10 +81,17 @@ extension DataAPI.Layout {
                 let server = database.server
                 let text = try parameter?.text(server.config)
                 let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
-                if let parameter, let text,
-                    try parameter.isConfidential || server.target(of: call).utf8.count > Self.longestTarget
-                {
-                    return runByFind(script, parameter: text)
+                if let parameter, let text {
+                    if parameter.isConfidential { return runByFind(script, parameter: text) }
+                    if try server.target(of: call).utf8.count > Self.longestTarget {
+                        return runByFind(script, parameter: text)
+                            .catch { error in
+                                // The script has not run; the server may take a longer URL than it promises.
+                                error.code == .invalidRequest
+                                    ? database.perform { call } : Fail(error: error).eraseToAnyPublisher()
+                            }
+                            .eraseToAnyPublisher()
+                    }
                 }
                 return database.perform { call }
             } catch {

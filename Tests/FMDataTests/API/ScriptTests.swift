@@ -230,6 +230,17 @@ import Testing
             #expect(error?.reason.contains("did not run") == true)
             expectNoDifference(sandbox.counters.scriptRuns, 0)
         }
+        try await Hosted.run(empty) { database, sandbox in
+            let long = String(repeating: "long ", count: 800)
+            let response = try await database.addLayout("Notes").executeScript(script: "Echo", scriptParam: long)
+                .firstValue()
+            expectNoDifference(
+                response.scriptResult,
+                long,
+                "what is only long goes in the URL when there is no other way"
+            )
+            expectNoDifference(sandbox.counters.scriptRuns, 1)
+        }
         var blind = Solution.single(
             fields: [.init("gName", isGlobal: true), .init("Photo", .container), .init("omit")],
             layoutFields: ["gName", "Photo", "omit"],
