@@ -25,8 +25,7 @@ extension DataAPIRequest {
             path: .record(recordId, of: layout.name, in: layout.database.name)
                 / "containers" / fieldName / String(repetition),
             query: modId.map { [Parameter(name: "modId", value: "\($0)")] } ?? [],
-            body: .multipart(try MultipartForm(file, observer: observer, using: &generator)),
-            namedFields: [fieldName]
+            body: .multipart(try MultipartForm(file, observer: observer, using: &generator))
         )
     }
 }

@@ -85,7 +85,8 @@ import Testing
                 field(.longitude) < -120 && !field(.name).begins(with: "America")
             }
             var names: [String] = []
-            for try await record in world.zones.records(Country.self, findQuery: try FindQuery(find, limit: 500)).values {
+            for try await record in world.zones.records(Country.self, findQuery: try FindQuery(find, limit: 500)).values
+            {
                 names.append(record.fieldData.name)
             }
             #expect(names.contains("Pacific/Apia") && !names.contains { $0.hasPrefix("America") })
@@ -102,7 +103,8 @@ import Testing
         for formats in [DataAPI.DateFormats.us, .iso8601] {
             try await World.run(client: { $0.dateFormats = formats }) { world in
                 let person = Person(name: "Augusta", birthday: birthday)
-                let created = try await world.contacts.createRecord(record: EditRecord(createRecord: person)).firstValue()
+                let created = try await world.contacts.createRecord(record: EditRecord(createRecord: person))
+                    .firstValue()
                 let read = try await world.contacts.getRecordById(recordId: created.recordId).returnAs(Person.self)
                     .firstValue()
                 expectNoDifference(read.data.map(\.fieldData), [person])
@@ -256,7 +258,12 @@ import Testing
                 summary: nil
             )
             .subscribe(subscriber)
-            race(rounds: 1, { subscriber.request(.max(1)) }, { subscriber.request(.max(2)) }, { subscriber.request(.max(1)) })
+            race(
+                rounds: 1,
+                { subscriber.request(.max(1)) },
+                { subscriber.request(.max(2)) },
+                { subscriber.request(.max(1)) }
+            )
             expectNoDifference(subscriber.values.map(\.fieldData.name), ["A", "B", "C"])
             #expect(subscriber.isFinished)
         }

@@ -1,5 +1,5 @@
-import Foundation
 import FMTestSupport
+import Foundation
 import Testing
 
 @testable import FMData

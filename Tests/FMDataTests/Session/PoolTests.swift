@@ -1,8 +1,8 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
-import FMTestSupport
 import Testing
 
 @testable import FMData

@@ -1,7 +1,7 @@
 import CustomDump
 import FMHTTP
-import Foundation
 import FMTestSupport
+import Foundation
 import Testing
 
 @testable import FMData

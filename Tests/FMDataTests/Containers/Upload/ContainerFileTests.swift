@@ -1,7 +1,7 @@
+import FMTestSupport
 import Foundation
 import NIOCore
 import OpenCombine
-import FMTestSupport
 import Testing
 
 @testable import FMData

@@ -1,6 +1,6 @@
 import CustomDump
-import NIOCore
 import FMTestSupport
+import NIOCore
 import Testing
 
 @testable import FMData
