@@ -1,3 +1,5 @@
+import FMHTTP
+
 extension DataAPI.TokenStore {
     /// Whose session an entry is: the server, the database, and a digest of who logged in and of the data sources that
     /// went along. Two accounts never share an entry, and no password can be guessed from one.
@@ -43,7 +45,7 @@ extension DataAPI.TokenStore.Key {
             case .oAuth(let requestId, let identifier): parts += ["oAuth", requestId, identifier]
             }
         }
-        let digest = SHA256.digest(of: Array(DigestText(parts).text.utf8))
+        let digest = SHA256.hash(Array(DigestText(parts).text.utf8))
         self.init(
             host: host.lowercased(),
             database: database,

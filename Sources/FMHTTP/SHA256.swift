@@ -1,7 +1,8 @@
-/// SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), for key pins: some hundred bytes once per
-/// connection do not justify a cryptography package.
-enum SHA256 {
-    static func hash(_ message: [UInt8]) -> [UInt8] {
+/// SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), for key pins and for the keys of stored
+/// tokens: some hundred bytes now and then do not justify a cryptography package. Not for what needs constant time.
+package enum SHA256 {
+    /// The 32 bytes of the digest.
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
