@@ -1,13 +1,23 @@
 /// The names that a program writes most, without their namespace: `Credentials(user:password:)` is
 /// `DataAPI.Credentials(user:password:)`.
 public typealias Credentials = DataAPI.Credentials
+/// See ``DataAPI/FMDataSourceAuth``.
 public typealias FMDataSourceAuth = DataAPI.FMDataSourceAuth
+/// See ``DataAPI/ScriptQuery``.
 public typealias ScriptQuery = DataAPI.ScriptQuery
+/// See ``DataAPI/PortalRequest``.
 public typealias PortalRequest = DataAPI.PortalRequest
+/// See ``DataAPI/SortQuery``.
 public typealias SortQuery = DataAPI.SortQuery
+/// See ``DataAPI/RecordQuery``.
 public typealias RecordQuery = DataAPI.RecordQuery
+/// See ``DataAPI/FindQuery``.
 public typealias FindQuery = DataAPI.FindQuery
+/// See ``DataAPI/EditRecord``.
 public typealias EditRecord = DataAPI.EditRecord
+/// See ``DataAPI/RecordResponse``.
 public typealias RecordResponse = DataAPI.RecordResponse
+/// See ``DataAPI/EmptyPortal``.
 public typealias EmptyPortal = DataAPI.EmptyPortal
+/// See ``DataAPI/Find``.
 public typealias Find = DataAPI.Find

@@ -5,6 +5,7 @@
 /// The publishers of this library use it by themselves; this is the door for JSON from elsewhere, such as the result of a
 /// script.
 public struct FMDecoder: Sendable {
+    /// How values are read.
     public var options: DecodingOptions
     /// What `Decoder.userInfo` holds.
     public var userInfo: [CodingUserInfoKey: any Sendable]

@@ -4,6 +4,7 @@
 ///
 ///     let body = try FMEncoder().encodeFields(person)
 public struct FMEncoder: Sendable {
+    /// How values are written.
     public var options: EncodingOptions
     /// What `Encoder.userInfo` holds.
     public var userInfo: [CodingUserInfoKey: any Sendable]

@@ -9,6 +9,7 @@ extension FMRest {
     ///         error.fileMakerCode == .recordMissing ? Just(nil) : Fail(error: error)
     ///     }
     public struct APIError: FileMakerCodedError, Sendable {
+        /// The kind of failure.
         public var code: Code
         /// FileMaker's error code, when the server's answer carried one other than 0, or a script ended with one that the
         /// caller chose to treat as a failure.
@@ -65,6 +66,7 @@ extension FMRest {
 extension FMRest.APIError {
     /// The kind of failure. More kinds may come: a `switch` over them needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the kind.
         public let description: String
 
         private init(_ description: String) {

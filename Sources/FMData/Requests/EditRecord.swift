@@ -19,6 +19,7 @@ extension DataAPI {
         public var modId: Int?
         /// Related records to delete with an edit.
         public var deleteRelated: [RelatedRecord] = []
+        /// The scripts to run with the write.
         public var script: ScriptQuery?
         /// How to treat validation and "prohibit modification". FileMaker Server 2024 and later.
         public var options: WriteOptions?
@@ -61,6 +62,7 @@ extension DataAPI {
     public struct RelatedRecord: Hashable, Sendable {
         /// The portal's object name, if it has one, else its table occurrence.
         public var portal: String
+        /// The related record's id.
         public var recordId: Int
 
         public init(portal: String, recordId: Int) {
@@ -73,6 +75,7 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Create a record", parameter `options`.
     public struct WriteOptions: Hashable, Sendable, Encodable {
+        /// Whose entry a write counts as.
         public enum Mode: String, Hashable, Sendable, Encodable {
             case user, script
         }

@@ -17,8 +17,11 @@ extension DataAPI {
             case failure
         }
 
+        /// The find requests, applied in order.
         public var query: [[String: String]]
+        /// Without it records come in the order of their creation.
         public var sort: [SortQuery]?
+        /// The scripts to run with the find.
         public var script: ScriptQuery?
         /// The first record of the found set to return, counted from 1.
         public var offset: Int?

@@ -5,6 +5,7 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Get a range of records" and "Get a single record".
     public struct RecordQuery: Hashable, Sendable {
+        /// The scripts to run with the request.
         public var script: ScriptQuery?
         /// The layout whose fields and portals shape the answer. It must be based on the same table.
         public var layoutResponse: String?

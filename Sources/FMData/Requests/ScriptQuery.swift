@@ -12,12 +12,15 @@ extension DataAPI {
     public struct ScriptQuery: Hashable, Sendable {
         /// Runs after the request and its sort.
         public var script: String?
+        /// What the script after the request gets from `Get(ScriptParameter)`.
         public var scriptParam: String?
         /// Runs after the request, before its sort.
         public var scriptPreSort: String?
+        /// What the script before the sort gets from `Get(ScriptParameter)`.
         public var scriptPreSortParam: String?
         /// Runs before the request.
         public var scriptPreRequest: String?
+        /// What the script before the request gets from `Get(ScriptParameter)`.
         public var scriptPreRequestParam: String?
 
         public init(

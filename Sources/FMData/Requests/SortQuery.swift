@@ -9,7 +9,9 @@ extension DataAPI {
         public struct Order: Hashable, Sendable, Encodable {
             let rawValue: String
 
+            /// From small to large, from A to Z, from early to late.
             public static let ascend = Order(rawValue: "ascend")
+            /// The reverse of ``ascend``.
             public static let descend = Order(rawValue: "descend")
 
             /// The order in which the value list names the values; values that are not in it come last.
@@ -21,7 +23,9 @@ extension DataAPI {
             }
         }
 
+        /// The field, qualified with its table occurrence if it is not the layout's own.
         public var fieldName: String
+        /// The direction.
         public var sortOrder: Order
 
         /// - Parameter sortOrder: the default is ascending.

@@ -9,6 +9,7 @@ extension DataAPI {
         public var modId: Int?
         /// The related records that portal rows made; see ``EditRecordResponse/newPortalRecordInfo``.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
+        /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
 
         public init(
@@ -33,6 +34,7 @@ extension DataAPI {
         /// The related records that portal rows made, each once. How many a server names depends on its version: all of
         /// them on recent ones, only the last of each portal on older ones. Read the record again where it matters.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
+        /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
 
         public init(
@@ -50,7 +52,9 @@ extension DataAPI {
     public struct CreatedPortalRecordInfo: Hashable, Sendable {
         /// The related table occurrence.
         public var tableName: String
+        /// The related record's id.
         public var recordId: Int
+        /// The related record's modification id, where the server says it.
         public var modId: Int?
 
         public init(tableName: String, recordId: Int, modId: Int?) {
@@ -62,6 +66,7 @@ extension DataAPI {
 }
 
 extension DataAPI.EditRecordResponse {
+    /// A related record that a portal row made.
     public typealias CreatedPortalRecordInfo = DataAPI.CreatedPortalRecordInfo
 }
 

@@ -1,7 +1,9 @@
 extension DataAPI {
     /// Where the records of a response come from and how many there are.
     public struct DataInfo: Hashable, Sendable {
+        /// The file.
         public var database: String
+        /// The layout that shaped the answer.
         public var layout: String
         /// The layout's table occurrence.
         public var table: String

@@ -3,7 +3,9 @@ extension DataAPI.Database {
     ///
     /// Source: Claris Data API guide, "Get database names".
     public struct DatabaseListResponse: Hashable, Sendable, Decodable {
+        /// The name of a hosted file, without `.fmp12`. Names sort alphabetically.
         public struct DatabaseName: Hashable, Sendable, Decodable, Comparable {
+            /// The name itself.
             public var name: String
 
             public init(name: String) {
@@ -13,6 +15,7 @@ extension DataAPI.Database {
             public static func < (lhs: DatabaseName, rhs: DatabaseName) -> Bool { lhs.name < rhs.name }
         }
 
+        /// The files, in the server's order.
         public var databases: [DatabaseName]
 
         public init(databases: [DatabaseName]) {

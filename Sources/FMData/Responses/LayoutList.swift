@@ -6,6 +6,7 @@ extension DataAPI.Database {
         case layout(layout: DataAPI.Layout)
         case folder(name: String, layouts: [LayoutListItem])
 
+        /// The name of the layout or the folder.
         public var name: String {
             switch self {
             case .layout(let layout): layout.name

@@ -23,22 +23,31 @@ extension DataAPI.Layout {
 
         /// One field as the layout shows it.
         public struct FieldMetaData: Hashable, Sendable {
+            /// The name.
             public var name: String
+            /// How the field gets its value.
             public var type: FieldType
+            /// The control that shows the field; `nil` where the server does not say.
             public var displayType: DisplayType?
             /// The type of the field's values.
             public var result: CalcResult
             /// The value list of the field's control.
             public var valueList: String?
+            /// Whether one value is shared by all records of a session.
             public var global: Bool
+            /// Whether FileMaker enters a value by itself.
             public var autoEnter: Bool
+            /// Whether a date needs a year of four digits.
             public var fourDigitYear: Bool
             /// How many repetitions the field has.
             public var maxRepeat: Int
             /// The most characters a value may have; 0 is no limit.
             public var maxCharacters: Int?
+            /// Whether an empty value fails validation.
             public var notEmpty: Bool
+            /// Whether a value that is no number fails validation.
             public var numeric: Bool
+            /// Whether a time must lie within a day.
             public var timeOfDay: Bool
             /// The first repetition that the layout shows.
             public var repetitionStart: Int?
@@ -50,11 +59,14 @@ extension DataAPI.Layout {
 
         /// A value list and its values.
         public struct ValueLists: Hashable, Sendable, Decodable {
+            /// The name.
             public var name: String
             /// `customList` or `byField`.
             public var type: String
+            /// The values, in the list's order.
             public var values: [Value]
 
+            /// One value of a list.
             public struct Value: Hashable, Sendable, Decodable {
                 /// What is stored.
                 public var value: String
@@ -71,8 +83,11 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// The field holds what is entered.
         public static let normal = Self(rawValue: "normal")
+        /// A formula gives the value.
         public static let calculation = Self(rawValue: "calculation")
+        /// The value sums up several records.
         public static let summary = Self(rawValue: "summary")
     }
 
@@ -81,13 +96,21 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// A text box.
         public static let editText = Self(rawValue: "editText")
+        /// A drop-down list that can be typed into.
         public static let popupList = Self(rawValue: "popupList")
+        /// A pop-up menu.
         public static let popupMenu = Self(rawValue: "popupMenu")
+        /// A set of check boxes.
         public static let checkBox = Self(rawValue: "checkBox")
+        /// A set of radio buttons.
         public static let radioButtons = Self(rawValue: "radioButtons")
+        /// A selection list.
         public static let selectionList = Self(rawValue: "selectionList")
+        /// A calendar.
         public static let calendar = Self(rawValue: "calendar")
+        /// A box that conceals its text.
         public static let secureText = Self(rawValue: "secureText")
     }
 
@@ -96,11 +119,17 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Text.
         public static let text = Self(rawValue: "text")
+        /// A number.
         public static let number = Self(rawValue: "number")
+        /// A date.
         public static let date = Self(rawValue: "date")
+        /// A time of day or a span.
         public static let time = Self(rawValue: "time")
+        /// A date with a time.
         public static let timeStamp = Self(rawValue: "timeStamp")
+        /// A file, a picture, a sound.
         public static let container = Self(rawValue: "container")
     }
 }

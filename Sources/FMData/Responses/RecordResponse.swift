@@ -70,7 +70,9 @@ extension DataAPI {
 extension DataAPI.RecordResponse {
     /// The portal type of a response whose portals do not matter.
     public typealias EmptyPortal = DataAPI.EmptyPortal
+    /// Where the records of a response come from.
     public typealias DataInfo = DataAPI.DataInfo
+    /// How many rows a portal has.
     public typealias PortalDataInfo = DataAPI.PortalDataInfo
 }
 

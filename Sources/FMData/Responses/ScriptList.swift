@@ -6,6 +6,7 @@ extension DataAPI.Database {
         case script(_ name: String)
         case folder(_ name: String, scripts: [ScriptItem])
 
+        /// The name of the script or the folder.
         public var name: String {
             switch self {
             case .script(let name), .folder(let name, _): name

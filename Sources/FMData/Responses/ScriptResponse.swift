@@ -9,12 +9,15 @@ extension DataAPI {
     public struct ScriptResponse: Hashable, Sendable {
         /// Result of the script that ran after the request and its sort.
         public var scriptResult: String?
+        /// Last error of the script that ran after the request and its sort.
         public var scriptError: String?
         /// Result of the script that ran before the request.
         public var scriptResultPreRequest: String?
+        /// Last error of the script that ran before the request.
         public var scriptErrorPreRequest: String?
         /// Result of the script that ran after the request and before the sort.
         public var scriptResultPreSort: String?
+        /// Last error of the script that ran before the sort.
         public var scriptErrorPreSort: String?
 
         public init(

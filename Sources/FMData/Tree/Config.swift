@@ -65,12 +65,15 @@ extension DataAPI {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Version 1, for servers from FileMaker 17 on.
         public static let v1 = APIVersion(rawValue: "v1")
+        /// Version 2, for servers from FileMaker 19 on.
         public static let v2 = APIVersion(rawValue: "v2")
         /// Whatever the server's newest is.
         public static let latest = APIVersion(rawValue: "vLatest")
     }
 
+    /// Whether the connection is encrypted.
     public enum Scheme: String, Hashable, Sendable {
         case http, https
     }
@@ -119,6 +122,7 @@ extension DataAPI {
             case only(file: String)
         }
 
+        /// Which authorities are trusted. The default is the system's.
         public var roots: Roots = .system
         /// The client's own certificate chain and key, as PEM files.
         public var clientCertificate: ClientCertificate?
@@ -128,8 +132,11 @@ extension DataAPI {
         /// warning when a server is made with it.
         public var dangerouslySkipsVerification = false
 
+        /// A certificate by which the client proves who it is.
         public struct ClientCertificate: Hashable, Sendable {
+            /// The path of the certificate and its chain, in PEM.
             public var chainFile: String
+            /// The path of the private key, in PEM.
             public var keyFile: String
 
             public init(chainFile: String, keyFile: String) {

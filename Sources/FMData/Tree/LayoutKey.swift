@@ -14,5 +14,6 @@ public protocol LayoutKey: RawRepresentable<String>, Sendable {
 }
 
 extension LayoutKey {
+    /// The raw value.
     public var layoutName: String { rawValue }
 }

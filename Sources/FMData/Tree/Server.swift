@@ -17,6 +17,7 @@ extension DataAPI {
 
         /// The host as it was given, with its port if it has one.
         public let host: String
+        /// How the server is reached and its answers are read.
         public let config: Config
         /// Sends when the list of ``databases`` changes.
         public let objectWillChange = ObservableObjectPublisher()

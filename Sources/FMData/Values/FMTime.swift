@@ -41,6 +41,7 @@ public struct FMTime: Hashable, Sendable {
     /// The same length of time as a `Duration`.
     public var duration: Duration { .nanoseconds(totalNanoseconds) }
 
+    /// Whether the time is less than zero.
     public var isNegative: Bool { totalNanoseconds < 0 }
     /// Whole hours of the time without its sign; may exceed 23.
     public var hours: Int { Int(magnitude / 3_600) }

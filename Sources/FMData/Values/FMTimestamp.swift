@@ -6,6 +6,7 @@ public import Foundation
 /// space, is accepted on reading whatever the format. With other coders the format comes from
 /// `userInfo[.fileMakerFormat]`, US if nothing is set.
 public struct FMTimestamp: Hashable, Sendable {
+    /// The day.
     public let date: FMDate
     /// From 00:00:00 to just before 24:00:00.
     public let time: FMTime

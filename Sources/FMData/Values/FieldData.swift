@@ -41,8 +41,11 @@ public struct FieldData: Sendable {
 }
 
 extension FieldData: Sequence {
+    /// The number of fields.
     public var count: Int { names.count }
+    /// Whether there are no fields.
     public var isEmpty: Bool { names.isEmpty }
+    /// The number of fields.
     public var underestimatedCount: Int { names.count }
 
     /// Name and value of each field, in order.

@@ -14,6 +14,7 @@ public enum FieldValue: Hashable, Sendable {
     /// An empty field; writing it clears the field.
     public static let empty = FieldValue.text("")
 
+    /// Whether the field is empty.
     public var isEmpty: Bool { self == .empty }
 
     /// The value as text; a number as its digits.
@@ -34,6 +35,7 @@ public enum FieldValue: Hashable, Sendable {
 
     /// The value as an integer; `nil` when it is empty, has a fraction or does not fit.
     public var int: Int? { number?.int }
+    /// The value as a binary number, by FileMaker's rule; `nil` when it holds no digit.
     public var double: Double? { number?.double }
     /// `nil` when it is empty or needs more than a `Decimal` holds.
     public var decimal: Decimal? { number?.decimal }
@@ -42,7 +44,9 @@ public enum FieldValue: Hashable, Sendable {
 
     /// The value as a date in the request's format.
     public func date(_ format: ValueFormat = .us) -> FMDate? { FMDate(text, format: format) }
+    /// The value as a time; `nil` when it is none in this format.
     public func time(_ format: ValueFormat = .us) -> FMTime? { FMTime(text, format: format) }
+    /// The value as a timestamp; `nil` when it is none in this format.
     public func timestamp(_ format: ValueFormat = .us) -> FMTimestamp? { FMTimestamp(text, format: format) }
 }
 

@@ -23,6 +23,7 @@ extension DataAPI {
 extension DataAPI.ContainerError {
     /// A kind of failure. More may come: a `switch` over them needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the kind.
         public let description: String
 
         private init(_ description: String) {

@@ -64,6 +64,7 @@ extension DataAPI {
         /// No longer of use.
         public static let invalid = Credentials(.invalid)
 
+        /// What kind of proof these are.
         public var kind: Kind {
             switch secret {
             case .basic: .basic
@@ -97,6 +98,7 @@ extension DataAPI {
 
             /// The file's name, without `.fmp12`. Only files on the same host qualify.
             public var database: String
+            /// How the file is opened.
             public var credentials: Credentials
 
             public init(database: String, credentials: Credentials) {
@@ -105,6 +107,7 @@ extension DataAPI {
             }
         }
 
+        /// The external files.
         public var fmDataSource: [DataSource]
 
         public init(fmDataSource: [DataSource]) {

@@ -6,6 +6,7 @@ extension DataAPI.TokenStore {
     public struct Key: Hashable, Sendable {
         /// The server, as `scheme://host:port`.
         public let host: String
+        /// The hosted file's name.
         public let database: String
         /// A SHA-256 digest, in hexadecimal digits, of the account's name and those of the data sources. No password is
         /// part of it.
