@@ -92,6 +92,12 @@ let package = Package(
             path: "Examples/Quickstart",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "multiserver",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/MultiServer",
+            swiftSettings: settings
+        ),
         .target(
             name: "FMTestSupport",
             dependencies: [
