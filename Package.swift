@@ -96,6 +96,9 @@ let package = Package(
             name: "containers",
             dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/Containers",
+            name: "multiserver",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/MultiServer",
             swiftSettings: settings
         ),
         .target(

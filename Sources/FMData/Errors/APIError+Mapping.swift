@@ -57,8 +57,13 @@ extension FMRest.APIError {
     func about(_ request: RequestSummary, isSafeToRepeat: Bool) -> Self {
         var error = self
         error.request = error.request ?? request
-        // A read that may have arrived has changed nothing: it can be sent again.
-        if isSafeToRepeat { error.outcomeIsUnknown = false }
+        if isSafeToRepeat {
+            // A read that may have arrived has changed nothing: it can be sent again.
+            error.outcomeIsUnknown = false
+        } else if code == .decoding || code == .notDataAPI, httpStatus != 401 {
+            // An answer came, but not one that says what FileMaker did: a gateway's page, a body that cannot be read.
+            error.outcomeIsUnknown = true
+        }
         return error
     }
 }

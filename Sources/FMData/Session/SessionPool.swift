@@ -209,12 +209,15 @@ extension SessionPool {
         case cancel(any Cancellable)
         case setAlarm(NIODeadline)
         case callOffAlarm(@Sendable () -> Void)
-        case finish((any EndingWaiter)?, FMRest.APIError?)
+        /// With a store: when everything that was saved or dropped so far is in it.
+        case finish((any EndingWaiter)?, FMRest.APIError?, after: StoredToken?)
     }
 
     private enum Notice {
         case transition(SessionTransition)
         case status
+        /// What follows from the transitions before it, when those could not be told at once.
+        case consequences([Effect])
     }
 
     /// Lock, change, collect, unlock, act.
@@ -228,14 +231,16 @@ extension SessionPool {
     }
 
     private func act<Result>(_ change: (NIODeadline) -> (Result, [Effect])) -> Result {
+        // First the news, then their consequences: who is told that the login was refused, or that the logout is done,
+        // finds that said everywhere. While somebody else tells older news, both wait for him.
         let (result, effects, notifies) = lock.withLock {
+            let known = notices.count
             let (result, effects) = change(time.now())
+            let isDeferred = isNotifying && notices.count > known
+            if isDeferred { notices.append(.consequences(effects)) }
             if isWatched { notices.append(.status) }
-            let notifies = !notices.isEmpty && !isNotifying
-            if notifies { isNotifying = true }
-            return (result, turns.begin(effects), notifies)
+            return (result, isDeferred ? [] : turns.begin(effects), lockedMayNotify())
         }
-        // First the news, then their consequences: who is told that the login was refused finds that said everywhere.
         if notifies { notify() }
         run(effects)
         return result
@@ -294,10 +299,7 @@ extension SessionPool {
             return nil
         case .finish(let id):
             guard let ending = endings.removeValue(forKey: id) else { return nil }
-            guard let store else { return .finish(ending.waiter, ending.error) }
-            // A program may exit as soon as it hears of the end: what was saved or dropped has to be in the store.
-            store.afterwards { ending.waiter?.finish(ending.error) }
-            return nil
+            return .finish(ending.waiter, ending.error, after: store)
         case .setAlarm(let instant):
             return .setAlarm(instant)
         case .cancelAlarm:
@@ -315,7 +317,10 @@ extension SessionPool {
         case .cancel(let exchange): exchange.cancel()
         case .setAlarm(let instant): setAlarm(instant)
         case .callOffAlarm(let callOff): callOff()
-        case .finish(let waiter, let error): waiter?.finish(error)
+        case .finish(let waiter, let error, after: nil): waiter?.finish(error)
+        case .finish(let waiter, let error, after: let store?):
+            // A program may exit as soon as it hears of the end.
+            store.afterwards { waiter?.finish(error) }
         }
     }
 
@@ -359,26 +364,42 @@ extension SessionPool {
 
     /// One at a time and in order, whoever caused them: the first thread in tells what the others add meanwhile.
     private func notify() {
-        while true {
-            let notice: (Notice, DataAPI.SessionStatus)? = lock.withLock {
-                guard let first = notices.first else {
-                    isNotifying = false
-                    return nil
-                }
-                switch first {
-                case .transition: notices.removeFirst()
-                case .status: notices.removeAll { if case .status = $0 { true } else { false } }
-                }
-                return (first, machine.status)
-            }
-            guard let notice else { return }
+        while let (notice, status) = lock.withLock({ lockedNextNotice() }) {
             switch notice {
-            case (.transition(let transition), _):
+            case .transition(let transition):
                 observer.transition(transition)
-            case (.status, let status):
+            case .status:
                 if statusSubject.value != status { statusSubject.send(status) }
+            case .consequences(let effects):
+                // Whoever is told of them may take his time: meanwhile others may tell what is new.
+                run(lock.withLock { turns.begin(effects) })
+                guard lock.withLock({ lockedMayNotify() }) else { return }
             }
         }
+    }
+
+    /// Whether there is something to tell and nobody does: then the caller has to.
+    private func lockedMayNotify() -> Bool {
+        if notices.isEmpty || isNotifying { return false }
+        isNotifying = true
+        return true
+    }
+
+    private func lockedNextNotice() -> (Notice, DataAPI.SessionStatus)? {
+        guard let first = notices.first else {
+            isNotifying = false
+            return nil
+        }
+        switch first {
+        case .transition:
+            notices.removeFirst()
+        case .status:
+            notices.removeAll { if case .status = $0 { true } else { false } }
+        case .consequences:
+            notices.removeFirst()
+            isNotifying = false
+        }
+        return (first, machine.status)
     }
 }
 

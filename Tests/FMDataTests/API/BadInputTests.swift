@@ -169,6 +169,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [Sandbox.Fault.html(status: 502), .empty(status: 503), .brokenJSON])
+    func aWriteWhoseAnswerCannotBeReadMayHaveHappened(fault: Sandbox.Fault) async throws {
+        try await World.run { world in
+            world.sandbox.inject(fault, on: .createRecord)
+            let error = await world.contacts.createRecord().awaitSingleResult().failure
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            expectNoDifference(error?.isRetryable, false)
+            world.sandbox.inject(fault, on: .getRecords)
+            let read = await world.contacts.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
+            expectNoDifference(read?.outcomeIsUnknown, false)
+        }
+    }
+
     @Test func aValueOfAnotherTypeSaysWhichRecordAndField() async throws {
         struct Odd: Decodable, Sendable {
             var name: Int

@@ -1,0 +1,55 @@
+import FMData
+import FMSandbox
+
+/// One of the two servers: an embedded one, so that the example runs anywhere. In a program of yours this is
+/// `DataAPI.Server(host: "fms.example.com")` and no more.
+struct Site {
+    let name: String
+    let sandbox: Sandbox
+    let server: DataAPI.Server
+    let branches: [Branch]
+
+    static func open(_ name: String, branches: [String]) async throws -> Site {
+        let sandbox = try await Sandbox.start(branches.map(solution(named:)))
+        var config = DataAPI.Config()
+        // Four requests at once for each database.
+        config.sessions.maximumSessions = 4
+        let server = DataAPI.Server(host: sandbox.url, config: config)
+        let credentials = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        return Site(
+            name: name,
+            sandbox: sandbox,
+            server: server,
+            branches: branches.map { Branch($0, on: server, credentials: credentials) }
+        )
+    }
+
+    /// What an administrator does in the middle of the day: sessions end, connections break.
+    func restart() {
+        sandbox.restart()
+        print("The \(name) restarted")
+    }
+
+    /// Whether a restart finds no login under way, whose session nobody would know of afterwards.
+    var isSettled: Bool { server.databases.allSatisfy { $0.sessionStatus.loggingIn == 0 } }
+
+    /// Logs out of every database of the server.
+    func close() async throws {
+        _ = try await server.shutdown().firstValue()
+        print("Sessions left in the \(name): \(sandbox.counters.openSessions)")
+        await sandbox.stop()
+    }
+
+    /// The sample file under another name, with a field that makes it safe to file a contact again.
+    private static func solution(named name: String) -> Solution {
+        var solution = Solution.sample
+        solution.name = name
+        for table in solution.tables.indices where solution.tables[table].name == "Contacts" {
+            for field in solution.tables[table].fields.indices
+            where solution.tables[table].fields[field].name == "Email" {
+                solution.tables[table].fields[field].validation.unique = true
+            }
+        }
+        return solution
+    }
+}

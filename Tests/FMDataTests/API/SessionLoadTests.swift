@@ -1,0 +1,261 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Many requests at once: each ends once, no write is lost or made twice, and no session stays behind.
+@Suite struct SessionLoadTests {
+    // MARK: One login, many sessions
+
+    @Test func aThousandSubscribersOfAColdDatabaseCauseOneLogin() async throws {
+        try await World.run { world in
+            let tally = await Tally(of: (0..<1000).map { _ in read(world) })
+            expectNoDifference(tally.succeeded, 1000)
+            expectNoDifference(world.sandbox.counters.requests[.login], 1)
+            expectNoDifference(world.database.sessionStatus.waiting, 0)
+        }
+    }
+
+    /// Each of eight scripts waits for the other seven, so they end only if eight sessions work at the same time.
+    @Test func aPoolOfEightWorksInEightSessionsAtOnce() async throws {
+        let present = Locked(0)
+        let allThere = Gate()
+        var solution = Solution.sample
+        solution.addScript("Meet") { _ in
+            present.change { count in
+                count += 1
+                if count == 8 { allThere.open() }
+            }
+            await allThere.wait()
+            return .result("met")
+        }
+        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
+        var config = DataAPI.Config()
+        config.sessions.maximumSessions = 8
+        let database = DataAPI.Server(host: sandbox.url, config: config).addDatabase(
+            solution.name,
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        )
+        let meeting = database.addLayout("Contacts").executeScript(script: "Meet").map { _ in () }
+        let tally = await Tally(of: (0..<8).map { _ in meeting.eraseToAnyPublisher() })
+        expectNoDifference(tally.succeeded, 8)
+        expectNoDifference(sandbox.counters.openSessions, 8)
+        let ended = await database.logOut().awaitSingleResult()
+        expectNoDifference(ended.failure?.code, nil)
+        expectNoDifference(sandbox.counters.openSessions, 0)
+        expectNoDifference(sandbox.counters.logouts, 8)
+        await sandbox.stop()
+    }
+
+    @Test func aRefusedPasswordReachesEveryWaiterAndIsTriedOnce() async throws {
+        let wrong = Credentials(user: Solution.Sample.user, password: "wrong")
+        try await World.run(credentials: wrong, client: { $0.sessions.maximumSessions = 8 }) { world in
+            let tally = await Tally(of: (0..<200).map { _ in read(world) })
+            expectNoDifference(tally.errors.map(\.fileMakerCode), Array(repeating: .invalidAccount, count: 200))
+            expectNoDifference(world.sandbox.counters.requests[.login], 1)
+            expectNoDifference(world.database.credentials, .invalid)
+        }
+    }
+
+    @Test func aHostWithRoomForTwoServesAPoolOfEight() async throws {
+        try await World.run(
+            sandbox: { $0.maximumSessions = 2 },
+            client: {
+                $0.sessions.maximumSessions = 8
+                $0.sessions.minimumBackOff = .milliseconds(1)
+                $0.sessions.maximumBackOff = .milliseconds(5)
+            }
+        ) { world in
+            let tally = await Tally(of: (0..<200).map { _ in read(world) })
+            expectNoDifference(tally.succeeded, 200)
+            expectNoDifference(world.sandbox.counters.logins, 2)
+            #expect(world.sandbox.counters.failedLogins > 0)
+        }
+    }
+
+    // MARK: Sessions that die under work
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func tokensThatDieUnderManyWritesLoseNoneAndDoubleNone(seed: UInt64) async throws {
+        try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
+            var random = SeededRandom(seed: seed)
+            for _ in 0..<20 {
+                let passed = Int.random(in: 0..<150, using: &random)
+                world.sandbox.inject(.expireToken, on: .createRecord, skipping: passed)
+            }
+            let tally = await Tally(of: (0..<200).map { write($0, world) })
+            expectNoDifference(world.sandbox.counters.executedWrites, tally.succeeded)
+            expectNoDifference(tally.unknown, 0)
+            // Whoever meets a second dead token is told so, and nothing of his was executed.
+            expectNoDifference(Set(tally.errors.map(\.fileMakerCode)).subtracting([.invalidToken]), [])
+            expectNoDifference(tally.succeeded + tally.errors.count, 200)
+            #expect(tally.succeeded >= 190)
+        }
+    }
+
+    @Test func aRestartUnderManyWritesLosesNoneAndDoublesNone() async throws {
+        try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
+            let progress = Locked((acknowledged: 0, hasRestarted: false))
+            let sandbox = world.sandbox
+            let database = world.database
+            let writes = (0..<200).map { number in
+                write(number, world)
+                    .handleEvents(receiveOutput: { _ in
+                        // The session of a login that a restart interrupts is known to nobody, so none may be under way.
+                        let isSettled = database.sessionStatus.loggingIn == 0
+                        var restarts = false
+                        progress.change { progress in
+                            progress.acknowledged += 1
+                            restarts = progress.acknowledged >= 60 && isSettled && !progress.hasRestarted
+                            if restarts { progress.hasRestarted = true }
+                        }
+                        if restarts { sandbox.restart() }
+                    })
+                    .eraseToAnyPublisher()
+            }
+            let tally = await Tally(of: writes)
+            #expect(progress.value.hasRestarted)
+            let executed = sandbox.counters.executedWrites
+            #expect((tally.succeeded...tally.succeeded + tally.unknown).contains(executed))
+            // One request is under way in each session.
+            #expect(tally.errors.count <= 4, "\(tally.errors)")
+            expectNoDifference(tally.succeeded + tally.errors.count, 200)
+        }
+    }
+
+    // MARK: Everything at once
+
+    /// The size comes from `FMDATA_LOAD`, for a measurement; without it the test is a short one.
+    @Test func faultsOfAllKindsUnderLoad() async throws {
+        let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? 2000
+        let batch = 500
+        try await World.run(client: {
+            $0.sessions.maximumSessions = 8
+            $0.sessions.minimumBackOff = .milliseconds(1)
+            $0.sessions.maximumBackOff = .milliseconds(10)
+        }) { world in
+            var random = SeededRandom(seed: 7)
+            var tally = Tally()
+            var restarts = 0
+            let acknowledged = Locked(0)
+            let begin = ContinuousClock.now
+            for first in stride(from: 0, to: total, by: batch) {
+                for fault in Self.faults {
+                    let hitsWrite = Bool.random(using: &random)
+                    let passed = Int.random(in: 0..<(hitsWrite ? batch / 4 : batch * 3 / 4), using: &random)
+                    world.sandbox.inject(fault, on: hitsWrite ? .createRecord : .find, skipping: passed)
+                }
+                if first.isMultiple(of: 4 * batch) {
+                    restarts += 1
+                    world.sandbox.restart()
+                }
+                let requests = (first..<first + batch).map { number in
+                    guard number.isMultiple(of: 4) else { return read(world) }
+                    return write(number, world)
+                        .handleEvents(receiveOutput: { _ in acknowledged.change { $0 += 1 } })
+                        .eraseToAnyPublisher()
+                }
+                tally.add(await Tally(of: requests))
+            }
+            world.sandbox.clearFaults()
+            expectNoDifference(tally.succeeded + tally.errors.count, total)
+            let executed = world.sandbox.counters.executedWrites
+            #expect((acknowledged.value...acknowledged.value + tally.unknown).contains(executed))
+            let status = world.database.sessionStatus
+            expectNoDifference([status.leased, status.waiting], [0, 0])
+            #expect(status.refusals > 0)
+            if ProcessInfo.processInfo.environment["FMDATA_LOAD"] != nil {
+                print(
+                    """
+                    \(total) requests in \(ContinuousClock.now - begin): \(tally.succeeded) answered, \
+                    \(tally.errors.count) failed; writes: \(executed) executed, \(acknowledged.value) acknowledged, \
+                    \(tally.unknown) reported unknown; \(restarts) restarts; \(status)
+                    """
+                )
+            }
+        }
+    }
+
+    private static let faults: [Sandbox.Fault] = [
+        .expireToken, .expireToken, .expireToken, .cut(afterBodyBytes: 10), .reset, .resetAfterExecution,
+        .html(status: 502), .empty(status: 503), .brokenJSON,
+    ]
+
+    /// For a measurement: how much faster eight sessions are than one. Not part of a test run, since it measures time.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["FMDATA_LOAD"] != nil))
+    func eightSessionsAreFasterThanOne() async throws {
+        var times: [Duration] = []
+        for sessions in [1, 8] {
+            try await World.run(
+                sandbox: { $0.latency = .milliseconds(20) },
+                client: { $0.sessions.maximumSessions = sessions }
+            ) { world in
+                let begin = ContinuousClock.now
+                let tally = await Tally(of: (0..<64).map { _ in read(world) })
+                times.append(ContinuousClock.now - begin)
+                expectNoDifference(tally.succeeded, 64)
+            }
+        }
+        print("64 finds: \(times[0]) in one session, \(times[1]) in eight, \(times[0] / times[1]) times as fast")
+        #expect(times[0] / times[1] >= 6)
+    }
+
+    // MARK: Requests
+
+    private func read(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
+        world.contacts.findRecords(query: FindQuery(query: [["Name": "Ada"]], limit: 1)).returnAs(FieldData.self)
+            .map { _ in () }
+            .eraseToAnyPublisher()
+    }
+
+    private func write(_ number: Int, _ world: World) -> AnyPublisher<Void, FMRest.APIError> {
+        let record: FieldData = ["Name": .text("Newcomer \(number)")]
+        return world.contacts.createRecord(record: EditRecord(createRecord: record))
+            .map { _ in () }
+            .eraseToAnyPublisher()
+    }
+}
+
+/// How requests ended that were made at the same moment.
+private struct Tally {
+    var succeeded = 0
+    var errors: [FMRest.APIError] = []
+
+    /// Of the errors, those after which nobody knows whether the server did it.
+    var unknown: Int { errors.count(where: \.outcomeIsUnknown) }
+
+    init() {}
+
+    /// Subscribes to all, then waits for all, and checks that each ended once, with a value or an error.
+    init(of requests: [AnyPublisher<Void, FMRest.APIError>]) async {
+        let subscribers = requests.map { request in
+            let subscriber = TrackingSubscriber<Void, FMRest.APIError>()
+            request.subscribe(subscriber)
+            return subscriber
+        }
+        for subscriber in subscribers { await subscriber.completion() }
+        for subscriber in subscribers {
+            let ends = subscriber.history.count { if case .completion = $0 { true } else { false } }
+            #expect(ends == 1)
+            switch subscriber.completionIfAny {
+            case .finished:
+                #expect(subscriber.values.count == 1)
+                succeeded += 1
+            case .failure(let error):
+                #expect(subscriber.values.isEmpty)
+                errors.append(error)
+            case nil:
+                Issue.record("A request did not end")
+            }
+        }
+    }
+
+    mutating func add(_ other: Tally) {
+        succeeded += other.succeeded
+        errors += other.errors
+    }
+}

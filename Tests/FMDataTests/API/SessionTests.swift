@@ -1,0 +1,206 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What a program sees of sessions: credentials, status, pinned work, siblings, stores and ends.
+@Suite struct SessionTests {
+    private static let guest = Credentials(user: Solution.Sample.guestUser, password: Solution.Sample.guestPassword)
+    private static let one = RecordQuery(limit: 1)
+
+    private func read(_ database: DataAPI.Database) -> AnyPublisher<FieldData?, FMRest.APIError> {
+        database.addLayout("Contacts").getRecords(recordQuery: Self.one).returnAs(FieldData.self)
+            .map { $0.data.first?.fieldData }
+            .eraseToAnyPublisher()
+    }
+
+    // MARK: Credentials
+
+    @Test func credentialsAreThoseGivenThenATokenThenThoseGiven() async throws {
+        try await World.run { world in
+            let given = world.database.credentials
+            let kinds = TrackingSubscriber<DataAPI.Credentials, Never>()
+            world.database.$credentials.subscribe(kinds)
+            _ = try await read(world.database).firstValue()
+            expectNoDifference(world.database.credentials.kind, .token)
+            _ = try await world.database.logOut().firstValue()
+            expectNoDifference(world.database.credentials, given)
+            expectNoDifference(kinds.values.map(\.kind), [.basic, .token, .basic])
+            kinds.cancel()
+        }
+    }
+
+    /// Who hears that the logout is done finds it said, also while another thread is still telling of the login.
+    @Test func theNewsOfALogoutComesBeforeItsEnd() async throws {
+        try await World.run { world in
+            for _ in 0..<50 {
+                let found = TrackingSubscriber<FieldData?, FMRest.APIError>()
+                read(world.database).subscribe(found)
+                await found.valueCount(atLeast: 1)
+                let shown = Locked<DataAPI.Credentials.Kind?>(nil)
+                let database = world.database
+                let ended = TrackingSubscriber<FMRest.EmptyResponse, FMRest.APIError>(onEvent: { event in
+                    if case .value = event { shown.change { $0 = database.credentials.kind } }
+                })
+                database.logOut().subscribe(ended)
+                await ended.completion()
+                expectNoDifference(ended.values.count, 1)
+                expectNoDifference(shown.value, .basic)
+            }
+        }
+    }
+
+    @Test func refusedCredentialsAreInvalidUntilTheyAreReplaced() async throws {
+        try await World.run(credentials: Credentials(user: "admin", password: "wrong")) { world in
+            for _ in 0..<3 {
+                let error = await read(world.database).awaitSingleResult().failure
+                expectNoDifference(error?.fileMakerCode, .invalidAccount)
+            }
+            expectNoDifference(world.database.credentials, .invalid)
+            expectNoDifference(world.sandbox.counters.failedLogins, 1)
+            _ = try await world.database.login(credentials: Self.guest).firstValue()
+            _ = try await read(world.database).firstValue()
+            expectNoDifference(world.database.credentials.kind, .token)
+        }
+    }
+
+    // MARK: Pinned work
+
+    @Test func globalsAreSeenInsideAndNowhereElse() async throws {
+        try await World.run { world in
+            let inside = try await world.database.withSession { pinned in
+                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+                    .flatMap { _ in self.read(pinned) }
+                    .eraseToAnyPublisher()
+            }.firstValue()
+            expectNoDifference(inside?["gFilter"], "mine")
+            let outside = try await read(world.database).firstValue()
+            expectNoDifference(outside?["gFilter"], "")
+        }
+    }
+
+    @Test func aLostPinnedSessionIsNotReplaced() async throws {
+        try await World.run { world in
+            let sandbox = world.sandbox
+            let error = await world.database.withSession { pinned in
+                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+                    .handleEvents(receiveOutput: { _ in sandbox.expireSessions() })
+                    .flatMap { _ in self.read(pinned) }
+                    .eraseToAnyPublisher()
+            }.awaitSingleResult().failure
+            expectNoDifference(error?.code, .sessionLost)
+            expectNoDifference(sandbox.counters.requests[.getRecords], 1)
+            expectNoDifference(sandbox.counters.logins, 1)
+        }
+    }
+
+    // MARK: Siblings
+
+    @Test func aSiblingIsSomebodyElseOnTheSameServer() async throws {
+        try await World.run { world in
+            let sibling = world.database.as(Self.guest)
+            let record: FieldData = ["Name": "Mary"]
+            let refused = await sibling.addLayout("Contacts").createRecord(record: EditRecord(createRecord: record))
+                .awaitSingleResult().failure
+            expectNoDifference(refused?.fileMakerCode, .recordAccessDenied)
+            _ = try await world.contacts.createRecord(record: EditRecord(createRecord: record)).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2)
+            #expect(sibling.credentials != world.database.credentials)
+            _ = try await sibling.logOut().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 1)
+        }
+    }
+
+    @Test func theLastReferenceLogsOut() async throws {
+        try await World.run { world in
+            do {
+                let sibling = world.database.as(Self.guest)
+                _ = try await read(sibling).firstValue()
+                expectNoDifference(world.sandbox.counters.openSessions, 1)
+            }
+            await until { world.sandbox.counters.openSessions == 0 }
+            expectNoDifference(world.sandbox.counters.logouts, 1)
+        }
+    }
+
+    // MARK: Ends
+
+    @Test func loggingOutTwiceIsLoggingOutOnce() async throws {
+        try await World.run { world in
+            _ = try await read(world.database).firstValue()
+            _ = try await world.database.logOut().firstValue()
+            _ = try await world.database.logOut().firstValue()
+            expectNoDifference(world.sandbox.counters.logouts, 1)
+            expectNoDifference(world.sandbox.counters.requests[.logout], 1)
+            _ = try await read(world.database).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2)
+        }
+    }
+
+    @Test func shuttingDownEndsAllSessionsOfAllDatabases() async throws {
+        try await World.run { world in
+            let sibling = world.database.as(Self.guest)
+            _ = try await read(world.database).firstValue()
+            _ = try await read(sibling).firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 2)
+            _ = try await world.database.server.shutdown().firstValue()
+            _ = try await world.database.server.shutdown().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 0)
+            expectNoDifference(world.sandbox.counters.logouts, 2)
+            let error = await read(sibling).awaitSingleResult().failure
+            expectNoDifference(error?.code, .shutdown)
+        }
+    }
+
+    // MARK: Status
+
+    @Test func theStatusTellsWhatSessionsDo() async throws {
+        try await World.run { world in
+            let watcher = TrackingSubscriber<DataAPI.SessionStatus, Never>()
+            world.database.status.subscribe(watcher)
+            _ = try await read(world.database).firstValue()
+            _ = try await world.database.logOut().firstValue()
+            await watcher.wait { events in
+                events.contains { event in
+                    guard case .value(let status) = event else { return false }
+                    return status.logouts == 1 && status.sessions == 0
+                }
+            }
+            watcher.cancel()
+            #expect(watcher.values.contains { $0.leased == 1 && $0.sessions == 1 })
+            var expected = DataAPI.SessionStatus()
+            expected.limit = 1
+            expected.logins = 1
+            expected.logouts = 1
+            expectNoDifference(world.database.sessionStatus, expected)
+        }
+    }
+
+    // MARK: Stores
+
+    @Test func aStoredSessionServesTheNextServerObject() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMData-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("session").path
+        try await World.run(client: { $0.sessions.tokenStore = .file(at: path) }) { world in
+            _ = try await read(world.database).firstValue()
+            _ = try await world.database.server.shutdown().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 1)
+
+            let first = world.database.server
+            let database = DataAPI.Server(host: first.host, config: first.config).addDatabase(
+                world.database.name,
+                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            )
+            _ = try await read(database).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 1)
+            _ = try await database.logOut().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 0)
+        }
+    }
+}
