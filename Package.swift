@@ -138,6 +138,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "FMDataCLITests",
+            dependencies: ["FMDataCLI", "FMSandbox", customDump, issueReporting],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "DocumentationTests",
             dependencies: ["FMData", "FMSandbox", openCombine, customDump, issueReporting],
             swiftSettings: settings

@@ -26,6 +26,9 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "How many sessions may be open at once.")
     var maxSessions = 500
 
+    @Option(help: "How many wrong passwords in a row lock an account for five minutes; 0 for never.")
+    var loginAttempts = 0
+
     @Option(help: ArgumentHelp("Hold every answer back for this many milliseconds.", valueName: "ms"))
     var latency = 0
 
@@ -61,6 +64,7 @@ struct SandboxCommand: AsyncParsableCommand {
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
         guard maxSessions >= 0 else { throw ValidationError("--max-sessions takes no negative number.") }
+        guard loginAttempts >= 0 else { throw ValidationError("--login-attempts takes no negative number.") }
         guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency takes 0 to 3600000.") }
         guard Sandbox.ServerVersion(rawValue: serverVersion) != nil else {
             throw ValidationError("--server-version takes 17, 18, 19 or 22.")
@@ -93,6 +97,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
     private var configuration: Sandbox.Configuration {
         var configuration = Sandbox.Configuration(tls: tls, port: port, maximumSessions: maxSessions)
+        if loginAttempts > 0 { configuration.loginThrottling = .init(attempts: loginAttempts) }
         if latency > 0 { configuration.latency = .milliseconds(latency) }
         if let version = Sandbox.ServerVersion(rawValue: serverVersion) { configuration.serverVersion = version }
         if openContainers { configuration.containerStreaming = .open }
@@ -127,7 +132,7 @@ struct FaultArgument: ExpressibleByArgument {
         let name = String(text.prefix { $0.isLetter })
         let digits = text.dropFirst(name.count)
         let number = Int(digits)
-        guard digits.isEmpty || number != nil else { return nil }
+        guard digits.isEmpty || digits.allSatisfy(\.isNumber) && number != nil else { return nil }
         switch (name, number) {
         case ("expireToken", nil): return .expireToken
         case ("reset", nil): return .reset
@@ -135,14 +140,17 @@ struct FaultArgument: ExpressibleByArgument {
         case ("restart", nil): return .restart
         case ("fullHost", nil): return .fullHost
         case ("brokenJSON", nil): return .brokenJSON
-        case ("html", let status): return .html(status: status ?? 502)
-        case ("empty", let status): return .empty(status: status ?? 503)
+        case ("html", let status): return isStatus(status ?? 502) ? .html(status: status ?? 502) : nil
+        case ("empty", let status): return isStatus(status ?? 503) ? .empty(status: status ?? 503) : nil
         case ("delay", let milliseconds?): return .delay(.milliseconds(milliseconds))
         case ("cut", let bytes): return .cut(afterBodyBytes: bytes ?? 0)
         case ("error", let code?): return .error(FileMakerError(code))
         default: return nil
         }
     }
+
+    /// Statuses of final answers; one below 200 would leave the client waiting for another.
+    private static func isStatus(_ number: Int) -> Bool { (200...599).contains(number) }
 }
 
 /// Waits for SIGINT or SIGTERM.

@@ -27,6 +27,22 @@ extension Sandbox {
         case open = 2
     }
 
+    /// When an account is locked because somebody guesses its password: after so many wrong ones in a row, each within
+    /// ``period`` of the one before, logins are refused with 214, even with the right password, until ``period`` has passed
+    /// since the last wrong one. Only accounts with a name and password are counted; a login that succeeds starts anew.
+    public struct LoginThrottling: Sendable, Equatable {
+        /// How many wrong passwords lock the account. The default is 5.
+        public var attempts: Int
+        /// How long it is locked, on the sandbox's clock. The default is 5 minutes.
+        public var period: Duration
+
+        /// Throttling after a number of wrong passwords.
+        public init(attempts: Int = 5, period: Duration = .seconds(5 * 60)) {
+            self.attempts = attempts
+            self.period = period
+        }
+    }
+
     /// A logger for ``Configuration/logger`` that writes every request to standard error.
     public static var standardErrorLogger: Logger {
         Logger(label: "FMSandbox", factory: { StreamLogHandler.standardError(label: $0) })
@@ -45,6 +61,8 @@ extension Sandbox {
         public var sessionLimitCode: Int
         /// How long a session lives after its last request. The default is 15 minutes.
         public var sessionLifetime: Duration
+        /// When wrong passwords lock an account. Never by default, so that tests may log in wrongly as often as they like.
+        public var loginThrottling: LoginThrottling?
         /// How long the answer to every request is held back. None by default.
         public var latency: Duration?
         /// How long a connection without a request is kept open, in real time. The default is 5 s, as on a server.
@@ -75,6 +93,7 @@ extension Sandbox {
             maximumSessions: Int = 500,
             sessionLimitCode: Int = 956,
             sessionLifetime: Duration = .seconds(15 * 60),
+            loginThrottling: LoginThrottling? = nil,
             latency: Duration? = nil,
             keepAlive: Duration = .seconds(5),
             requestsPerConnection: Int? = nil,
@@ -92,6 +111,7 @@ extension Sandbox {
             self.maximumSessions = maximumSessions
             self.sessionLimitCode = sessionLimitCode
             self.sessionLifetime = sessionLifetime
+            self.loginThrottling = loginThrottling
             self.latency = latency
             self.keepAlive = keepAlive
             self.requestsPerConnection = requestsPerConnection

@@ -12,7 +12,7 @@ extension Responder {
         var read = try Read(context, layout, portals: call.queryJSON("portal"), page: page) { key, portal in
             try call.queryCount("_\(key).\(portal)")
         }
-        let sort = try context.sort(call.queryJSON("_sort"), on: layout, context.reader())
+        let sort = try context.sort(call.queryJSON("_sort"), on: layout)
         return try await read.perform(sort: sort) { reader in reader.world.tables[layout.table].records }
     }
 
@@ -57,7 +57,7 @@ extension Responder {
             return try call.queryCount("_\(key).\(portal)")
         }
         let requests = try findRequests(call.body["query"], on: layout, context)
-        let sort = try context.sort(call.body["sort"], on: layout, context.reader())
+        let sort = try context.sort(call.body["sort"], on: layout)
         return try await read.perform(sort: sort) { reader in
             let found = reader.find(requests, table: layout.table, database: context.database)
             guard !found.isEmpty else { throw FileMakerError(401) }

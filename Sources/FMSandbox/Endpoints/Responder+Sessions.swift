@@ -20,7 +20,7 @@ extension Responder {
         }
         guard let database = engine.model.database(named: call.route.database) else { throw FileMakerError(802) }
         let dataSources = try Self.dataSources(call.body["fmDataSource"])
-        let account = try account(of: call.request, in: database)
+        let account = try throttledAccount(of: call.request, in: database)
         guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
             throw FileMakerError(212)
         }
@@ -39,6 +39,27 @@ extension Responder {
 
     private static func hasCredentials(_ request: SandboxRequest) -> Bool {
         request.header("authorization") != nil || request.header("x-fm-data-oauth-request-id") != nil
+    }
+
+    /// As ``account(of:in:)``, unless too many wrong passwords were sent for the account.
+    private func throttledAccount(
+        of request: SandboxRequest,
+        in database: DatabaseModel
+    ) throws -> Solution.Account {
+        guard let rule = engine.configuration.loginThrottling, let (user, _) = request.basicCredentials else {
+            return try account(of: request, in: database)
+        }
+        let key = LoginThrottle.Key(database: database.index, account: user)
+        let now = engine.clock.now
+        guard !engine.withState({ $0.throttle.isLocked(key, now: now, rule) }) else { throw FileMakerError(214) }
+        do {
+            let proven = try account(of: request, in: database)
+            engine.withState { $0.throttle.succeed(key) }
+            return proven
+        } catch let error as FileMakerError where error.code == 212 {
+            engine.withState { $0.throttle.fail(key, now: now, rule) }
+            throw error
+        }
     }
 
     /// The account that a Basic, an FMID or an OAuth login proves.

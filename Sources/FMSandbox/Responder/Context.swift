@@ -57,7 +57,7 @@ struct Context: Sendable {
     }
 
     /// The sort order of a request: `[{"fieldName": "Name", "sortOrder": "ascend"}]`.
-    func sort(_ value: JSONValue?, on layout: LayoutModel, _ reader: Reader) throws -> [SortModel] {
+    func sort(_ value: JSONValue?, on layout: LayoutModel) throws -> [SortModel] {
         guard let value else { return [] }
         guard let elements = value.array else { throw FileMakerError(1708) }
         return try elements.map { element in
@@ -74,8 +74,7 @@ struct Context: Sendable {
             case "descend": return SortModel(reference: field.reference, order: .descending)
             default:
                 guard let list = database.valueLists[order] else { throw FileMakerError(108) }
-                let values = reader.values(of: list, for: nil, database: database).map(\.value)
-                return SortModel(reference: field.reference, order: .list(values))
+                return SortModel(reference: field.reference, order: .valueList(list))
             }
         }
     }

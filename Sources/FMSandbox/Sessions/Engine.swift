@@ -15,6 +15,7 @@ final class Engine: Sendable {
         var tickets: [String: ContainerTicket] = [:]
         var faults = FaultScript()
         var oauth = OAuthProvider()
+        var throttle = LoginThrottle()
     }
 
     let solutions: [Solution]

@@ -2,7 +2,7 @@ extension Solution {
     /// Somebody who may log in.
     public struct Account: Codable, Sendable {
         /// How the account proves who it is.
-        public enum Kind: String, Codable, Sendable {
+        public enum Kind: String, Codable, Sendable, CaseIterable {
             /// Name and password, kept in the file.
             case fileMaker
             /// An OAuth provider; the name is what the provider calls the user.

@@ -27,6 +27,8 @@ extension Solution {
                     reason: "expected a name that ends in .json or .csv"
                 )
             }
+            // The records are the solution's own now; saved and loaded again, they must not come twice.
+            solution.tables[index].recordsFile = nil
         }
         return solution
     }

@@ -38,7 +38,7 @@ extension Solution {
     /// A layout: the only window through which a client sees records.
     public struct Layout: Codable, Sendable {
         /// How the layout shows records; with `v1` it decides how many portal rows are sent.
-        public enum View: String, Codable, Sendable {
+        public enum View: String, Codable, Sendable, CaseIterable {
             /// One record at a time: all rows of a portal.
             case form
             /// A table of records: with `v1` only the first related row.
@@ -87,7 +87,7 @@ extension Solution {
     /// A field on a layout.
     public struct LayoutField: Codable, Sendable, ExpressibleByStringLiteral {
         /// How the field is shown, as the layout metadata tells it.
-        public enum Display: String, Codable, Sendable {
+        public enum Display: String, Codable, Sendable, CaseIterable {
             /// An edit box.
             case editText
             /// A drop-down list.

@@ -14,12 +14,22 @@ extension Solution {
             self.table = table
             self.dataSource = dataSource
         }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case name, table, dataSource }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            table = try container.decode(String.self, forKey: .table)
+            dataSource = try container.decodeIfPresent(String.self, forKey: .dataSource)
+        }
     }
 
     /// A relationship between two table occurrences.
     public struct Relationship: Codable, Sendable {
         /// How two match fields are compared.
-        public enum Comparison: String, Codable, Sendable {
+        public enum Comparison: String, Codable, Sendable, CaseIterable {
             /// Equal. A match field that holds several lines matches by any of them.
             case equal = "="
             /// Different.
@@ -164,6 +174,15 @@ extension Solution {
             self.name = name
             self.database = database
         }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case name, database }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            database = try container.decode(String.self, forKey: .database)
+        }
     }
 
     /// A value list.
@@ -191,6 +210,18 @@ extension Solution {
             self.field = field
             self.displayField = displayField
             self.relatedFrom = relatedFrom
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case name, values, field, displayField, relatedFrom }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            name = try container.decode(String.self, forKey: .name)
+            values = try container.decodeIfPresent([String].self, forKey: .values)
+            field = try container.decodeIfPresent(String.self, forKey: .field)
+            displayField = try container.decodeIfPresent(String.self, forKey: .displayField)
+            relatedFrom = try container.decodeIfPresent(String.self, forKey: .relatedFrom)
         }
     }
 }

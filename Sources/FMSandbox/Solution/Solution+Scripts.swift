@@ -95,7 +95,7 @@ extension Solution {
         /// Waits: `{"wait": 0.5}`, in seconds of the sandbox's clock.
         case wait(Double)
 
-        private enum CodingKeys: String, CodingKey, CaseIterable {
+        enum CodingKeys: String, CodingKey, CaseIterable {
             case set, to, exit, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
             case deleteRecord, wait
         }

@@ -7,8 +7,8 @@ extension Solution {
         public var fields: [Field]
         /// The records in their order of creation.
         public var records: [Record]
-        /// A CSV or JSON file beside the solution file that holds further records. ``Solution/load(from:)`` reads it into
-        /// ``records``.
+        /// A CSV or JSON file beside the solution file that holds further records. ``Solution/load(from:)`` moves them into
+        /// ``records`` and leaves nil here.
         public var recordsFile: String?
 
         /// A table with the given fields and records.
@@ -178,7 +178,7 @@ extension Solution {
     /// A summary over the records of the found set.
     public struct Summary: Codable, Sendable, Equatable {
         /// What is worked out.
-        public enum Function: String, Codable, Sendable {
+        public enum Function: String, Codable, Sendable, CaseIterable {
             /// How many values are not empty.
             case count
             /// The sum of the numbers.
@@ -199,10 +199,19 @@ extension Solution {
             self.function = function
             self.field = field
         }
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case function, field }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            function = try container.decode(Function.self, forKey: .function)
+            field = try container.decode(String.self, forKey: .field)
+        }
     }
 
     /// What FileMaker enters by itself.
-    public enum AutoEnter: String, Codable, Sendable {
+    public enum AutoEnter: String, Codable, Sendable, CaseIterable {
         /// The next serial number: one more than the greatest number in the field so far.
         case serial
         /// The day the record was created.

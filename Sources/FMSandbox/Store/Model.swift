@@ -149,7 +149,7 @@ struct SortModel: Sendable {
         case ascending
         case descending
         /// The order of a value list; values that are not in it come last.
-        case list([String])
+        case valueList(ValueListModel)
     }
 
     var reference: FieldReference

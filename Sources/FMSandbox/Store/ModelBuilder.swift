@@ -381,9 +381,10 @@ struct ModelBuilder {
         case "ascend": return .ascending
         case "descend": return .descending
         default:
-            guard let list = solutions[index].valueLists.first(where: { $0.name == name }), let values = list.values
-            else { throw failure(index, path, "neither ascend, descend nor a custom value list: \(name)") }
-            return .list(values)
+            guard let place = solutions[index].valueLists.firstIndex(where: { $0.name == name }) else {
+                throw failure(index, path, "neither ascend, descend nor a value list: \(name)")
+            }
+            return .valueList(try valueList(solutions[index].valueLists[place], index, "valueLists[\(place)]"))
         }
     }
 

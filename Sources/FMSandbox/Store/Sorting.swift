@@ -32,8 +32,9 @@ extension Reader {
     /// The records in the given order; equals keep the order they come in.
     func sorted(_ records: [Record], by order: [SortModel], table: Int, database: DatabaseModel) -> [Record] {
         guard !order.isEmpty else { return records }
+        let lists = order.map { foldedValueList(of: $0, database) }
         let keyed = records.enumerated().map { position, record in
-            (position: position, keys: order.map { key(for: record, $0, table, database) })
+            (position: position, keys: zip(order, lists).map { key(for: record, $0, in: $1, table, database) })
         }
         return keyed.sorted { left, right in
             for (place, sort) in order.enumerated() {
@@ -47,13 +48,25 @@ extension Reader {
         .map { records[$0.position] }
     }
 
-    private func key(for record: Record, _ sort: SortModel, _ table: Int, _ database: DatabaseModel) -> SortKey {
+    /// The values of the value list to sort by, or nil. A list of related values has none: there is no record that they
+    /// would be related to.
+    private func foldedValueList(of sort: SortModel, _ database: DatabaseModel) -> [[UInt32]]? {
+        guard case .valueList(let list) = sort.order else { return nil }
+        return values(of: list, for: nil, database: database).map { TextFolding.fold($0.value) }
+    }
+
+    private func key(
+        for record: Record,
+        _ sort: SortModel,
+        in list: [[UInt32]]?,
+        _ table: Int,
+        _ database: DatabaseModel
+    ) -> SortKey {
         let value = values(of: sort.reference, from: record, table: table, database: database).first ?? .empty
         let text = value.text
-        if case .list(let list) = sort.order {
+        if let list {
             let folded = TextFolding.fold(text)
-            if let place = list.firstIndex(where: { TextFolding.fold($0) == folded }) { return .place(place) }
-            return .text(folded)
+            return list.firstIndex(of: folded).map(SortKey.place) ?? .text(folded)
         }
         guard !text.isEmpty else { return .empty }
         switch model.tables[sort.reference.table].fields[sort.reference.field].type {

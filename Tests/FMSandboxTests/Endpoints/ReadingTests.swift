@@ -118,6 +118,46 @@ import Testing
         }
     }
 
+    /// A value list of a field's values follows the records as they are at the time.
+    @Test func portalsSortByTheValuesOfAField() async throws {
+        let solution = Solution(
+            name: "Sorted",
+            tables: [
+                .init(name: "Box", fields: [.init("Id")], records: [.init(["Id": "1"])]),
+                .init(
+                    name: "Item",
+                    fields: [.init("BoxId"), .init("Kind")],
+                    records: ["zz", "a", "b", "", "aa"].map { .init(["BoxId": "1", "Kind": $0]) }
+                ),
+                .init(name: "Kind", fields: [.init("Name")], records: ["zz", "b"].map { .init(["Name": $0]) }),
+            ],
+            relationships: [.init("Box", "Item", matches: [.init("Id", "BoxId")])],
+            valueLists: [.init(name: "Kinds", field: "Kind::Name")],
+            layouts: [
+                .layout(
+                    .init(
+                        name: "Box",
+                        table: "Box",
+                        portals: [
+                            .init(table: "Item", fields: ["Item::Kind"], sort: [.init("Item::Kind", "Kinds")])
+                        ]
+                    )
+                ),
+                .layout(.init(name: "Kind", table: "Kind", fields: ["Name"])),
+            ],
+            accounts: [.init(name: "admin", password: "secret")]
+        )
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            func kinds() async throws -> [String?] {
+                let record = try await bench.get("layouts/Box/records/1").response["data"][0]
+                return record["portalData"]["Item"].array?.map { $0["Item::Kind"].string } ?? []
+            }
+            #expect(try await kinds() == ["b", "zz", "", "a", "aa"])
+            #expect(try await bench.post("layouts/Kind/records", ["fieldData": ["Name": "aa"]]).code == "0")
+            #expect(try await kinds() == ["aa", "b", "zz", "", "a"])
+        }
+    }
+
     @Test func findsCombineTheirRequests() async throws {
         try await withBench { (bench: Bench) async throws in
             let either = try await bench.find("Contacts", [["City": "London"], ["City": "Paris"]])
