@@ -48,7 +48,9 @@ struct UploadTests {
     }
 
     @Test func aServerThatDoesNotReadStopsThePublisher() async throws {
-        let options = FaultServer.Options(reads: false)
+        // Who does not read does not see the end either, so the server is told when to go.
+        let gate = Gate()
+        let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
         try await withServer(options, answer: { _ in [] }) { client, server, origin in
             let given = Locked(0)
             let request = put(origin, length: 1 << 30) {
@@ -64,6 +66,7 @@ struct UploadTests {
             await settled { given.value }
             #expect(given.value < 1 << 29)
             subscriber.cancel()
+            gate.open()
         }
     }
 

@@ -39,6 +39,8 @@ public final class FaultServer: Sendable {
         case wait(Gate)
         /// Says that this step was reached.
         case open(Gate)
+        /// Begins to read, where `Options.reads` is `false`.
+        case startReading
         /// Sends this many zero bytes, as fast as the client takes them and no faster.
         case sendZeros(Int)
 

@@ -142,6 +142,9 @@ final class FaultServerHandler: ChannelInboundHandler {
         case .open(let gate):
             gate.open()
             next(context: context)
+        case .startReading:
+            try? context.channel.syncOptions?.setOption(.autoRead, value: true)
+            next(context: context)
         case .sendZeros(0):
             next(context: context)
         case .sendZeros(let count):
