@@ -18,11 +18,10 @@ enum Benchmarks {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(64)
         }
-        // Line by line also into a pipe or a file: a run takes minutes.
-        setvbuf(stdout, nil, _IOLBF, 0)
         var report = Report()
         for suite in options.suites {
             try await suite.run(&report, options)
+            fflush(nil)
         }
         if let file = options.jsonFile { try report.json().write(to: URL(fileURLWithPath: file)) }
     }
