@@ -15,11 +15,13 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
+                .product(name: "FMData", package: "FMData"),
                 .product(name: "_FMHTTP", package: "FMData"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ],

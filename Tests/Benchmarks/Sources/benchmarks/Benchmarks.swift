@@ -1,12 +1,14 @@
 import Foundation
 
-/// `benchmarks [http|decode|stream|soak|all] [--json FILE]`
+/// `benchmarks [http|decode|api|stream|soak|all] [--json FILE]`
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
 enum Benchmarks {
     /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
-    static var suites: [any Suite.Type] { [HTTPSuite.self, StreamSuite.self, SoakSuite.self] }
+    static var suites: [any Suite.Type] {
+        [HTTPSuite.self, DecodeSuite.self, APISuite.self, StreamSuite.self, SoakSuite.self]
+    }
 
     static func main() async throws {
         let options: Options
@@ -16,11 +18,10 @@ enum Benchmarks {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(64)
         }
-        // Line by line also into a pipe or a file: a run takes minutes.
-        setvbuf(stdout, nil, _IOLBF, 0)
         var report = Report()
         for suite in options.suites {
             try await suite.run(&report, options)
+            fflush(nil)
         }
         if let file = options.jsonFile { try report.json().write(to: URL(fileURLWithPath: file)) }
     }

@@ -1,4 +1,5 @@
 import FMHTTP
+import Foundation
 import NIOCore
 import NIOPosix
 
@@ -17,6 +18,7 @@ enum SoakSuite: Suite {
             try await contestant.run("/s", count: 100_000, concurrency: 32)
             let now = processFootprint()
             print("\(part + 1)00,000 requests: \(now.memory / 1_000_000) MB, \(now.descriptors) descriptors")
+            fflush(nil)
         }
         let after = processFootprint()
         report["http.soak.grownMB"] = Double(after.memory - before.memory) / 1e6

@@ -29,6 +29,8 @@ func printTable(_ title: String, unit: String, rows: [(name: String, figure: Dou
         let ratio = base.map { String(format: "%6.2f ×", row.figure / $0) } ?? ""
         print("  \(name)\(figure)\(ratio)")
     }
+    // Also into a pipe or a file: a run takes minutes. (`stdout` itself is a variable that Swift 6 does not let one touch.)
+    fflush(nil)
 }
 
 /// Resident memory in bytes and open descriptors of this process.

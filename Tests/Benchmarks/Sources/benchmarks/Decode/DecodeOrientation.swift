@@ -9,9 +9,9 @@ enum DecodeOrientation {
         parsers = []
         try:
             import json
-            parsers.append(("json.loads", json.loads))
+            parsers.append(("json", json.loads))
             import orjson
-            parsers.append(("orjson.loads", orjson.loads))
+            parsers.append(("orjson", orjson.loads))
         except ImportError:
             pass
         for name, parse in parsers:
@@ -23,7 +23,7 @@ enum DecodeOrientation {
             print(name, len(data) / 1e6 / best)
         """
 
-    /// Megabytes a second by the name of the function; empty where there is no Python 3.
+    /// Megabytes a second by the name of the module; empty where there is no Python 3.
     static func python(_ json: Data, seconds: Double = 1) -> [(name: String, megabytesPerSecond: Double)] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("fmdata-\(UUID().uuidString).json")
         guard (try? json.write(to: file)) != nil else { return [] }

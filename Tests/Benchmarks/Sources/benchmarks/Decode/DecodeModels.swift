@@ -1,7 +1,7 @@
 import FMData
 import Foundation
 
-/// What the decoders of `benchmarks decode` have to do: types as a user writes them, and answers of any length.
+/// What the decoders of `benchmarks decode` and `benchmarks api` have to do: types as a user writes them, and answers of any length.
 ///
 /// Foundation's decoder gets the same types and the same bytes. It knows nothing of FileMaker's values, so the records
 /// hold only what it can read too: dates are `String` for it where they are ``FMDate`` here (which is the easier task),

@@ -1,0 +1,41 @@
+/// What is asked for, end to end: from the call to typed records.
+enum APICall: String, CaseIterable, Sendable {
+    case record, thousand
+
+    var recordCount: Int {
+        switch self {
+        case .record: 1
+        case .thousand: 1000
+        }
+    }
+
+    /// Path and query below the layout's records, for those who write their own URLs.
+    var target: String {
+        let records = "\(CannedDataAPI.root)/layouts/\(CannedDataAPI.layout)/records"
+        switch self {
+        case .record: return "\(records)/1"
+        case .thousand: return "\(records)?_limit=\(recordCount)"
+        }
+    }
+}
+
+/// One way to get typed records from a Data API. Calls follow one another, in one session.
+protocol APIContestant: Sendable {
+    var name: String { get }
+    func run(_ call: APICall, count: Int) async throws
+    func stop() async throws
+}
+
+/// What those decode to that have no type for the answer of a Data API.
+typealias PlainAnswer = DecodeModels.Answer<DecodeModels.PlainWide, DecodeModels.NoPortals>
+
+struct WrongRecordCount: Error {
+    var expected: Int
+    var received: Int
+}
+
+extension APICall {
+    func check(_ received: Int) throws {
+        guard received == recordCount else { throw WrongRecordCount(expected: recordCount, received: received) }
+    }
+}

@@ -1,0 +1,81 @@
+import FMData
+import NIOCore
+import NIOPosix
+import OpenCombine
+
+/// FMData's publishers, as a user calls them.
+struct FMDataContestant: APIContestant {
+    typealias Response = DataAPI.RecordResponse<DecodeModels.Wide, DecodeModels.NoPortals>
+
+    let name: String
+    private let database: DataAPI.Database
+
+    init(_ name: String, base: String, delivery: DataAPI.Delivery) {
+        self.name = name
+        var config = DataAPI.Config()
+        config.delivery = delivery
+        database = DataAPI.Server(host: base, config: config)
+            .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))
+    }
+
+    func run(_ call: APICall, count: Int) async throws {
+        let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+        let chains = Chains(count: count, done: done)
+        Self.chain(database.addLayout(CannedDataAPI.layout), call, chains)
+        try await done.futureResult.get()
+    }
+
+    private static func chain(_ layout: DataAPI.Layout, _ call: APICall, _ chains: Chains) {
+        guard chains.next() else { return }
+        publisher(layout, call).subscribe(Next(layout, call, chains))
+    }
+
+    private static func publisher(
+        _ layout: DataAPI.Layout,
+        _ call: APICall
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        switch call {
+        case .record: layout.getRecordById(recordId: 1)
+        case .thousand: layout.getRecords(recordQuery: RecordQuery(limit: call.recordCount))
+        }
+    }
+
+    func stop() async throws {
+        _ = try await database.server.shutdown().firstValue()
+    }
+
+    /// One link of a chain: the next call begins when the last has finished.
+    private final class Next: Subscriber {
+        typealias Input = Response
+        typealias Failure = FMRest.APIError
+
+        private let layout: DataAPI.Layout
+        private let call: APICall
+        private let chains: Chains
+        private var received = 0
+
+        init(_ layout: DataAPI.Layout, _ call: APICall, _ chains: Chains) {
+            self.layout = layout
+            self.call = call
+            self.chains = chains
+        }
+
+        func receive(subscription: any Subscription) { subscription.request(.unlimited) }
+
+        func receive(_ response: Response) -> Subscribers.Demand {
+            received = response.data.count
+            return .none
+        }
+
+        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+            do {
+                if case .failure(let error) = completion { throw error }
+                try call.check(received)
+                chains.ended()
+                FMDataContestant.chain(layout, call, chains)
+            } catch {
+                chains.ended(error)
+            }
+        }
+    }
+}

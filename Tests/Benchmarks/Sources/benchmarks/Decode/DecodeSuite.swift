@@ -1,0 +1,120 @@
+import FMData
+import Foundation
+
+/// Typed records out of JSON by FMData, by Foundation's JSONDecoder and, untyped, by JSONSerialization: the same bytes, all
+/// in turn, several rounds, medians.
+///
+/// Figures are megabytes of JSON a second, under
+/// `decode.<wide|narrow|portals>.<1|100|100000>.<fmdata_mb_s|foundation_mb_s|serialization_mb_s>`. Where there is Python 3,
+/// what its parsers make of the 100 wide records stands under `decode.python.<json|orjson>_mb_s`.
+enum DecodeSuite: Suite {
+    static let name = "decode"
+
+    private static let secondsPerTurn = 0.15
+
+    static func run(_ report: inout Report, _ options: Options) async throws {
+        for count in [1, 100, 100_000] {
+            let assignments = [
+                Assignment("wide", DecodeAnswers.wide(count), DecodeModels.Wide.self, DecodeModels.PlainWide.self),
+                Assignment("narrow", DecodeAnswers.narrow(count), DecodeModels.Narrow.self, DecodeModels.Narrow.self),
+                Assignment(
+                    "portals",
+                    DecodeAnswers.portals(count),
+                    DecodeModels.Narrow.self,
+                    DecodeModels.Narrow.self,
+                    portals: DecodeModels.Portals.self
+                ),
+            ]
+            for assignment in assignments {
+                let figures = try await measure(assignment, count, options)
+                for (name, figure) in figures { report["decode.\(assignment.shape).\(count).\(name)"] = figure }
+                printTable(
+                    "\(assignment.shape) records, \(count) of them",
+                    unit: "MB/s",
+                    rows: figures,
+                    baseline: ["foundation_mb_s"]
+                )
+            }
+        }
+        if options.only == nil { orientation(&report) }
+    }
+
+    /// Megabytes a second.
+    private static func measure(
+        _ assignment: Assignment,
+        _ count: Int,
+        _ options: Options
+    ) async throws -> [(name: String, figure: Double)] {
+        let competitors = assignment.decoders
+            .filter { options.only == nil || options.only == $0.name }
+            .map { decoder in
+                Competitor(decoder.name) { repetitions in
+                    for _ in 0..<repetitions {
+                        let decoded = try decoder.decode(assignment.json)
+                        guard decoded == count else { throw WrongCount(expected: count, decoded: decoded) }
+                    }
+                }
+            }
+        let megabytes = Double(assignment.json.count) / 1e6
+        return try await compare(
+            competitors,
+            // A short answer a few hundred times, a long one once.
+            sample: max(1, 200_000 / assignment.json.count),
+            rounds: options.rounds,
+            secondsPerTurn: secondsPerTurn
+        )
+        .map { ($0.name, $0.figure * megabytes) }
+    }
+
+    private static func orientation(_ report: inout Report) {
+        let figures = DecodeOrientation.python(DecodeAnswers.wide(100)).map { ($0.name, $0.megabytesPerSecond) }
+        guard !figures.isEmpty else { return }
+        for (name, figure) in figures { report["decode.python.\(name)_mb_s"] = figure }
+        printTable("wide records, 100 of them, untyped, in Python", unit: "MB/s", rows: figures, baseline: ["json"])
+    }
+
+    private struct WrongCount: Error {
+        var expected: Int
+        var decoded: Int
+    }
+}
+
+/// One answer, and the ways to decode it; each tells how many records it found.
+private struct Assignment {
+    let shape: String
+    let json: Data
+    let decoders: [(name: String, decode: (Data) throws -> Int)]
+
+    init<R: Decodable, Plain: Decodable>(_ shape: String, _ json: Data, _ fields: R.Type, _ plain: Plain.Type) {
+        self.init(shape, json, fields, plain, portals: DecodeModels.NoPortals.self)
+    }
+
+    /// - Parameter plain: the type of the fields for a decoder that knows nothing of FileMaker's values.
+    init<R: Decodable, Plain: Decodable, P: Decodable>(
+        _ shape: String,
+        _ json: Data,
+        _ fields: R.Type,
+        _ plain: Plain.Type,
+        portals: P.Type
+    ) {
+        self.shape = shape
+        self.json = json
+        decoders = [
+            (
+                "fmdata_mb_s",
+                { try FMDecoder().decodeAnswer(DataAPI.RecordResponse<R, P>.self, from: $0).data.count }
+            ),
+            (
+                "foundation_mb_s",
+                { try JSONDecoder().decode(DecodeModels.Answer<Plain, P>.self, from: $0).response.data.count }
+            ),
+            ("serialization_mb_s", { try Self.countUntyped($0) }),
+        ]
+    }
+
+    private static func countUntyped(_ json: Data) throws -> Int {
+        let answer = try JSONSerialization.jsonObject(with: json) as? [String: Any]
+        let response = answer?["response"] as? [String: Any]
+        return (response?["data"] as? [Any])?.count ?? 0
+    }
+}
