@@ -96,6 +96,9 @@ let package = Package(
             name: "containers",
             dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/Containers",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "multiserver",
             dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/MultiServer",
