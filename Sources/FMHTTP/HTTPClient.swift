@@ -44,7 +44,8 @@ public final class HTTPClient: Sendable {
         let factory = ConnectionFactory(configuration)
         let settings = PoolStateMachine.Settings(
             maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
-            idleLifetime: TimeAmount(clamping: configuration.idleConnectionLifetime)
+            idleLifetime: TimeAmount(clamping: configuration.idleConnectionLifetime),
+            recentReuse: TimeAmount(clamping: configuration.maximumRestBeforeUnsafeRequest)
         )
         pools = ConnectionPools { origin in
             ConnectionPool(origin: origin, settings: settings, factory: factory, eventLoopGroup: eventLoopGroup)

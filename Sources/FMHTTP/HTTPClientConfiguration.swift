@@ -38,6 +38,9 @@ public struct HTTPClientConfiguration: Sendable {
     /// How long an unused connection is kept. The default is 60 s. A shorter time that the server announces
     /// (`Keep-Alive: timeout=5`) is honoured.
     public var idleConnectionLifetime: Duration
+    /// How long a connection may have rested to be taken for a request that must not be sent twice; after a longer rest the
+    /// server may be closing it at this very moment, and nobody could tell what became of the request. The default is 2 s.
+    public var maximumRestBeforeUnsafeRequest = Duration.seconds(2)
     /// The most bytes any response's body may have, after decompression. The default is no limit: a body that is
     /// streamed takes no memory.
     public var maximumBodyBytes: Int
