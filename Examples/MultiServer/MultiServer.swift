@@ -38,7 +38,7 @@ extension Publisher {
         var hasRestarted = false
         return handleEvents(receiveOutput: { _ in
             passed += 1
-            guard passed >= count, !hasRestarted, site.isSettled else { return }
+            guard passed >= count, !hasRestarted else { return }
             hasRestarted = true
             site.restart()
         })

@@ -30,9 +30,6 @@ struct Site {
         print("The \(name) restarted")
     }
 
-    /// Whether a restart finds no login under way, whose session nobody would know of afterwards.
-    var isSettled: Bool { server.databases.allSatisfy { $0.sessionStatus.loggingIn == 0 } }
-
     /// Logs out of every database of the server.
     func close() async throws {
         _ = try await server.shutdown().firstValue()

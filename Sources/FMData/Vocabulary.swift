@@ -21,3 +21,5 @@ public typealias RecordResponse = DataAPI.RecordResponse
 public typealias EmptyPortal = DataAPI.EmptyPortal
 /// See ``DataAPI/Find``.
 public typealias Find = DataAPI.Find
+/// See ``FMRest/ContainerFile``.
+public typealias ContainerFile = FMRest.ContainerFile

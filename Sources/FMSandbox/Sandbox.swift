@@ -76,7 +76,7 @@ public final class Sandbox: Sendable {
 
     /// Restarts the engine: sessions end and connections are closed; the records stay.
     public func restart() {
-        engine.closeAllSessions()
+        engine.closeAllSessions(isRestart: true)
         server.dropConnections()
     }
 

@@ -374,6 +374,28 @@ import Testing
         }
     }
 
+    @Test func uploads() async throws {
+        try await withWorld { database, _ in
+            let contacts = database.addLayout(Layouts.Contacts)
+            let created = try await contacts.createRecord().firstValue()
+            let file = ContainerFile(fileName: "FileName", mimeType: "image/jpg", data: Data([0xFF, 0xD8, 0xFF, 0xE0]))
+            let _: FMRest.EmptyResponse = try await contacts.uploadToContainerField(
+                fieldName: "Photo",
+                recordId: created.recordId,
+                file: file
+            ).firstValue()
+            let stale = await contacts.uploadToContainerField(
+                fieldName: "Photo",
+                recordId: created.recordId,
+                repetition: 1,
+                modId: 99,
+                file: file
+            ).awaitSingleResult()
+            guard case .failure(let error) = stale else { return #expect(Bool(false), "the modId is really sent") }
+            #expect(error.fileMakerCode == .modIdMismatch)
+        }
+    }
+
     @Test func asyncBridgeGivesAResult() async throws {
         try await withWorld { database, _ in
             let result = await database.addLayout("Nowhere").getRecords().returnAs(Country.self).awaitSingleResult()

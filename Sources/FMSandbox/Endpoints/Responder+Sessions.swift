@@ -24,7 +24,7 @@ extension Responder {
         guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
             throw FileMakerError(212)
         }
-        return try engine.open { token, now in
+        return try engine.open(in: call.era) { token, now in
             Session(
                 token: token,
                 database: database.index,

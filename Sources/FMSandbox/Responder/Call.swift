@@ -6,8 +6,11 @@ struct Call: Sendable {
     let query: [String: String]
     /// The JSON body; empty where there is none.
     let body: JSONObject
+    /// The life of the server in which the request arrived: a restart begins the next.
+    let era: Int
 
-    init(_ request: SandboxRequest, _ route: Route, serverVersion: Sandbox.ServerVersion) throws {
+    init(_ request: SandboxRequest, _ route: Route, serverVersion: Sandbox.ServerVersion, era: Int) throws {
+        self.era = era
         self.request = request
         self.route = route
         guard let pairs = PercentCoding.pairs(request.query ?? "") else { throw FileMakerError(1708) }

@@ -22,9 +22,10 @@ struct Responder: Sendable {
     }
 
     func respond(to request: SandboxRequest) async -> SandboxResponse {
-        engine.withState { state in
+        let era = engine.withState { state in
             state.runningRequests += 1
             state.counters.mostConcurrentRequests = max(state.counters.mostConcurrentRequests, state.runningRequests)
+            return state.era
         }
         defer { engine.withState { $0.runningRequests -= 1 } }
         do {
@@ -34,7 +35,7 @@ struct Responder: Sendable {
                 return state.faults.next(for: route.endpoint)
             }
             if let latency = engine.configuration.latency { try await engine.clock.sleep(for: latency) }
-            return try await respond(to: request, route, fault)
+            return try await respond(to: request, route, fault, era: era)
         } catch let error as FileMakerError {
             if error.code == 1700 || error.code == 1704 { engine.withState { $0.counters.strayRequests += 1 } }
             return Self.response(to: error)
@@ -47,19 +48,23 @@ struct Responder: Sendable {
     private func respond(
         to request: SandboxRequest,
         _ route: Route,
-        _ fault: Sandbox.Fault?
+        _ fault: Sandbox.Fault?,
+        era: Int
     ) async throws -> SandboxResponse {
         if let fault {
             if case .delay(let duration) = fault { try await engine.clock.sleep(for: duration) }
             if case .expireToken = fault, let token = request.bearerToken {
                 engine.withState { $0.sessions[token] = nil }
             }
-            if case .restart = fault { engine.closeAllSessions() }
+            if case .restart = fault { engine.closeAllSessions(isRestart: true) }
             if !fault.runsRequest { return try Self.response(instead: fault) }
         }
         var response: SandboxResponse
         do {
-            response = Self.response(to: try await answer(request, route), cacheable: route.endpoint != .productInfo)
+            response = Self.response(
+                to: try await answer(request, route, era: era),
+                cacheable: route.endpoint != .productInfo
+            )
         } catch let error as FileMakerError {
             response = Self.response(to: error)
         }
@@ -67,8 +72,8 @@ struct Responder: Sendable {
         return response
     }
 
-    private func answer(_ request: SandboxRequest, _ route: Route) async throws -> Answer {
-        let call = try Call(request, route, serverVersion: engine.version)
+    private func answer(_ request: SandboxRequest, _ route: Route, era: Int) async throws -> Answer {
+        let call = try Call(request, route, serverVersion: engine.version, era: era)
         switch route.endpoint {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)

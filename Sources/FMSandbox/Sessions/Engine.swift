@@ -7,6 +7,8 @@ final class Engine: Sendable {
     struct State: Sendable {
         var world: World
         var sessions: [String: Session] = [:]
+        /// Counts the restarts.
+        var era = 0
         var counters = Sandbox.Counters()
         var runningRequests = 0
         /// How many tokens were made so far: the sandbox counts instead of drawing at random.
@@ -58,9 +60,11 @@ final class Engine: Sendable {
     // MARK: Sessions
 
     /// Opens a session, or refuses one too many.
-    func open(_ makeSession: (_ token: String, _ now: Date) -> Session) throws -> Session {
+    func open(in era: Int, _ makeSession: (_ token: String, _ now: Date) -> Session) throws -> Session {
         let now = clock.now
         return try state.withLockedValue { state in
+            // Whoever asked before a restart has lost the connection: nobody would ever log this session out.
+            guard state.era == era else { throw FileMakerError(1701) }
             expire(&state, now: now)
             guard state.sessions.count < configuration.maximumSessions else {
                 throw FileMakerError(configuration.sessionLimitCode)
@@ -95,8 +99,9 @@ final class Engine: Sendable {
         }
     }
 
-    func closeAllSessions() {
+    func closeAllSessions(isRestart: Bool = false) {
         state.withLockedValue { state in
+            if isRestart { state.era += 1 }
             state.sessions = [:]
             state.tickets = [:]
         }
