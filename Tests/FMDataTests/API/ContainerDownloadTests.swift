@@ -9,7 +9,7 @@ import Testing
 @testable import FMData
 
 /// The exchange for a container's content, on a host that plays servers of all ages and some that lie.
-@Suite(.timeLimit(.minutes(1))) struct ContainerDownloadTests {
+@Suite(.timeLimit(.minutes(15))) struct ContainerDownloadTests {
     private static let content = "picture"
     private static let picture = ContainerHost.response(
         "200 OK",

@@ -10,7 +10,7 @@ import Testing
 @testable import FMData
 
 /// How content flows: demand, cancellation, files, progress.
-@Suite(.timeLimit(.minutes(1))) struct ContainerFlowTests {
+@Suite(.timeLimit(.minutes(15))) struct ContainerFlowTests {
     private typealias Parts = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>
 
     private static func zeros(_ length: Int) -> [FaultServer.Step] {

@@ -11,7 +11,7 @@ import Testing
 @testable import FMData
 
 /// Uploads, and the way back, over the sandbox.
-@Suite(.timeLimit(.minutes(1))) struct ContainerUploadTests {
+@Suite(.timeLimit(.minutes(15))) struct ContainerUploadTests {
     private static let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) })
 
     private struct World {
@@ -45,6 +45,8 @@ import Testing
         _ configure: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (World) async throws -> Void
     ) async throws {
+        var configuration = configuration
+        configuration.keepAlive = .seconds(600)
         let sandbox = try await Sandbox.start([solution], configuration: configuration)
         var config = DataAPI.Config()
         config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)

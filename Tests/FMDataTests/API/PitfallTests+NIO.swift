@@ -40,7 +40,7 @@ extension PitfallTests {
 
         @Test("43: a database that nobody holds leaves no session on its server")
         func release() async throws {
-            let sandbox = try await Sandbox.start()
+            let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
             do {
                 let layout = DataAPI.Server(host: sandbox.url)
                     .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout(

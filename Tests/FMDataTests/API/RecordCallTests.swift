@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func aTreeOfTemporariesLivesAsLongAsItsRequest() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
         let response = try await DataAPI.Server(host: sandbox.url)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
             .addLayout("Countries")

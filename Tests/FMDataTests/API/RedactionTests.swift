@@ -85,7 +85,7 @@ import Testing
         let user = "ada"
         var solution = Solution.sample
         solution.accounts = [.init(name: user, password: secret)]
-        let sandbox = try await Sandbox.start([solution])
+        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
         var config = DataAPI.Config()
         var logger = Logger(label: "FMData") { _ in MemoryLogHandler(log: log) }
         logger.logLevel = .trace

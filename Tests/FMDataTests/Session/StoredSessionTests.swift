@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// Sessions that outlive their program: what a pool does with a store.
-@Suite(.timeLimit(.minutes(1))) struct StoredSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct StoredSessionTests {
     @Test func aProgramThatRunsEveryMinuteUsesOneSession() async {
         let store = StubStore()
         let server = StubServer()

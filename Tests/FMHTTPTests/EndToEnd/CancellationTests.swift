@@ -6,7 +6,7 @@ import Testing
 
 /// A request is cancelled in every state: nothing arrives afterwards, everything is released, and the connection is kept
 /// or closed as is right.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct CancellationTests {
     private typealias Subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>
     private typealias PartsSubscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>

@@ -8,7 +8,7 @@ import NIOHTTPCompression
 import OpenCombine
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct CompressionTests {
     private static let text = (0..<500).map { "{\"recordId\": \"\($0)\"}" }.joined(separator: ",")
 

@@ -5,7 +5,7 @@ import NIOCore
 import OpenCombine
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ExchangeTests {
     @Test func getsAResponse() async throws {
         try await withServer(answer: { _ in ok("hello", headers: "X-A: 1\r\n") }) { client, server, origin in

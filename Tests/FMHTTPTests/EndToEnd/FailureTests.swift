@@ -5,7 +5,7 @@ import NIOCore
 import OpenCombine
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct FailureTests {
     @Test func plainHTTPIsRefusedBeyondLoopback() async throws {
         let client = HTTPClient()

@@ -5,7 +5,7 @@ import NIOCore
 import OpenCombine
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct LoggingTests {
     private func logger(_ lines: Locked<[String]>, _ level: Logger.Level) -> Logger {
         var logger = Logger(label: "test") { _ in LineHandler(lines: lines) }

@@ -5,7 +5,7 @@ import OpenCombine
 import Testing
 
 /// The origin's name does not exist, so an answer proves that it came by way of the proxy.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ProxyTests {
     private let origin = Origin(scheme: .http, host: "fms.invalid", port: 8888)
 

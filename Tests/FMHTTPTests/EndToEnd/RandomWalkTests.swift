@@ -6,7 +6,7 @@ import Testing
 
 /// Thousands of requests against a server that misbehaves at random, some of them cancelled at random: every request
 /// ends exactly once, no write is done twice, and nothing is left. The seed is in the test's name.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct RandomWalkTests {
     private static let requestsPerSeed = 1_500
 

@@ -4,7 +4,7 @@ import NIOCore
 import OpenCombine
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct ShutdownTests {
     private typealias Subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>
 

@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct TLSTests {
     private static let trusted = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
 

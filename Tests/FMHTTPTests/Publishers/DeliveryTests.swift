@@ -7,7 +7,7 @@ import OpenCombine
 import Testing
 
 /// The contract every subscription keeps, for both publishers and both deliveries.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(15)))
 struct DeliveryTests {
     private typealias Parts = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
     private typealias Responses = TrackingSubscriber<HTTPResponse, HTTPClientError>

@@ -1,7 +1,8 @@
 /// Returns when the condition holds. For what cannot be waited for by event; a test that waits in vain is ended by its
 /// time limit. The pause between two looks keeps the threads free and says nothing about time.
 public func until(_ condition: () -> Bool) async {
-    while !condition() { await pause() }
+    // A test that has run out of time is cancelled: looking on would keep it, and its thread, busy for ever.
+    while !condition(), !Task.isCancelled { await pause() }
 }
 
 /// Returns when the value has stayed the same for a while. For checks that something does *not* go on: a check made too
@@ -9,7 +10,7 @@ public func until(_ condition: () -> Bool) async {
 public func settled<Value: Equatable>(_ value: () -> Value) async {
     var last = value()
     var looks = 0
-    while looks < 20 {
+    while looks < 20, !Task.isCancelled {
         await pause()
         let next = value()
         looks = next == last ? looks + 1 : 0

@@ -11,7 +11,10 @@ enum Hosted {
         client configure: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
-        let sandbox = try await Sandbox.start([solution], configuration: .init(serverVersion: version))
+        let sandbox = try await Sandbox.start(
+            [solution],
+            configuration: .init(keepAlive: .seconds(600), serverVersion: version)
+        )
         var config = DataAPI.Config()
         configure(&config)
         let database = DataAPI.Server(host: sandbox.url, config: config)
