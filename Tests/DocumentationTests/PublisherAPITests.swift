@@ -344,7 +344,8 @@ import Testing
         }
     }
 
-    @Test func scriptResultsOfAllPhases() async throws {
+    @Test("13: a program outside makes a ScriptQuery, and the results of all phases come back")
+    func scriptResultsOfAllPhases() async throws {
         try await withWorld { database, _ in
             let countries = database.addLayout(Layouts.Countries)
             let script = ScriptQuery(

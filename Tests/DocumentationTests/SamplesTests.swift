@@ -18,7 +18,7 @@ import Testing
         #expect(try Self.documents.map(samples(in:)).joined().count > 5)
     }
 
-    @Test(arguments: documents)
+    @Test("16, 81: every sample of the documents compiles", arguments: documents)
     func everySampleCompiles(document: URL) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Samples")
         let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

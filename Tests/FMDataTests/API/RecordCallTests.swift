@@ -60,6 +60,41 @@ import Testing
         }
     }
 
+    @Test func portalRowsAreMadeChangedAndDeletedThroughTheirParent() async throws {
+        struct NewPhone: Encodable {
+            var number: String
+            enum CodingKeys: String, CodingKey { case number = "Phones::Number" }
+        }
+        try await World.run { world in
+            let created = try await world.contacts.createRecord(
+                record: EditRecord(
+                    createRecord: Contact(name: "Portal", city: "Kiel"),
+                    portalData: ["Phones": [NewPhone(number: "1"), NewPhone(number: "2")]]
+                )
+            ).firstValue()
+            func phones() async throws -> [ContactPortals.Phone] {
+                try await world.contacts.getRecordById(recordId: created.recordId)
+                    .returnAs(Contact.self, ContactPortals.self).firstValue().data.first?.portalData?.phones ?? []
+            }
+            let made = try await phones()
+            expectNoDifference(made.map(\.number), ["1", "2"])
+
+            var changed = made[0]
+            changed.number = "11"
+            var edit = EditRecord(editRecord: [String: String](), portalData: ContactPortals(phones: [changed]))
+            edit.deleteRelated = [.init(portal: "Phones", recordId: made[1].recordId)]
+            _ = try await world.contacts.editRecord(record: edit, recordId: created.recordId).firstValue()
+            let left = try await phones()
+            expectNoDifference(left.map(\.number), ["11"])
+            expectNoDifference(left[0].modId, made[0].modId + 1)
+
+            // The row's version from before the edit is stale.
+            edit.deleteRelated = []
+            let stale = await world.contacts.editRecord(record: edit, recordId: created.recordId).awaitSingleResult()
+            expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
+        }
+    }
+
     @Test func oddNamesReachTheirLayout() async throws {
         try await World.run { world in
             let odd = world.database.addLayout("Names / 100 % Übersicht")

@@ -79,7 +79,8 @@ import Testing
     }
 
     /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
-    @Test func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
+    @Test("33, 45, 63: errors of every kind and the log print no secret")
+    func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
         let secret = Self.secret
         let log = Locked<[String]>([])
         let user = "ada"
