@@ -90,6 +90,8 @@ import Testing
             let server = database.server
             let product: DataAPI.Server.ProductInfo = try await server.getProductInfo().firstValue()
             #expect(product.dateFormat == "MM/dd/yyyy")
+            let format = try product.valueFormat()
+            #expect(FMDate("2024-02-29", format: .iso)?.text(format) == "02/29/2024")
             _ = [product.name, product.timeFormat, product.timeStampFormat]
             _ = [product.version, product.buildDate]
             let names: DataAPI.Database.DatabaseListResponse = try await server.getDatabaseNames(

@@ -48,3 +48,12 @@ extension DataAPI.Server {
         }
     }
 }
+
+extension DataAPI.Server.ProductInfo {
+    /// The server's patterns as a format to read and write values with, for ``DataAPI/DateFormats/file(_:)``.
+    ///
+    /// - Throws: ``ValueFormat/PatternError`` for a pattern that says no complete date or time.
+    public func valueFormat() throws(ValueFormat.PatternError) -> ValueFormat {
+        try ValueFormat(date: dateFormat, time: timeFormat, timestamp: timeStampFormat)
+    }
+}
