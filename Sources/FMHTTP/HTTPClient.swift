@@ -1,6 +1,5 @@
 internal import Dispatch
 public import Logging
-internal import NIOConcurrencyHelpers
 public import NIOCore
 public import NIOPosix
 public import OpenCombine
@@ -24,7 +23,6 @@ public final class HTTPClient: Sendable {
     private let eventLoopGroup: any EventLoopGroup
     private let logger: Logger?
     private let pools: ConnectionPools
-    private let lastRequest = NIOLockedValueBox(0)
 
     /// A client. Nothing happens before the first request.
     ///
@@ -130,7 +128,9 @@ public final class HTTPClient: Sendable {
             break
         }
         let framing = try RequestFraming(request, asksForCompression: configuration.maximumInflationRatio != nil)
-        guard let pool = pools.pool(for: origin) else { throw HTTPClientError(.shutdown, .notSent, origin: origin) }
+        guard let (pool, id) = pools.admit(to: origin) else {
+            throw HTTPClientError(.shutdown, .notSent, origin: origin)
+        }
 
         let timeouts = request.timeouts ?? configuration.timeouts
         let now = NIODeadline.now()
@@ -141,11 +141,6 @@ public final class HTTPClient: Sendable {
             deadline: total,
             maximumBodyBytes: min(bodyLimit ?? .max, request.maximumBodyBytes ?? configuration.maximumBodyBytes)
         )
-        let number = lastRequest.withLockedValue {
-            $0 += 1
-            return $0
-        }
-        let id = RequestID(number: number)
         return Exchange(
             id: id,
             request: request,

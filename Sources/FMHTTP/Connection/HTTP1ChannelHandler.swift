@@ -14,8 +14,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     /// Of an encrypted connection.
     var closer: AbruptCloseHandler?
     private var context: ChannelHandlerContext?
-    /// Weak, for it holds this handler; the pool keeps it as long as the channel is open.
-    private weak var connection: HTTP1Connection?
     private var machine = ConnectionStateMachine()
     private var parser: ResponseParser
     private var timeouts = TimeoutStateMachine()
@@ -25,12 +23,20 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private var closeReason: String?
 
     /// What belongs to the running exchange and goes with it.
-    private struct Running {
+    private final class Running {
         let exchange: Exchange
+        let connection: HTTP1Connection
         let sink: any ResponseSink
-        var upload: Upload?
+        let upload: Upload?
         var isCompressed = false
         var figures = ExchangeFigures()
+
+        init(_ exchange: Exchange, on connection: HTTP1Connection, sink: any ResponseSink, upload: Upload?) {
+            self.exchange = exchange
+            self.connection = connection
+            self.sink = sink
+            self.upload = upload
+        }
     }
 
     init(id: ConnectionID, pool: ConnectionPool, limits: ResponseParser.Limits, maximumInflationRatio: Int?) {
@@ -57,9 +63,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             exchange.failed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
             return
         }
-        self.connection = connection
         let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop)
-        running = Running(exchange: exchange, sink: sink, upload: upload)
+        running = Running(exchange, on: connection, sink: sink, upload: upload)
         parser.begin(method: framing.method)
         context.writeAndFlush(wrapOutboundOut(framing.head), promise: nil)
         if machine.becameWritable() { running?.upload?.pull() }
@@ -155,11 +160,11 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             break
         case .head(let head, let persistence, let bodyLength):
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
-            self.running?.figures.status = head.status.code
+            running.figures.status = head.status.code
             running.sink.received(head, bodyLength: bodyLength)
             if bodyLength != .none, maximumInflationRatio != nil, Inflation.isNeeded(for: head) { startInflation() }
         case .body(let bytes):
-            self.running?.figures.wireBodyBytes += bytes.readableBytes
+            running.figures.wireBodyBytes += bytes.readableBytes
             if running.isCompressed {
                 context?.fireChannelRead(NIOAny(HTTPClientResponsePart.body(bytes)))
             } else {
@@ -174,20 +179,20 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     private func received(_ bytes: ByteBuffer, _ running: Running) {
         if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
-        self.running?.figures.bodyBytes += bytes.readableBytes
+        running.figures.bodyBytes += bytes.readableBytes
         running.sink.received(bytes)
     }
 
     // MARK: Compressed bodies: the detour through `Inflation`
 
     private func startInflation() {
-        guard let context, let maximumInflationRatio, running != nil else { return }
+        guard let context, let maximumInflationRatio, let running else { return }
         do {
             if !hasInflation {
                 try Inflation.install(behind: self, maximumRatio: maximumInflationRatio, context: context)
             }
             hasInflation = true
-            running?.isCompressed = true
+            running.isCompressed = true
             context.fireChannelRead(NIOAny(HTTPClientResponsePart.head(Inflation.head)))
         } catch {
             inflationFailed(ConnectionFailure.text(of: error))
@@ -220,7 +225,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         guard let running = endRunning() else { return }
         switch machine.endReceived(hasLeftover: parser.hasLeftover) {
         case .park(let lifetime):
-            if let connection { pool.released(connection, lifetime: lifetime) }
+            pool.released(running.connection, lifetime: lifetime)
         case .close:
             context?.close(promise: nil)
         }

@@ -24,6 +24,13 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     /// The TCP port.
     public let port: Int
+    /// Whether the host can only be this machine: `localhost` (and names below it), `127.0.0.0/8` or `::1`.
+    ///
+    /// Decided from the text alone, never by a look-up: what a resolver answers must not decide whether a password may
+    /// travel unencrypted.
+    public let isLoopback: Bool
+    /// The value of the `Host` header (RFC 9110 §7.2).
+    package let authority: String
 
     /// An origin.
     ///
@@ -35,13 +42,13 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         self.scheme = scheme
         self.host = Self.normalized(host)
         self.port = port ?? scheme.defaultPort
+        // Asked for with every request, so worked out once.
+        isLoopback = Self.isLoopback(self.host)
+        authority =
+            self.port == scheme.defaultPort ? Self.bracketed(self.host) : "\(Self.bracketed(self.host)):\(self.port)"
     }
 
-    /// Whether the host can only be this machine: `localhost` (and names below it), `127.0.0.0/8` or `::1`.
-    ///
-    /// Decided from the text alone, never by a look-up: what a resolver answers must not decide whether a password may
-    /// travel unencrypted.
-    public var isLoopback: Bool {
+    private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "127" else { return false }
@@ -51,19 +58,25 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// Scheme, host and port as in a URL; the port only where it is not the default one.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
 
-    /// The value of the `Host` header (RFC 9110 §7.2).
-    package var authority: String {
-        port == scheme.defaultPort ? bracketedHost : "\(bracketedHost):\(port)"
-    }
-
     /// Host and port, always both: the target of a CONNECT request (RFC 9110 §9.3.6).
-    package var hostAndPort: String { "\(bracketedHost):\(port)" }
+    package var hostAndPort: String { "\(Self.bracketed(host)):\(port)" }
 
-    private var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
+    private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 
     private static func normalized(_ host: String) -> String {
         let lowercased = host.lowercased()
         guard lowercased.hasPrefix("["), lowercased.hasSuffix("]"), lowercased.count > 2 else { return lowercased }
         return String(lowercased.dropFirst().dropLast())
+    }
+
+    /// By scheme, host and port; the rest follows from them.
+    public static func == (a: Origin, b: Origin) -> Bool {
+        a.port == b.port && a.scheme == b.scheme && a.host == b.host
+    }
+
+    /// By host and port, which tell nearly all origins apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
     }
 }

@@ -31,27 +31,26 @@ struct RequestFraming: Sendable {
 
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/invalidRequest``.
     init(_ request: HTTPRequest, asksForCompression: Bool) throws(HTTPClientError) {
-        if let problem = Self.problem(of: request) {
+        var headers = RequestHeaders()
+        if let problem = Self.problem(of: request) ?? headers.read(request.headers) {
             throw HTTPClientError(.invalidRequest, .notSent, origin: request.origin, detail: problem)
         }
         method = request.method
-        closesConnection = request.headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" }
+        closesConnection = headers.closesConnection
 
         var head = ByteBuffer()
         head.reserveCapacity(512)
         head.writeString(request.method.rawValue)
-        head.writeString(" ")
+        head.writeStaticString(" ")
         head.writeString(request.target)
-        head.writeString(" HTTP/1.1\r\n")
-        if !request.headers.contains(name: "host") { head.writeHeader("Host", request.origin.authority) }
+        head.writeStaticString(" HTTP/1.1\r\n")
+        if !headers.hasHost { head.writeHeader("Host", request.origin.authority) }
         for (name, value) in request.headers { head.writeHeader(name, value) }
-        if asksForCompression, !request.headers.contains(name: "accept-encoding") {
-            head.writeHeader("Accept-Encoding", "gzip, deflate")
-        }
+        if asksForCompression, !headers.hasAcceptEncoding { head.writeHeader("Accept-Encoding", "gzip, deflate") }
         if let length = request.body.length ?? (Self.expectsBody(request.method) ? 0 : nil) {
             head.writeHeader("Content-Length", String(length))
         }
-        head.writeString("\r\n")
+        head.writeStaticString("\r\n")
 
         switch request.body.content {
         case .none:
@@ -76,7 +75,7 @@ struct RequestFraming: Sendable {
     }
 
     private static func problem(of request: HTTPRequest) -> String? {
-        if !isToken(request.method.rawValue) { return "the method is not a token" }
+        if !request.method.rawValue.utf8.isToken { return "the method is not a token" }
         if request.method == .CONNECT { return "CONNECT is the client's own" }
         if request.origin.host.isEmpty || !request.origin.host.utf8.allSatisfy(isHostByte) {
             return "the host is invalid"
@@ -87,26 +86,8 @@ struct RequestFraming: Sendable {
         if !request.target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) {
             return "the target is not percent-encoded"
         }
-        for (name, value) in request.headers {
-            // The text of a bad name may be a secret in the wrong place, so the message does not repeat it.
-            if !isToken(name) { return "a header name is not a token" }
-            if !value.utf8.allSatisfy(\.isFieldValueByte) {
-                return "the value of header \(name) has a control character"
-            }
-            switch name.lowercased() {
-            case "content-length", "transfer-encoding", "upgrade", "te", "trailer":
-                return "header \(name) is decided by the client"
-            default:
-                break
-            }
-        }
         if let length = request.body.length, length < 0 { return "the length of the body is negative" }
         return nil
-    }
-
-    /// RFC 9110 §5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { tokenBytes[Int($0)] }
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
@@ -118,14 +99,38 @@ struct RequestFraming: Sendable {
             false
         }
     }
+}
 
-    static let tokenBytes: [Bool] = {
-        var table = [Bool](repeating: false, count: 256)
-        for byte in "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8 {
-            table[Int(byte)] = true
+/// What the client needs to know of a request's own headers, gathered in the pass that checks them.
+private struct RequestHeaders {
+    private(set) var hasHost = false
+    private(set) var hasAcceptEncoding = false
+    private(set) var closesConnection = false
+
+    /// Returns what is wrong with them.
+    mutating func read(_ headers: HTTPHeaders) -> String? {
+        for (name, value) in headers {
+            let letters = name.utf8
+            // The text of a bad name may be a secret in the wrong place, so the message does not repeat it.
+            if !letters.isToken { return "a header name is not a token" }
+            if !value.utf8.allSatisfy(\.isFieldValueByte) {
+                return "the value of header \(name) has a control character"
+            }
+            // The length of a name tells nearly all of them apart without looking at the letters.
+            switch letters.count {
+            case 4 where letters.isSame(as: "host"): hasHost = true
+            case 10 where letters.isSame(as: "connection"):
+                value.utf8.forEachListElement { if $0.isSame(as: "close") { closesConnection = true } }
+            case 15 where letters.isSame(as: "accept-encoding"): hasAcceptEncoding = true
+            case 2 where letters.isSame(as: "te"), 7 where letters.isSame(as: "trailer"),
+                7 where letters.isSame(as: "upgrade"),
+                14 where letters.isSame(as: "content-length"), 17 where letters.isSame(as: "transfer-encoding"):
+                return "header \(name) is decided by the client"
+            default: break
+            }
         }
-        return table
-    }()
+        return nil
+    }
 }
 
 extension ByteBuffer {

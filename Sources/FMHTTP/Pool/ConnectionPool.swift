@@ -34,9 +34,8 @@ final class ConnectionPool: @unchecked Sendable {
     // MARK: Events
 
     func submit(_ exchange: Exchange, reuse: PoolStateMachine.Reuse) {
-        handle {
-            waiting[exchange.id] = exchange
-            return machine.submitted(exchange.id, reuse: reuse, deadline: exchange.queueDeadline, now: .now())
+        handle(submitted: exchange) {
+            machine.submitted(exchange.id, reuse: reuse, deadline: exchange.queueDeadline, now: .now())
         }
     }
 
@@ -111,17 +110,19 @@ final class ConnectionPool: @unchecked Sendable {
         var drained: [EventLoopPromise<Void>] = []
     }
 
-    private func handle(_ event: () -> PoolStateMachine.Actions) {
-        let work = lock.withLock { lockedCollect(event()) }
+    private func handle(submitted: Exchange? = nil, _ event: () -> PoolStateMachine.Actions) {
+        let work = lock.withLock { lockedCollect(event(), submitted) }
         perform(work)
     }
 
-    private func lockedCollect(_ actions: PoolStateMachine.Actions) -> Work {
+    private func lockedCollect(_ actions: PoolStateMachine.Actions, _ submitted: Exchange?) -> Work {
         var work = Work()
-        if let run = actions.run, let exchange = waiting.removeValue(forKey: run.request),
-            let connection = connections[run.connection]
-        {
-            work.run = (connection, exchange)
+        if let run = actions.run, let connection = connections[run.connection] {
+            // Nearly always a connection is free for what was submitted, which then need not be filed.
+            let exchange = submitted?.id == run.request ? submitted : waiting.removeValue(forKey: run.request)
+            work.run = exchange.map { (connection, $0) }
+        } else if let submitted {
+            waiting[submitted.id] = submitted
         }
         work.connect = actions.connect
         work.close = actions.close.compactMap { connections[$0] }

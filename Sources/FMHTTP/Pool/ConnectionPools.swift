@@ -3,46 +3,43 @@ internal import NIOCore
 
 /// The pools of a client, one per origin, made when first needed.
 final class ConnectionPools: Sendable {
-    private enum State {
-        /// → `shutDown`.
-        case open([Origin: ConnectionPool])
-        case shutDown([ConnectionPool])
+    private struct State {
+        var pools: [Origin: ConnectionPool] = [:]
+        /// The pool that was asked for last, which is nearly always the one that is asked for next.
+        var latest: ConnectionPool?
+        var lastRequest = 0
+        var isShutDown = false
     }
 
-    private let state = NIOLockedValueBox(State.open([:]))
+    private let state = NIOLockedValueBox(State())
     private let makePool: @Sendable (Origin) -> ConnectionPool
 
     init(makePool: @escaping @Sendable (Origin) -> ConnectionPool) { self.makePool = makePool }
 
-    /// `nil` after a shutdown.
-    func pool(for origin: Origin) -> ConnectionPool? {
+    /// Where a request is to go, and the number it goes by. `nil` after a shutdown.
+    func admit(to origin: Origin) -> (ConnectionPool, RequestID)? {
         state.withLockedValue { state in
-            switch state {
-            case .shutDown:
-                return nil
-            case .open(var pools):
-                if let pool = pools[origin] { return pool }
-                let pool = makePool(origin)
-                // Emptied first, so that the dictionary is changed in place.
-                state = .open([:])
-                pools[origin] = pool
-                state = .open(pools)
-                return pool
-            }
+            guard !state.isShutDown else { return nil }
+            state.lastRequest += 1
+            return (Self.pool(for: origin, in: &state, makePool), RequestID(number: state.lastRequest))
         }
+    }
+
+    private static func pool(
+        for origin: Origin,
+        in state: inout State,
+        _ makePool: (Origin) -> ConnectionPool
+    ) -> ConnectionPool {
+        if let latest = state.latest, latest.origin == origin { return latest }
+        let pool = state.pools[origin] ?? makePool(origin)
+        state.pools[origin] = pool
+        state.latest = pool
+        return pool
     }
 
     /// Closes for the new, at once; the future succeeds when nothing is left.
     func shutDown(on eventLoop: any EventLoop, grace: TimeAmount) -> EventLoopFuture<Void> {
-        let pools = state.withLockedValue { state in
-            let pools =
-                switch state {
-                case .open(let pools): Array(pools.values)
-                case .shutDown(let pools): pools
-                }
-            state = .shutDown(pools)
-            return pools
-        }
+        let pools = close()
         let drained = pools.map { pool in
             let promise = eventLoop.makePromise(of: Void.self)
             pool.shutDown(promise)
@@ -58,21 +55,16 @@ final class ConnectionPools: Sendable {
 
     /// Closes what nobody can use any more. What runs, ends.
     func forget() {
-        let pools: [ConnectionPool] = state.withLockedValue { state in
-            guard case .open(let pools) = state else { return [] }
-            state = .shutDown(Array(pools.values))
-            return Array(pools.values)
+        for pool in close() { pool.shutDown(nil) }
+    }
+
+    private func close() -> [ConnectionPool] {
+        state.withLockedValue { state in
+            state.isShutDown = true
+            return Array(state.pools.values)
         }
-        for pool in pools { pool.shutDown(nil) }
     }
 
     /// For tests and the log.
-    var all: [ConnectionPool] {
-        state.withLockedValue { state in
-            switch state {
-            case .open(let pools): Array(pools.values)
-            case .shutDown(let pools): pools
-            }
-        }
-    }
+    var all: [ConnectionPool] { state.withLockedValue { Array($0.pools.values) } }
 }

@@ -31,8 +31,9 @@ final class Exchange: @unchecked Sendable {
     // Sendable because `machine`, `sink` and `connection` are read and changed under `lock` only; the rest is constant.
 
     let id: RequestID
-    let request: HTTPRequest
     let framing: RequestFraming
+    private let isSafeToRepeat: Bool
+    private let isReplayable: Bool
     let limits: ExchangeLimits
     /// When waiting for a connection must end.
     let queueDeadline: PoolStateMachine.QueueDeadline?
@@ -55,8 +56,9 @@ final class Exchange: @unchecked Sendable {
         sink: any ResponseSink
     ) {
         self.id = id
-        self.request = request
         self.framing = framing
+        isSafeToRepeat = request.isSafeToRepeat
+        isReplayable = request.body.isReplayable
         self.limits = limits
         self.queueDeadline = queueDeadline
         self.pool = pool
@@ -66,7 +68,7 @@ final class Exchange: @unchecked Sendable {
 
     func start() {
         guard lock.withLock({ machine.start() }) else { return }
-        pool.submit(self, reuse: request.isSafeToRepeat ? .any : .recent)
+        pool.submit(self, reuse: isSafeToRepeat ? .any : .recent)
     }
 
     func cancel() {
@@ -110,8 +112,7 @@ final class Exchange: @unchecked Sendable {
     /// - Parameter wasStale: The connection had served before and was closed without a byte of an answer, so the server
     ///   very likely closed it before it saw the request.
     func failed(_ error: HTTPClientError, wasStale: Bool = false) {
-        let mayRepeat =
-            request.body.isReplayable && (error.outcome == .notSent || (wasStale && request.isSafeToRepeat))
+        let mayRepeat = isReplayable && (error.outcome == .notSent || (wasStale && isSafeToRepeat))
         end(error, mayRepeat: mayRepeat)
     }
 

@@ -7,54 +7,61 @@ internal import OpenCombine
 /// order on the chosen queue in between.
 ///
 /// State is changed under the lock; the subscriber and the exchange are spoken to outside it.
-final class DeliverySubscription<Downstream: Subscriber, Reducer: ResponseReducer>: Subscription, ResponseSink,
-    Deliverer, @unchecked Sendable
-where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError {
-    // Sendable because `machine`, `downstream`, `exchange` and `queue` are read and changed under `lock` only,
-    // `downstream` is called by one deliverer at a time (`machine` sees to that), and `reducer` is used by the exchange
-    // only, whose calls come one after the other.
+final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchecked Sendable {
+    // Sendable because `machine`, `receiver`, `exchange` and `queue` are read and changed under `lock` only, `receiver`
+    // is called by one deliverer at a time (`machine` sees to that), and `reducer` is used by the exchange only, whose
+    // calls come one after the other.
 
     private let client: HTTPClient
     private let request: HTTPRequest
     private let bodyLimit: Int?
-    private var reducer: Reducer
+    private var reducer: ResponseReducer
 
     private let lock = NIOLock()
-    private var machine: DeliveryStateMachine<Reducer.Output>
-    private var downstream: Downstream?
+    private var machine: DeliveryStateMachine<ResponseOutput>
+    private var receiver: (any ResponseReceiver)?
     private var exchange: Exchange?
     private var queue: DeliveryQueue?
 
-    init(client: HTTPClient, request: HTTPRequest, bodyLimit: Int?, reducer: Reducer, downstream: Downstream) {
+    init(
+        client: HTTPClient,
+        request: HTTPRequest,
+        bodyLimit: Int?,
+        reducer: ResponseReducer,
+        receiver: any ResponseReceiver
+    ) {
         self.client = client
         self.request = request
         self.bodyLimit = bodyLimit
         self.reducer = reducer
-        self.downstream = downstream
-        machine = DeliveryStateMachine(maximumBuffered: Reducer.maximumBuffered ?? .max)
+        self.receiver = receiver
+        machine = DeliveryStateMachine(maximumBuffered: reducer.maximumBuffered)
     }
 
     // MARK: From the subscriber
 
     func request(_ demand: Subscribers.Demand) {
-        let (action, exchange) = lock.withLock { (machine.requested(demand), self.exchange) }
+        let (action, exchange, queue) = lock.withLock {
+            let action = machine.requested(demand)
+            return (action, self.exchange, action == .deliver ? lockedQueue() : nil)
+        }
         switch action {
         case .start: start()
-        case .deliver: schedule()
+        case .deliver: queue?.execute(self)
         case .resume: exchange?.resumeReading()
         case .none: break
         }
     }
 
     func cancel() {
-        let (exchange, downstream) = lock.withLock {
-            guard machine.cancelled() else { return (nil as Exchange?, nil as Downstream?) }
+        let (exchange, receiver) = lock.withLock {
+            guard machine.cancelled() else { return (nil as Exchange?, nil as (any ResponseReceiver)?) }
             defer { lockedRelease() }
-            return (self.exchange, self.downstream)
+            return (self.exchange, self.receiver)
         }
         exchange?.cancel()
         // The subscriber may be deinitialised here, which may run anything, so not under the lock.
-        withExtendedLifetime(downstream) {}
+        withExtendedLifetime(receiver) {}
     }
 
     private func start() {
@@ -62,7 +69,7 @@ where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError 
             let exchange = try client.makeExchange(request, bodyLimit: bodyLimit, sink: self)
             // Before it starts: a cancellation from now on has something to cancel.
             let isWanted = lock.withLock {
-                guard downstream != nil else { return false }
+                guard receiver != nil else { return false }
                 self.exchange = exchange
                 return true
             }
@@ -82,23 +89,23 @@ where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError 
     }
 
     func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) {
-        enqueue(reducer.take(head, bodyLength: bodyLength))
+        if let output = reducer.take(head, bodyLength: bodyLength) { enqueue(output) }
     }
 
     func received(_ body: ByteBuffer) {
-        enqueue(reducer.take(body))
+        if let output = reducer.take(body) { enqueue(output) }
     }
 
-    private func enqueue(_ output: Reducer.Output?) {
-        if let output { lock.withLock { machine.received(output) } }
+    private func enqueue(_ output: ResponseOutput) {
+        lock.withLock { machine.received(output) }
     }
 
     func readCompleted() {
-        guard Reducer.maximumBuffered != nil else { return }
-        if lock.withLock({ machine.flush() }) { schedule() }
+        guard !reducer.isCollecting else { return }
+        lock.withLock { lockedFlush() }?.execute(self)
     }
 
-    var wantsMore: Bool { Reducer.maximumBuffered == nil || lock.withLock { machine.wantsMore() } }
+    var wantsMore: Bool { reducer.isCollecting || lock.withLock { machine.wantsMore() } }
 
     func finished(_ figures: ExchangeFigures) {
         end(.finished, after: reducer.finish(figures))
@@ -108,42 +115,44 @@ where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError 
         end(.failure(error), after: nil)
     }
 
-    private func end(_ completion: Subscribers.Completion<HTTPClientError>, after last: Reducer.Output?) {
-        let delivers = lock.withLock {
+    private func end(_ completion: Subscribers.Completion<HTTPClientError>, after last: ResponseOutput?) {
+        let queue = lock.withLock {
             if let last { machine.received(last) }
             machine.finished(completion)
             exchange = nil
-            return machine.flush()
+            return lockedFlush()
         }
-        if delivers { schedule() }
+        queue?.execute(self)
     }
 
     // MARK: Delivery
 
-    private func schedule() {
-        let queue = lock.withLock {
-            if let queue = self.queue { return queue }
-            let queue = client.makeDeliveryQueue()
-            self.queue = queue
-            return queue
-        }
-        queue.execute(self)
+    /// Where to deliver, if there is something and nobody is at it.
+    private func lockedFlush() -> DeliveryQueue? {
+        machine.flush() ? lockedQueue() : nil
+    }
+
+    private func lockedQueue() -> DeliveryQueue {
+        if let queue { return queue }
+        let queue = client.makeDeliveryQueue()
+        self.queue = queue
+        return queue
     }
 
     func deliver() {
-        while true {
-            let (step, downstream, exchange) = lock.withLock {
-                let result = (machine.next(), self.downstream, self.exchange)
-                if case .completion = result.0 { lockedRelease() }
-                return result
-            }
+        var (step, receiver, exchange) = lock.withLock { lockedNext() }
+        while let current = receiver {
             switch step {
             case .value(let value):
-                guard let downstream else { return }
-                let more = downstream.receive(value)
-                if lock.withLock({ machine.delivered(more) }) { exchange?.resumeReading() }
+                let more = current.receive(value)
+                let resumes = lock.withLock {
+                    let resumes = machine.delivered(more)
+                    (step, receiver, exchange) = lockedNext()
+                    return resumes
+                }
+                if resumes { exchange?.resumeReading() }
             case .completion(let completion):
-                downstream?.receive(completion: completion)
+                current.receive(completion: completion)
                 return
             case .rest:
                 return
@@ -151,8 +160,14 @@ where Downstream.Input == Reducer.Output, Downstream.Failure == HTTPClientError 
         }
     }
 
+    private func lockedNext() -> (DeliveryStateMachine<ResponseOutput>.Step, (any ResponseReceiver)?, Exchange?) {
+        let next = (machine.next(), receiver, exchange)
+        if case .completion = next.0 { lockedRelease() }
+        return next
+    }
+
     private func lockedRelease() {
-        downstream = nil
+        receiver = nil
         exchange = nil
     }
 }

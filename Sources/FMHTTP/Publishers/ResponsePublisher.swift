@@ -1,5 +1,3 @@
-internal import NIOCore
-internal import NIOHTTP1
 public import OpenCombine
 
 /// Publishes the parts of one response as they arrive: one ``HTTPResponsePart/head(_:)``, then body chunks, then
@@ -22,19 +20,9 @@ public struct ResponsePublisher: Publisher {
             client: client,
             request: request,
             bodyLimit: nil,
-            reducer: PartsReducer(),
-            downstream: subscriber
+            reducer: .parts,
+            receiver: PartsReceiver(subscriber)
         )
         subscriber.receive(subscription: subscription)
     }
-}
-
-/// Each part as it is.
-private struct PartsReducer: ResponseReducer {
-    /// About a megabyte of chunks may wait for a slow subscriber with unlimited demand.
-    static var maximumBuffered: Int? { 16 }
-
-    func take(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) -> HTTPResponsePart? { .head(head) }
-    func take(_ chunk: ByteBuffer) -> HTTPResponsePart? { .body(chunk) }
-    func finish(_ figures: ExchangeFigures) -> HTTPResponsePart? { nil }
 }

@@ -1,81 +1,91 @@
 internal import NIOHTTP1
 
-/// The few headers of a response that the connection itself needs, gathered in one pass over all.
+/// What the connection itself needs to know of a response's headers, gathered in one pass over all.
 struct FramingHeaders {
-    private(set) var lengths: [String] = []
-    private(set) var codings: [String] = []
-    private var connection: [String] = []
-    private var keepAlive: [String] = []
+    private enum Length {
+        case absent
+        case bytes(Int)
+        case invalid
+    }
+
+    private enum Coding {
+        case none
+        case chunked
+        case unknown
+    }
+
+    private var length = Length.absent
+    private var coding = Coding.none
+    private var closes = false
+    private var keepsAlive = false
+    private var mayServeMore = true
+    private var timeout: Int?
 
     init(_ headers: HTTPHeaders) {
         for (name, value) in headers {
             // The length of a name tells nearly all of them apart without looking at the letters.
             switch name.utf8.count {
-            case 10 where name.isSame(as: "connection"): connection.append(value)
-            case 10 where name.isSame(as: "keep-alive"): keepAlive.append(value)
-            case 14 where name.isSame(as: "content-length"): lengths.append(value)
-            case 17 where name.isSame(as: "transfer-encoding"): codings.append(value)
+            case 10 where name.utf8.isSame(as: "connection"): readConnection(value.utf8)
+            case 10 where name.utf8.isSame(as: "keep-alive"): readKeepAlive(value.utf8)
+            case 14 where name.utf8.isSame(as: "content-length"): readLength(value.utf8)
+            case 17 where name.utf8.isSame(as: "transfer-encoding"): readCoding(value.utf8)
             default: break
             }
         }
     }
 
+    private mutating func readLength(_ value: String.UTF8View) {
+        switch length {
+        case .absent: length = value.decimalNumber.map { .bytes($0) } ?? .invalid
+        // A repeated length, even the same one, is either a mistake or an attempt to make two readers disagree.
+        case .bytes, .invalid: length = .invalid
+        }
+    }
+
+    private mutating func readCoding(_ value: String.UTF8View) {
+        switch coding {
+        case .none: coding = value.isSame(as: "chunked") ? .chunked : .unknown
+        case .chunked, .unknown: coding = .unknown
+        }
+    }
+
+    private mutating func readConnection(_ value: String.UTF8View) {
+        value.forEachListElement { option in
+            if option.isSame(as: "close") { closes = true }
+            if option.isSame(as: "keep-alive") { keepsAlive = true }
+        }
+    }
+
+    private mutating func readKeepAlive(_ value: String.UTF8View) {
+        value.forEachListElement { parameter in
+            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
+                let number = parameter[parameter.index(after: equals)...].decimalNumber
+            else { return }
+            let name = parameter[..<equals]
+            if name.isSame(as: "timeout") { timeout = number }
+            if name.isSame(as: "max"), number == 0 { mayServeMore = false }
+        }
+    }
+
     /// The length of the body of a response that may have one (RFC 9112 §6.3).
     func bodyLength(version: HTTPVersion) throws(ResponseParser.Problem) -> ResponseParser.BodyLength {
-        if !codings.isEmpty {
-            guard lengths.isEmpty else { throw .malformed("the body has two kinds of length") }
+        switch (coding, length) {
+        case (.none, .absent): return .untilClose
+        case (.none, .bytes(let count)): return .fixed(count)
+        case (.none, .invalid): throw .malformed("the length of the body is not a number")
+        case (.chunked, .bytes), (.chunked, .invalid), (.unknown, .bytes), (.unknown, .invalid):
+            throw .malformed("the body has two kinds of length")
+        case (.chunked, .absent), (.unknown, .absent):
             guard version == .http1_1 else { throw .malformed("a transfer coding in HTTP/1.0") }
-            guard codings.count == 1, codings[0].isSame(as: "chunked") else {
-                throw .malformed("an unknown transfer coding")
-            }
+            guard case .chunked = coding else { throw .malformed("an unknown transfer coding") }
             return .chunked
         }
-        guard let length = lengths.first else { return .untilClose }
-        // A repeated length, even the same one, is either a mistake or an attempt to make two readers disagree.
-        guard lengths.count == 1, let number = Int(length), length.utf8.allSatisfy({ $0.decimalDigit != nil }) else {
-            throw .malformed("the length of the body is not a number")
-        }
-        return .fixed(number)
     }
 
     /// What becomes of the connection after the response (RFC 9112 §9.3).
     func persistence(version: HTTPVersion, _ bodyLength: ResponseParser.BodyLength) -> ResponseParser.Persistence {
-        var keepsAlive = version == .http1_1
-        for option in Self.elements(of: connection) {
-            if option.isSame(as: "close") { return .init(keepsAlive: false, timeout: nil) }
-            if option.isSame(as: "keep-alive") { keepsAlive = true }
-        }
-        if bodyLength == .untilClose { keepsAlive = false }
-        var timeout: Int?
-        for parameter in Self.elements(of: keepAlive) {
-            let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, let value = Int(pair[1]), value >= 0 else { continue }
-            if pair[0].isSame(as: "timeout") { timeout = value }
-            if pair[0].isSame(as: "max"), value == 0 { keepsAlive = false }
-        }
-        return .init(keepsAlive: keepsAlive, timeout: timeout)
-    }
-
-    /// The elements of comma-separated lists, blanks removed.
-    private static func elements(of values: [String]) -> [Substring] {
-        values.flatMap { value in
-            value.split(separator: ",").map { element in
-                var element = element.drop { $0 == " " || $0 == "\t" }
-                while element.last == " " || element.last == "\t" { element.removeLast() }
-                return element
-            }
-        }
-    }
-}
-
-extension StringProtocol {
-    /// Whether this is the same word, which is given in lower case. ASCII only, as all words of HTTP are.
-    fileprivate func isSame(as word: StaticString) -> Bool {
-        utf8.count == word.utf8CodeUnitCount
-            && word.withUTF8Buffer { word in
-                utf8.elementsEqual(word) { byte, lowercase in
-                    byte == lowercase || (byte | 0x20 == lowercase && (0x41...0x5A).contains(byte))
-                }
-            }
+        if closes { return .init(keepsAlive: false, timeout: nil) }
+        let isKept = (version == .http1_1 || keepsAlive) && mayServeMore && bodyLength != .untilClose
+        return .init(keepsAlive: isKept, timeout: timeout)
     }
 }

@@ -49,12 +49,12 @@ struct HeadReader {
         }
         let name = line[..<colon]
         // This refuses folded lines and blanks before the colon as well: neither is a token.
-        guard !name.isEmpty, name.allSatisfy({ RequestFraming.tokenBytes[Int($0)] }) else {
+        guard name.isToken else {
             throw .malformed("a header name is not a token")
         }
         var value = line[(colon + 1)...]
-        while let first = value.first, first == .space || first == .tab { value.removeFirst() }
-        while let last = value.last, last == .space || last == .tab { value.removeLast() }
+        while let first = value.first, first.isBlank { value.removeFirst() }
+        while let last = value.last, last.isBlank { value.removeLast() }
         guard value.allSatisfy(\.isFieldValueByte) else { throw .malformed("a control character in a header") }
         return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
@@ -71,25 +71,4 @@ struct HeadReader {
         index = end + 1
         return UnsafeRawBufferPointer(rebasing: bytes[start..<(end - 1)])
     }
-}
-
-extension UInt8 {
-    static var lineFeed: UInt8 { 0x0A }
-    static var carriageReturn: UInt8 { 0x0D }
-    static var space: UInt8 { 0x20 }
-    static var tab: UInt8 { 0x09 }
-
-    var decimalDigit: Int? { (0x30...0x39).contains(self) ? Int(self) - 0x30 : nil }
-
-    var hexDigit: Int? {
-        switch self {
-        case 0x30...0x39: Int(self) - 0x30
-        case 0x41...0x46: Int(self) - 0x41 + 10
-        case 0x61...0x66: Int(self) - 0x61 + 10
-        default: nil
-        }
-    }
-
-    /// Visible characters, blanks and everything beyond ASCII (RFC 9110 §5.5).
-    var isFieldValueByte: Bool { self >= 0x20 ? self != 0x7F : self == .tab }
 }

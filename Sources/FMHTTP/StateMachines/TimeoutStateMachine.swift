@@ -56,8 +56,8 @@ struct TimeoutStateMachine: Equatable {
     }
 
     private mutating func timerNeeded() -> NIODeadline? {
-        guard let next = [limit?.deadline, total].compactMap({ $0 }).min() else { return nil }
-        if let scheduled, scheduled <= next { return nil }
+        let next = min(limit?.deadline ?? .distantFuture, total ?? .distantFuture)
+        guard next < scheduled ?? .distantFuture else { return nil }
         scheduled = next
         return next
     }
