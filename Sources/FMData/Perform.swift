@@ -8,7 +8,7 @@ import OpenCombine
 //
 //     DataAPIRequest<Response>           what to ask
 //       → Database.perform               leases a session and starts over once when its token is refused
-//       → Server.exchange                one attempt: an HTTP request with that token
+//       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
 //       → HTTPClient                     pool, connection, socket, and back, part by part
 //       → AnswerCollector                messages decide, then the response
 //       → Response
@@ -28,11 +28,14 @@ extension DataAPI.Database {
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
-            self.inSession(isRepeatable: request.isSafeToRepeat, isReplayable: request.body.isReplayable) { token in
+            let answer = self.inSession(
+                isRepeatable: request.isSafeToRepeat,
+                isReplayable: request.body.isReplayable
+            ) { token in
                 exchange(request, token)
             }
-            .catch { error in self.namingFields(in: error, of: request) }
-            .eraseToAnyPublisher()
+            guard request.mayNameFields else { return answer }
+            return answer.catch { error in self.namingFields(in: error, of: request) }.eraseToAnyPublisher()
         }
     }
 
@@ -50,13 +53,13 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { [self] lease in
+            let work = pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
-            .mapError { isReplayable ? $0 : $0.ofWorkThatCannotBeReplayed }
-            .eraseToAnyPublisher()
+            if isReplayable { return AnyPublisher(work) }
+            return work.mapError { $0.ofWorkThatCannotBeReplayed }.eraseToAnyPublisher()
         case .pinned(let lease, _):
-            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            return attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
     }
 
@@ -91,15 +94,7 @@ extension DataAPI.Server {
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        transmit(request, token: token)
-            .mapError { $0 as any Error }
-            .tryReduce(Response.Collector(config: config)) { collector, part in
-                try collector.take(part)
-                return collector
-            }
-            .tryMap { try $0.response() }
-            .mapError { error in self.error(error, about: request) }
-            .eraseToAnyPublisher()
+        AnyPublisher(AnswerPublisher(server: self, request: request, token: token))
     }
 
     /// One attempt, unread: the parts of the answer as they arrive, under demand.
@@ -133,7 +128,7 @@ extension DataAPI.Server {
     /// `/fmi/data/vLatest`
     private var apiRoot: String { "\(config.rootPath)/\(config.version.rawValue)" }
 
-    private func httpRequest<Response>(
+    func httpRequest<Response>(
         for request: DataAPIRequest<Response>,
         token: SessionToken?
     ) throws -> HTTPRequest {

@@ -13,6 +13,11 @@ extension DataAPIRequest {
     /// The layout that the request goes through; `nil` when it goes through none.
     var layout: String? { path.layout }
 
+    /// Whether ``namedFields`` can be of use: known without reading what is sent. Reads of records by position or id name none.
+    var mayNameFields: Bool {
+        if case .none = body { path.container != nil || query.contains { $0.name == "_sort" } } else { true }
+    }
+
     /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal rows,
     /// globals, the container of an upload. Read from what is sent, so no endpoint can forget one; asked for only when a call fails.
     var namedFields: [NamedField] {

@@ -2,15 +2,14 @@ extension String {
     /// The text with every byte percent-encoded except RFC 3986's unreserved characters, `A–Z a–z 0–9 - . _ ~`: good for a
     /// path segment and for a name or value of a query alike, so nothing in it can be taken for a delimiter.
     var percentEncoded: String {
+        // Most names are plain.
+        if utf8.allSatisfy(\.isUnreserved) { return self }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(utf8.count)
         for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
+            if byte.isUnreserved {
                 encoded.append(byte)
-            default:
+            } else {
                 encoded.append(UInt8(ascii: "%"))
                 encoded.append(Self.hexDigits[Int(byte >> 4)])
                 encoded.append(Self.hexDigits[Int(byte & 0x0F)])
@@ -20,4 +19,18 @@ extension String {
     }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+extension UInt8 {
+    /// RFC 3986 §2.3.
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
 }

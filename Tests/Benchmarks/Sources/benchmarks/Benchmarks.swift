@@ -45,6 +45,8 @@ struct Options {
     var rounds = 5
     /// Measure this contestant alone, for a profiler.
     var only: String?
+    /// Measure this case alone: `16`, `body12MB`, `record`, `wide`.
+    var onlyCase: String?
 
     struct Mistake: Error, CustomStringConvertible {
         var description: String
@@ -65,6 +67,9 @@ struct Options {
             case "--only":
                 guard let name = arguments.popFirst() else { throw Mistake(description: "--only wants a contestant") }
                 only = name
+            case "--case":
+                guard let name = arguments.popFirst() else { throw Mistake(description: "--case wants a name") }
+                onlyCase = name
             case "all":
                 suites += Benchmarks.suites.filter { $0.isPartOfAll }
             default:
@@ -72,7 +77,7 @@ struct Options {
                     let names = Benchmarks.suites.map { $0.name } + ["all"]
                     throw Mistake(
                         description:
-                            "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--only NAME] [--json FILE]"
+                            "usage: benchmarks [\(names.joined(separator: "|"))] [--rounds N] [--only NAME] [--case NAME] [--json FILE]"
                     )
                 }
                 suites.append(suite)
@@ -80,4 +85,7 @@ struct Options {
         }
         if suites.isEmpty { suites = Benchmarks.suites.filter { $0.isPartOfAll } }
     }
+
+    func measures(contestant: String) -> Bool { only == nil || only == contestant }
+    func measures(_ name: String) -> Bool { onlyCase == nil || onlyCase == name }
 }

@@ -19,10 +19,10 @@ enum APICall: String, CaseIterable, Sendable {
     }
 }
 
-/// One way to get typed records from a Data API. Calls follow one another, in one session.
+/// One way to get typed records from a Data API. A contestant does `count` calls, `concurrency` of them at a time.
 protocol APIContestant: Sendable {
     var name: String { get }
-    func run(_ call: APICall, count: Int) async throws
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws
     func stop() async throws
 }
 
@@ -37,5 +37,20 @@ struct WrongRecordCount: Error {
 extension APICall {
     func check(_ received: Int) throws {
         guard received == recordCount else { throw WrongRecordCount(expected: recordCount, received: received) }
+    }
+}
+
+/// For those that work by async/await: `concurrency` tasks that share the calls.
+func inTasks(
+    _ concurrency: Int,
+    count: Int,
+    _ body: @escaping @Sendable (_ share: Int) async throws -> Void
+) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        for number in 0..<concurrency {
+            let share = count / concurrency + (number < count % concurrency ? 1 : 0)
+            tasks.addTask { try await body(share) }
+        }
+        try await tasks.waitForAll()
     }
 }

@@ -1,16 +1,25 @@
 import FMData
 import NIOCore
 
-/// End to end, one call after the other: one record and a page of 1,000 records as typed values, through FMData's
-/// publishers and through what a user would pick instead, all in turn, several rounds, medians.
+/// End to end, from the call to typed records: one record, many calls at a time and one after the other, and a page of 1,000
+/// records, through FMData's publishers and through what a user would pick instead, all in turn, several rounds, medians.
 ///
-/// Figures are calls a second, under `api.<record|thousand>.<fmdata|ahc_json|urlsession_json>`; `fmdata_eventloop` is FMData
-/// with the other delivery, `ahc_futures_json` AsyncHTTPClient by the other of its forms. The records are the wide ones of
-/// `benchmarks decode`; FMData makes dates of those that stay text for the others.
+/// Figures are calls a second, under `api.<record|record_alone|thousand>.<fmdata|ahc_json|urlsession_json>`;
+/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient by the other of its forms. One
+/// record after the other is mostly the machine's time to wake a thread, once at the server and once at the client, which is
+/// the same for all. The records are the wide ones of `benchmarks decode`; FMData makes dates of those that stay text for the
+/// others.
 enum APISuite: Suite {
     static let name = "api"
 
+    static let manyAtATime = 16
     private static let secondsPerTurn = 0.5
+
+    private static let cases: [(name: String, call: APICall, concurrency: Int)] = [
+        ("record", .record, manyAtATime),
+        ("record_alone", .record, 1),
+        ("thousand", .thousand, 1),
+    ]
 
     static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try await CannedDataAPI(
@@ -24,19 +33,21 @@ enum APISuite: Suite {
             AHCFuturesJSONContestant(base: server.base),
             URLSessionJSONContestant(base: server.base),
         ]
-        for call in APICall.allCases {
-            let competitors = all.filter { options.only == nil || options.only == $0.name }.map { contestant in
-                Competitor(contestant.name) { count in try await contestant.run(call, count: count) }
+        for (name, call, concurrency) in cases where options.measures(name) {
+            let competitors = all.filter { options.measures(contestant: $0.name) }.map { contestant in
+                Competitor(contestant.name) { count in
+                    try await contestant.run(call, count: count, concurrency: concurrency)
+                }
             }
             let figures = try await compare(
                 competitors,
-                sample: max(1, 200 / call.recordCount),
+                sample: max(1, 200 * concurrency / call.recordCount),
                 rounds: options.rounds,
                 secondsPerTurn: secondsPerTurn
             )
-            for (name, figure) in figures { report["api.\(call.rawValue).\(name)"] = figure }
+            for (contestant, figure) in figures { report["api.\(name).\(contestant)"] = figure }
             printTable(
-                "typed records end to end, \(call.recordCount) a call",
+                "typed records end to end: \(call.recordCount) a call, \(concurrency) calls at a time",
                 unit: "calls/s",
                 rows: figures,
                 baseline: ["ahc_json", "ahc_futures_json"]

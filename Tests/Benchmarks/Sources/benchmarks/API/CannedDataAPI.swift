@@ -38,7 +38,7 @@ final class CannedDataAPI: Sendable {
 
     /// Heads and bodies as they go on the wire, by what the request begins with.
     private struct Answers {
-        private let answers: [(requestPrefix: String, answer: ByteBuffer)]
+        private let answers: [(requestPrefix: [UInt8], answer: ByteBuffer)]
         private let missing: ByteBuffer
 
         init(record: ByteBuffer, page: ByteBuffer) {
@@ -52,6 +52,7 @@ final class CannedDataAPI: Sendable {
                 ("POST \(root)/sessions ", Self.whole(login)),
                 ("DELETE \(root)/sessions/", Self.whole(ByteBuffer(string: #"{"response":{},\#(ok)}"#))),
             ]
+            .map { (Array($0.0.utf8), $0.1) }
             missing = Self.whole(
                 ByteBuffer(
                     string: #"{"messages":[{"code":"1630","message":"URL format is incorrect"}],"response":{}}"#
@@ -60,8 +61,8 @@ final class CannedDataAPI: Sendable {
             )
         }
 
-        subscript(head: String) -> ByteBuffer {
-            answers.first { head.hasPrefix($0.requestPrefix) }?.answer ?? missing
+        subscript(head: UnsafeRawBufferPointer) -> ByteBuffer {
+            answers.first { head.starts(with: $0.requestPrefix) }?.answer ?? missing
         }
 
         private static func whole(_ body: ByteBuffer, status: String = "200 OK") -> ByteBuffer {
@@ -87,32 +88,40 @@ final class CannedDataAPI: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             var bytes = unwrapInboundIn(data)
             received.writeBuffer(&bytes)
-            while let head = takeRequest() {
-                context.writeAndFlush(wrapOutboundOut(answers[head]), promise: nil)
+            while let answer = answerRequest() {
+                context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
             }
             if received.readableBytes == 0 { received.clear() }
         }
 
-        /// The head of the next request, once all of the request is there.
-        private func takeRequest() -> String? {
-            guard let headBytes = received.withUnsafeReadableBytes(Self.endOfHead),
-                let head = received.getString(at: received.readerIndex, length: headBytes)
-            else { return nil }
-            let bytes = headBytes + (head.hasPrefix("GET ") ? 0 : Self.contentLength(head))
-            guard received.readableBytes >= bytes else { return nil }
-            received.moveReaderIndex(forwardBy: bytes)
-            return head
+        /// The answer to the next request, once all of the request is there.
+        private func answerRequest() -> ByteBuffer? {
+            let found = received.withUnsafeReadableBytes { bytes -> (length: Int, answer: ByteBuffer)? in
+                guard let headBytes = Self.endOfHead(bytes) else { return nil }
+                let head = UnsafeRawBufferPointer(rebasing: bytes[..<headBytes])
+                let length = headBytes + (head.starts(with: "GET ".utf8) ? 0 : Self.contentLength(head))
+                return bytes.count >= length ? (length, answers[head]) : nil
+            }
+            guard let found else { return nil }
+            received.moveReaderIndex(forwardBy: found.length)
+            return found.answer
         }
 
         private static func endOfHead(_ bytes: UnsafeRawBufferPointer) -> Int? {
-            bytes.indices.dropFirst(3).first { index in
-                bytes[index] == 10 && bytes[index - 1] == 13 && bytes[index - 2] == 10 && bytes[index - 3] == 13
+            var index = 3
+            while index < bytes.count {
+                if bytes[index] == 10, bytes[index - 1] == 13, bytes[index - 2] == 10, bytes[index - 3] == 13 {
+                    return index + 1
+                }
+                index += 1
             }
-            .map { $0 + 1 }
+            return nil
         }
 
-        private static func contentLength(_ head: String) -> Int {
-            let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        private static func contentLength(_ head: UnsafeRawBufferPointer) -> Int {
+            let line = String(decoding: head, as: UTF8.self).split(separator: "\r\n").first {
+                $0.lowercased().hasPrefix("content-length:")
+            }
             return line?.split(separator: ":").last.flatMap { Int($0.drop { $0 == " " }) } ?? 0
         }
     }

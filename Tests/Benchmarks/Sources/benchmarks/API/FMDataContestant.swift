@@ -14,14 +14,16 @@ struct FMDataContestant: APIContestant {
         self.name = name
         var config = DataAPI.Config()
         config.delivery = delivery
+        config.sessions.maximumSessions = APISuite.manyAtATime
         database = DataAPI.Server(host: base, config: config)
             .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))
     }
 
-    func run(_ call: APICall, count: Int) async throws {
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws {
         let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         let chains = Chains(count: count, done: done)
-        Self.chain(database.addLayout(CannedDataAPI.layout), call, chains)
+        let layout = database.addLayout(CannedDataAPI.layout)
+        for _ in 0..<concurrency { Self.chain(layout, call, chains) }
         try await done.futureResult.get()
     }
 

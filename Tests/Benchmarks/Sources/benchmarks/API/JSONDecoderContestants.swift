@@ -12,20 +12,22 @@ import FoundationNetworking
 struct AHCJSONContestant: APIContestant {
     let name = "ahc_json"
     let base: String
-    private let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton)
+    private let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton, configuration: .benchmark)
 
     init(base: String) { self.base = base }
 
-    func run(_ call: APICall, count: Int) async throws {
-        let decoder = JSONDecoder()
-        var request = HTTPClientRequest(url: base + call.target)
-        request.headers.add(name: "Accept", value: "application/json")
-        request.headers.add(name: "Authorization", value: "Bearer \(CannedDataAPI.token)")
-        for _ in 0..<count {
-            let response = try await client.execute(request, timeout: .seconds(60))
-            let body = try await response.body.collect(upTo: 64 * 1024 * 1024)
-            let answer = try decoder.decode(PlainAnswer.self, from: body)
-            try call.check(answer.response.data.count)
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws {
+        try await inTasks(concurrency, count: count) { [client, base] share in
+            let decoder = JSONDecoder()
+            var request = HTTPClientRequest(url: base + call.target)
+            request.headers.add(name: "Accept", value: "application/json")
+            request.headers.add(name: "Authorization", value: "Bearer \(CannedDataAPI.token)")
+            for _ in 0..<share {
+                let response = try await client.execute(request, timeout: .seconds(60))
+                let body = try await response.body.collect(upTo: 64 * 1024 * 1024)
+                let answer = try decoder.decode(PlainAnswer.self, from: body)
+                try call.check(answer.response.data.count)
+            }
         }
     }
 
@@ -36,18 +38,18 @@ struct AHCJSONContestant: APIContestant {
 struct AHCFuturesJSONContestant: APIContestant {
     let name = "ahc_futures_json"
     let base: String
-    private let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton)
+    private let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton, configuration: .benchmark)
 
     init(base: String) { self.base = base }
 
-    func run(_ call: APICall, count: Int) async throws {
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws {
         let request = try AsyncHTTPClient.HTTPClient.Request(
             url: base + call.target,
             headers: ["Accept": "application/json", "Authorization": "Bearer \(CannedDataAPI.token)"]
         )
         let done = client.eventLoopGroup.next().makePromise(of: Void.self)
         let chains = Chains(count: count, done: done)
-        Self.chain(client, request, call, chains)
+        for _ in 0..<concurrency { Self.chain(client, request, call, chains) }
         try await done.futureResult.get()
     }
 
@@ -84,19 +86,22 @@ struct URLSessionJSONContestant: APIContestant {
         self.base = base
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
+        configuration.httpMaximumConnectionsPerHost = 64
         session = URLSession(configuration: configuration)
     }
 
-    func run(_ call: APICall, count: Int) async throws {
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws {
         guard let url = URL(string: base + call.target) else { throw URLError(.badURL) }
-        let decoder = JSONDecoder()
-        var request = URLRequest(url: url)
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
-        request.setValue("Bearer \(CannedDataAPI.token)", forHTTPHeaderField: "Authorization")
-        for _ in 0..<count {
-            let (body, _) = try await session.data(for: request)
-            let answer = try decoder.decode(PlainAnswer.self, from: body)
-            try call.check(answer.response.data.count)
+        try await inTasks(concurrency, count: count) { [session] share in
+            let decoder = JSONDecoder()
+            var request = URLRequest(url: url)
+            request.setValue("application/json", forHTTPHeaderField: "Accept")
+            request.setValue("Bearer \(CannedDataAPI.token)", forHTTPHeaderField: "Authorization")
+            for _ in 0..<share {
+                let (body, _) = try await session.data(for: request)
+                let answer = try decoder.decode(PlainAnswer.self, from: body)
+                try call.check(answer.response.data.count)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ enum DecodeSuite: Suite {
                     portals: DecodeModels.Portals.self
                 ),
             ]
-            for assignment in assignments {
+            for assignment in assignments where options.measures(assignment.shape) {
                 let figures = try await measure(assignment, count, options)
                 for (name, figure) in figures { report["decode.\(assignment.shape).\(count).\(name)"] = figure }
                 printTable(
@@ -46,7 +46,7 @@ enum DecodeSuite: Suite {
         _ options: Options
     ) async throws -> [(name: String, figure: Double)] {
         let competitors = assignment.decoders
-            .filter { options.only == nil || options.only == $0.name }
+            .filter { options.measures(contestant: $0.name) }
             .map { decoder in
                 Competitor(decoder.name) { repetitions in
                     for _ in 0..<repetitions {

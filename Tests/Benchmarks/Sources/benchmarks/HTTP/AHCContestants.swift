@@ -60,20 +60,14 @@ struct AHCAsyncContestant: Contestant {
 
     func run(_ target: String, count: Int, concurrency: Int) async throws {
         let url = base + target
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            for number in 0..<concurrency {
-                let share = count / concurrency + (number < count % concurrency ? 1 : 0)
-                tasks.addTask { [client] in
-                    var request = HTTPClientRequest(url: url)
-                    request.headers.add(name: "Accept", value: "application/json")
-                    for _ in 0..<share {
-                        let response = try await client.execute(request, timeout: .seconds(60))
-                        let body = try await response.body.collect(upTo: 64 * 1024 * 1024)
-                        precondition(response.status == .ok && body.readableBytes > 0)
-                    }
-                }
+        try await inTasks(concurrency, count: count) { [client] share in
+            var request = HTTPClientRequest(url: url)
+            request.headers.add(name: "Accept", value: "application/json")
+            for _ in 0..<share {
+                let response = try await client.execute(request, timeout: .seconds(60))
+                let body = try await response.body.collect(upTo: 64 * 1024 * 1024)
+                precondition(response.status == .ok && body.readableBytes > 0)
             }
-            try await tasks.waitForAll()
         }
     }
 
@@ -81,7 +75,7 @@ struct AHCAsyncContestant: Contestant {
 }
 
 extension AsyncHTTPClient.HTTPClient.Configuration {
-    fileprivate static var benchmark: Self {
+    static var benchmark: Self {
         var configuration = Self()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         return configuration

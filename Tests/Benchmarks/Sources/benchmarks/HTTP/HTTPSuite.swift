@@ -21,10 +21,13 @@ enum HTTPSuite: Suite {
             URLSessionContestant(base: base, group: group),
             RawContestant(port: server.port, group: group),
         ]
-        let contestants = all.filter { options.only == nil || options.only == $0.name }
-
-        for concurrency in [1, 16, 64] {
-            let figures = try await compare(contestants, "/s", concurrency: concurrency, rounds: options.rounds)
+        for concurrency in [1, 16, 64] where options.measures("\(concurrency)") {
+            let figures = try await compare(
+                competitors(all, "/s", concurrency: concurrency, options),
+                sample: 200 * concurrency,
+                rounds: options.rounds,
+                secondsPerTurn: secondsPerTurn
+            )
             for (name, figure) in figures { report["http.small.\(concurrency).\(name)"] = figure }
             printTable(
                 "small GET, \(concurrency) at a time",
@@ -33,44 +36,34 @@ enum HTTPSuite: Suite {
                 baseline: ["ahc_futures", "ahc_async"]
             )
         }
-
-        let megabytes = Double(LocalServer.bodyBytes) / 1e6
-        let figures = try await compare(contestants, "/b", concurrency: 1, rounds: options.rounds).map {
-            ($0.name, $0.figure * megabytes)
+        if options.measures("body12MB") {
+            let megabytes = Double(LocalServer.bodyBytes) / 1e6
+            let figures = try await compare(
+                competitors(all, "/b", concurrency: 1, options),
+                sample: 4,
+                rounds: options.rounds,
+                secondsPerTurn: secondsPerTurn
+            )
+            .map { ($0.name, $0.figure * megabytes) }
+            for (name, figure) in figures { report["http.body12MB.\(name)"] = figure }
+            printTable("12 MB body", unit: "MB/s", rows: figures, baseline: ["ahc_futures", "ahc_async"])
         }
-        for (name, figure) in figures { report["http.body12MB.\(name)"] = figure }
-        printTable("12 MB body", unit: "MB/s", rows: figures, baseline: ["ahc_futures", "ahc_async"])
 
         for contestant in all { try await contestant.stop() }
         try await server.stop()
         try await group.shutdownGracefully()
     }
 
-    /// Requests a second: the median of interleaved rounds.
-    private static func compare(
+    private static func competitors(
         _ contestants: [any Contestant],
         _ target: String,
         concurrency: Int,
-        rounds: Int
-    ) async throws -> [(name: String, figure: Double)] {
-        var counts: [Int] = []
-        for contestant in contestants {
-            // The first run opens connections and warms caches; its end tells how many requests make a turn.
-            let sample = target == "/s" ? 200 * concurrency : 4
-            try await contestant.run(target, count: sample, concurrency: concurrency)
-            let time = try await seconds { try await contestant.run(target, count: sample, concurrency: concurrency) }
-            counts.append(max(sample, Int(Double(sample) / time * secondsPerTurn)))
-        }
-        var samples = [[Double]](repeating: [], count: contestants.count)
-        for _ in 0..<rounds {
-            for (index, contestant) in contestants.enumerated() {
-                let count = counts[index]
-                let time = try await seconds {
-                    try await contestant.run(target, count: count, concurrency: concurrency)
-                }
-                samples[index].append(Double(count) / time)
+        _ options: Options
+    ) -> [Competitor] {
+        contestants.filter { options.measures(contestant: $0.name) }.map { contestant in
+            Competitor(contestant.name) { count in
+                try await contestant.run(target, count: count, concurrency: concurrency)
             }
         }
-        return zip(contestants, samples).map { ($0.name, $1.median) }
     }
 }
