@@ -58,8 +58,11 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
     /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
     /// that an optional costs.
     mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
-        while try advance(isLast: false) == .record {
+        // Held here, so that it need not be for each step.
+        var document = context.document
+        while try advance(document, isLast: false) == .record {
             records.append(try takeRecord())
+            if document !== context.document { document = context.document }
         }
     }
 
@@ -90,10 +93,17 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     /// Reads on to the next record or to the end, taking in what comes on the way.
     private mutating func advance(isLast: Bool) throws(DecodingFailure) -> AnswerScanner.Event {
+        try advance(context.document, isLast: isLast)
+    }
+
+    private mutating func advance(
+        _ document: JSONDocument,
+        isLast: Bool
+    ) throws(DecodingFailure) -> AnswerScanner.Event {
         while true {
             let event: AnswerScanner.Event
             do {
-                event = try scanner.next(context.document, isLast: isLast)
+                event = try scanner.next(document, isLast: isLast)
             } catch {
                 throw DecodingFailure(error)
             }
@@ -102,6 +112,8 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
                 return event
             case .member(let level, let name):
                 try take(name, of: level)
+                // Somebody may have kept the old memory.
+                if document !== context.document { return try advance(isLast: isLast) }
             }
         }
     }
