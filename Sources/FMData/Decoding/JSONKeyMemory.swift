@@ -71,7 +71,8 @@ struct JSONKeyMemory {
             | (text.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ known.pointee.words.1) & known.pointee.masks.1
         if length > 16 {
             difference |=
-                (text.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ known.pointee.words.2) & known.pointee.masks.2
+                (text.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ known.pointee.words.2)
+                & known.pointee.masks.2
                 | (text.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ known.pointee.words.3)
                 & known.pointee.masks.3
         }

@@ -177,7 +177,9 @@ extension JSONDocument {
         var digits: UInt64 = 0
         var scale = 0
         var isComplete = JSONDocument.readDigits(base, &scan, &digits)
-        if base[first] == UInt8(ascii: "0"), scan &- first > 1 { throw syntaxError(.invalidNumber, at: valueStart + at) }
+        if base[first] == UInt8(ascii: "0"), scan &- first > 1 {
+            throw syntaxError(.invalidNumber, at: valueStart + at)
+        }
         var digitCount = scan &- first
         if isComplete, base[scan] == UInt8(ascii: ".") {
             scan &+= 1

@@ -3,7 +3,7 @@
 ///
 /// The memory is kept from one record to the next, so that it stays in the cache.
 struct JSONTape {
-    struct Entry {
+    struct Entry: Equatable {
         enum Kind: UInt8 {
             case object, array, key, string, number, `true`, `false`, null
         }

@@ -117,9 +117,9 @@ enum JSONText {
     @inline(__always)
     private static func string(ofChecked text: UnsafeBufferPointer<UInt8>, isASCII: Bool) -> String {
         #if compiler(>=6.2)
-            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                return String(copying: UTF8Span(unchecked: text.span, isKnownASCII: isASCII))
-            }
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return String(copying: UTF8Span(unchecked: text.span, isKnownASCII: isASCII))
+        }
         #endif
         return String(decoding: text, as: UTF8.self)
     }

@@ -70,7 +70,9 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         var index = object + 1
         while index < frame.pointee.end {
             let name = tape.string(tape[index])
-            if frame.pointee.isGuessable || seen.insert(name).inserted, let key = Key(stringValue: name) { keys.append(key) }
+            if frame.pointee.isGuessable || seen.insert(name).inserted, let key = Key(stringValue: name) {
+                keys.append(key)
+            }
             index = tape.end(of: index + 1)
         }
         return keys

@@ -300,7 +300,8 @@ import Testing
 
     private func optionalsDescription(_ value: Optionals) -> String {
         let c = value.c.map { $0.sorted { $0.key < $1.key } }
-        return "\(value.a as Any) \(value.b as Any) \(c as Any) \(value.d as Any) \(value.e as Any) \(value.missing as Any)"
+        return
+            "\(value.a as Any) \(value.b as Any) \(c as Any) \(value.d as Any) \(value.e as Any) \(value.missing as Any)"
     }
 
     private func keyedDescription(_ value: KeyedByTypes) -> String {
