@@ -5,19 +5,28 @@ import Foundation
 /// The standard library copies a container for each value that is asked of it. A container that holds its context pays for
 /// two atomic operations each time, a tenth of all decoding; one that holds plain pointers pays for nothing, but may be
 /// kept by its type for later, when those pointers lead nowhere. So a container holds a pointer to a slot, which is never
-/// freed, and the generation that the slot had. The generation changes when the value that the container belongs to goes
-/// away, and a container of an old generation knows that it is too late.
+/// freed, and the generation that the slot had. The generation changes when what a container points to is freed, and a
+/// container of an old generation knows that it is too late. One that is merely of an earlier value sees that by the
+/// number of the value in its ``KeyFrame``.
 struct ContextSlot {
     private(set) var generation: UInt32 = 0
+    /// Counts the values that are decoded, and the ends of it.
+    private(set) var value: UInt64 = 0
     /// The tape of the value that is being decoded.
     fileprivate(set) var tape: TapeView?
-    /// Alive as long as the generation stands.
-    fileprivate(set) unowned(unsafe) var context: DecodingContext?
+    /// Alive as long as the generation stands; unmanaged, so that nobody counts a reference to look at it.
+    fileprivate(set) var context: Unmanaged<DecodingContext>?
 
-    /// Makes all containers of the value useless.
+    /// The containers of the value that was being decoded become useless.
+    fileprivate mutating func nextValue(_ tape: TapeView?) {
+        value &+= 1
+        self.tape = tape
+    }
+
+    /// Makes all containers useless: their frames are going to be freed.
     fileprivate mutating func invalidate() {
         generation &+= 1
-        tape = nil
+        nextValue(nil)
     }
 }
 
@@ -31,12 +40,17 @@ struct OwnSlot {
 
     /// A value of the context is going to be decoded.
     func open(_ context: DecodingContext) {
-        pointer.pointee.context = context
-        pointer.pointee.tape = context.view
+        pointer.pointee.context = Unmanaged.passUnretained(context)
+        pointer.pointee.nextValue(context.view)
     }
 
     /// The value goes away.
     func close() {
+        pointer.pointee.nextValue(nil)
+    }
+
+    /// The frames go away.
+    func invalidate() {
         pointer.pointee.invalidate()
     }
 

@@ -27,6 +27,7 @@ public struct DecodingFailure: Error, Sendable {
 }
 
 extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Place, record and reason, without the value: fit for a log.
     public var description: String {
         var text = "Could not decode the answer"
         if !path.isEmpty { text += " at " + DecodingFailure.spell(path) }
@@ -36,6 +37,7 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         return text + ": " + reason
     }
 
+    /// The same as ``description``: what a debugger prints may end up in a log too.
     public var debugDescription: String { description }
 
     /// Without the value and without the texts of others.

@@ -40,6 +40,9 @@ public struct DecodingOptions: Sendable {
     /// Bytes of one record, at most. The default is 64 MiB.
     public var maximumRecordBytes = 64 << 20
 
+    /// Every rule as it is by default.
+    ///
+    /// - Parameter values: The format of dates, the time zone and the decimal separator.
     public init(values: ValueOptions = ValueOptions()) {
         self.values = values
     }

@@ -10,6 +10,9 @@ public struct FMDecoder: Sendable {
     /// What `Decoder.userInfo` holds.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
+    /// - Parameters:
+    ///   - options: How values are read; FileMaker's rules hold in ``decodeFields(_:from:)`` and ``decodeAnswer(_:from:)``.
+    ///   - userInfo: What types find in `Decoder.userInfo`; empty by default.
     public init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.options = options
         self.userInfo = userInfo

@@ -88,8 +88,7 @@ extension DecodingContext {
 
     @inline(__always)
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ node: UInt32, _ mode: Mode) throws -> Integer {
-        let entry = entry(node)
-        if entry.kind == .number, let number = NumberText.integer(document.content(entry), as: type) { return number }
+        if let small = entry(node).smallInteger, let number = Integer(exactly: small) { return number }
         return try number(type, node, mode, orZero: { NumberText.integer($0, as: type) })
     }
 
@@ -99,15 +98,13 @@ extension DecodingContext {
         _ node: UInt32,
         _ mode: Mode
     ) throws -> Integer? {
-        let entry = entry(node)
-        if entry.kind == .number, let number = NumberText.integer(document.content(entry), as: type) { return number }
+        if let small = entry(node).smallInteger, let number = Integer(exactly: small) { return number }
         return try ifAny(type, node) { try number(type, node, mode) { NumberText.integer($0, as: type) } }
     }
 
     @inline(__always)
     func double(_ node: UInt32, _ mode: Mode) throws -> Double {
-        let entry = entry(node)
-        if entry.kind == .number, let number = NumberText.double(document.content(entry)) { return number }
+        if let small = entry(node).smallDouble { return small }
         return try number(Double.self, node, mode, orZero: NumberText.double)
     }
 

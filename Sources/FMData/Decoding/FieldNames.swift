@@ -6,9 +6,9 @@ extension DecodingContext {
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ trace: UnsafeMutablePointer<KeyTrace>? = nil
+        _ frame: UnsafeMutablePointer<KeyFrame>? = nil
     ) -> UInt32? {
-        if let value = member(named: name, in: object, mode, trace) { return value }
+        if let value = member(named: name, in: object, mode, frame) { return value }
         guard mode == .fields, rules.contains(.repetitions) else { return nil }
         return repetitions(named: name, in: object)
     }
@@ -17,10 +17,10 @@ extension DecodingContext {
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ trace: UnsafeMutablePointer<KeyTrace>? = nil
+        _ frame: UnsafeMutablePointer<KeyFrame>? = nil
     ) -> UInt32? {
         if mode == .fields, rules.contains(.customKeys) { return customMember(named: name, in: object) }
-        if let value = exactMember(named: name, in: object, trace) { return value }
+        if let value = exactMember(named: name, in: object, frame) { return value }
         guard mode == .fields, rules.contains(.keysWithoutTable), !name.contains("::") else { return nil }
         let suffix = "::" + name
         return first(in: object) { key in
@@ -31,7 +31,7 @@ extension DecodingContext {
     private func exactMember(
         named name: String,
         in object: UInt32,
-        _ trace: UnsafeMutablePointer<KeyTrace>?
+        _ frame: UnsafeMutablePointer<KeyFrame>?
     ) -> UInt32? {
         let tape = view
         let head = tape[object]
@@ -42,12 +42,12 @@ extension DecodingContext {
             indices.key(
                 utf8,
                 in: object,
-                startingAt: trace?.pointee.searchStart(in: object, head.link) ?? object + 1,
+                startingAt: frame?.pointee.searchStart ?? object + 1,
                 tape
             )
         }
         if let key {
-            trace?.pointee.found(key, in: object, isFlat: head.isFlat(at: object), tape)
+            frame?.pointee.found(key, tape)
             return key + 1
         }
         // A server may spell accents decomposed where the source code has them composed.

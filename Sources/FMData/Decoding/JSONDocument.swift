@@ -7,7 +7,7 @@
 /// to check that nobody else holds on to the document before it reads the next one into the same memory.
 final class JSONDocument {
     /// Room after the last byte that can always be read, and is zero: loops over strings need no other limit.
-    static let padding = 16
+    static let padding = 48
     /// FileMaker's numbers end at 400 digits. A limit keeps a number that arrives byte by byte from taking forever.
     static let maximumNumberBytes = 4_096
 
@@ -109,10 +109,7 @@ final class JSONDocument {
 
     /// The text of a string or key.
     @inline(__always)
-    func text(_ entry: JSONTape.Entry) -> String {
-        if entry.flags.contains(.escaped) { return JSONText.unescape(content(entry)) }
-        return String(decoding: content(entry), as: UTF8.self)
-    }
+    func text(_ entry: JSONTape.Entry) -> String { JSONText.string(content(entry), entry.flags) }
 }
 
 /// What a document will not go beyond.

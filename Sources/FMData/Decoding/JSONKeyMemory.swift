@@ -9,79 +9,114 @@
 struct JSONKeyMemory {
     /// Places that are remembered; a record of some hundred fields.
     static let limit = 256
+    /// Bytes of a key that are remembered, its quote and colon among them. Keys beyond are read anew each time.
     private static let maximumLength = 32
 
+    /// A key as it stood in the text, as the words that hold it.
     private struct Known {
-        /// Bytes of the key and of the quote that ends it; 0 when nothing is known.
-        var length: UInt8 = 0
-        var flags: JSONTape.Entry.Flags = []
-        var hash: UInt32 = 0
+        var words: (UInt64, UInt64, UInt64, UInt64)
+        /// Which of the bits belong to the key.
+        var masks: (UInt64, UInt64, UInt64, UInt64)
+        var hash: UInt32
+        /// Bytes of the key.
+        var length: UInt8
+        var flags: JSONTape.Entry.Flags
     }
 
+    /// How many bytes are remembered at a place: the key, the quote that ends it and mostly a colon; 0 for nothing.
+    private let lengths: UnsafeMutablePointer<UInt8>
+    /// What is remembered, where something is.
     private let known: UnsafeMutablePointer<Known>
-    /// The bytes of the known keys; of others whatever was in the memory.
-    private let texts: UnsafeMutablePointer<UInt8>
     /// For an object that begins at a place: the epoch and the end at which it was found regular.
     private let regular: UnsafeMutablePointer<UInt64>
     /// Changes whenever a key is not the one remembered for its place.
     private(set) var epoch: UInt64 = 1
 
     init() {
+        lengths = .allocate(capacity: JSONKeyMemory.limit)
+        lengths.initialize(repeating: 0, count: JSONKeyMemory.limit)
         known = .allocate(capacity: JSONKeyMemory.limit)
-        known.initialize(repeating: Known(), count: JSONKeyMemory.limit)
-        texts = .allocate(capacity: JSONKeyMemory.limit * JSONKeyMemory.maximumLength)
         regular = .allocate(capacity: JSONKeyMemory.limit)
         regular.initialize(repeating: 0, count: JSONKeyMemory.limit)
     }
 
     func deallocate() {
+        lengths.deallocate()
         known.deallocate()
-        texts.deallocate()
         regular.deallocate()
     }
 
-    /// The entry of the key whose content begins at `offset`, if it is the one that stood in its place before.
+    /// A key that stands where it stood before.
+    struct Match {
+        var entry: JSONTape.Entry
+        /// The byte after its quote, or after its colon.
+        var next: Int
+        /// Whether the colon belongs to what was compared.
+        var hasColon: Bool
+    }
+
+    /// The key whose content begins at `offset`, if it is the one that stood in its place before.
     ///
-    /// Reads up to seven bytes beyond the key, which the padding allows. A key that has not arrived in full is not equal:
-    /// its closing quote is missing.
+    /// Reads 32 bytes, which the padding allows. A key that has not arrived in full is not equal: its closing quote is
+    /// missing.
     @inline(__always)
-    func entry(at place: Int, _ base: UnsafePointer<UInt8>, _ offset: Int) -> JSONTape.Entry? {
-        let known = known[place]
-        let length = Int(known.length)
+    func match(at place: Int, _ base: UnsafePointer<UInt8>, _ offset: Int) -> Match? {
+        guard place < JSONKeyMemory.limit else { return nil }
+        let length = Int(lengths[place])
         guard length > 0 else { return nil }
+        let known = known + place
         let text = UnsafeRawPointer(base + offset)
-        let remembered = UnsafeRawPointer(texts + place &* JSONKeyMemory.maximumLength)
-        var position = 0
-        while position &+ 8 < length {
-            guard
-                text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-                    == remembered.load(fromByteOffset: position, as: UInt64.self)
-            else { return nil }
-            position &+= 8
+        var difference =
+            (text.loadUnaligned(as: UInt64.self) ^ known.pointee.words.0) & known.pointee.masks.0
+            | (text.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ known.pointee.words.1) & known.pointee.masks.1
+        if length > 16 {
+            difference |=
+                (text.loadUnaligned(fromByteOffset: 16, as: UInt64.self) ^ known.pointee.words.2)
+                & known.pointee.masks.2
+                | (text.loadUnaligned(fromByteOffset: 24, as: UInt64.self) ^ known.pointee.words.3)
+                & known.pointee.masks.3
         }
-        let difference =
-            UInt64(littleEndian: text.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-            ^ UInt64(littleEndian: remembered.load(fromByteOffset: position, as: UInt64.self))
-        guard difference &<< UInt64(64 &- (length &- position) &* 8) == 0 else { return nil }
-        return JSONTape.Entry(
-            offset: UInt32(truncatingIfNeeded: offset),
-            length: UInt32(truncatingIfNeeded: length &- 1),
-            link: known.hash,
-            kind: .key,
-            flags: known.flags
+        guard difference == 0 else { return nil }
+        let keyLength = Int(known.pointee.length)
+        return Match(
+            entry: JSONTape.Entry(
+                offset: UInt32(truncatingIfNeeded: offset),
+                length: UInt32(truncatingIfNeeded: keyLength),
+                link: known.pointee.hash,
+                kind: .key,
+                flags: known.pointee.flags
+            ),
+            next: offset &+ length,
+            hasColon: length &- keyLength == 2
         )
     }
 
     /// Remembers a key that was not the expected one.
     mutating func learn(_ key: JSONTape.Entry, at place: Int, _ base: UnsafePointer<UInt8>) {
         epoch += 1
-        let length = Int(key.length) + 1
+        let text = base + Int(key.offset)
+        let length = Int(key.length) + (text[Int(key.length) + 1] == UInt8(ascii: ":") ? 2 : 1)
         guard length <= JSONKeyMemory.maximumLength else {
-            known[place].length = 0
+            lengths[place] = 0
             return
         }
-        known[place] = Known(length: UInt8(length), flags: key.flags, hash: key.link)
-        (texts + place * JSONKeyMemory.maximumLength).update(from: base + Int(key.offset), count: length)
+        func word(_ index: Int) -> UInt64 {
+            UnsafeRawPointer(text).loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+        }
+        func mask(_ index: Int) -> UInt64 {
+            let bytes = min(8, max(0, length - index * 8))
+            return bytes == 8 ? .max : ((1 << UInt64(bytes * 8)) - 1).littleEndian
+        }
+        lengths[place] = UInt8(length)
+        (known + place).initialize(
+            to: Known(
+                words: (word(0), word(1), word(2), word(3)),
+                masks: (mask(0), mask(1), mask(2), mask(3)),
+                hash: key.link,
+                length: UInt8(key.length),
+                flags: key.flags
+            )
+        )
     }
 
     /// Whether the object is known to have no duplicate keys.

@@ -19,29 +19,16 @@ extension JSONDocument {
         }
     }
 
-    /// The key that begins with the quote at `at`; `nil` when its end has not come yet.
-    @inline(__always)
+    /// The key that begins with the quote at `at`, if it is not the one that stood in its place before; `nil` when its end
+    /// has not come yet.
     func readKey(
         _ base: UnsafePointer<UInt8>,
         _ at: Int,
         _ end: Int,
         place: Int
     ) throws(JSONSyntaxError) -> JSONTape.Entry? {
-        if place < JSONKeyMemory.limit, let key = keyMemory.entry(at: place, base, at + 1) {
-            // A part of it may have been looked at before the rest arrived.
-            if reading.stringScan != 0 { reading.endString() }
-            return key
-        }
-        return try readNewKey(base, at, end, place: place)
-    }
-
-    private func readNewKey(
-        _ base: UnsafePointer<UInt8>,
-        _ at: Int,
-        _ end: Int,
-        place: Int
-    ) throws(JSONSyntaxError) -> JSONTape.Entry? {
         guard let string = try readString(base, at, end) else { return nil }
+        if let known = keyMemory.match(at: place, base, at + 1) { return known.entry }
         let key = string.entry(.key, hash: JSONKeys.hash(base + string.start, string.length))
         if place < JSONKeyMemory.limit { keyMemory.learn(key, at: place, base) }
         return key
@@ -62,10 +49,28 @@ extension JSONDocument {
             return try pauseString(stop, base, at, &scan, end, bits, isEscaped)
         }
         if reading.stringScan != 0 { reading.endString() }
-        var token = StringToken(start: at + 1, length: scan - at - 1, flags: [])
+        return try token(base, at, scan, bits, isEscaped)
+    }
+
+    /// The string between two quotes, checked where there is something to check.
+    @inline(__always)
+    private func token(
+        _ base: UnsafePointer<UInt8>,
+        _ opening: Int,
+        _ closing: Int,
+        _ bits: UInt64,
+        _ isEscaped: Bool
+    ) throws(JSONSyntaxError) -> StringToken {
+        var token = StringToken(start: opening &+ 1, length: closing &- opening &- 1, flags: [])
         if bits & 0x8080_8080_8080_8080 != 0 { token.flags.insert(.nonASCII) }
         if isEscaped { token.flags.insert(.escaped) }
-        if !token.flags.isEmpty, !limits.repairsText { try check(base, token) }
+        if !token.flags.isEmpty {
+            if limits.repairsText {
+                token.flags.insert(.unchecked)
+            } else {
+                try check(base, token)
+            }
+        }
         return token
     }
 
@@ -83,9 +88,7 @@ extension JSONDocument {
         while scan < end, stop != UInt8(ascii: "\\") {
             if stop == UInt8(ascii: "\"") {
                 reading.endString()
-                var flags: JSONTape.Entry.Flags = isEscaped ? [.escaped] : []
-                if bits & 0x8080_8080_8080_8080 != 0 { flags.insert(.nonASCII) }
-                return StringToken(start: at + 1, length: scan - at - 1, flags: flags)
+                return try token(base, at, scan, bits, isEscaped)
             }
             guard limits.repairsText else { throw syntaxError(.controlCharacter, at: valueStart + scan) }
             scan += 1
@@ -110,8 +113,7 @@ extension JSONDocument {
     }
 
     /// Moves `scan` to the quote that ends the string, to a control character, to the end of the bytes or to a backslash
-    /// that is the last of them; the byte there. Eight bytes at a time: each of the three tests sets the high bit of the
-    /// bytes it finds, exactly up to the first one.
+    /// that is the last of them; the byte there. Sixteen bytes at a time, which is most strings at once.
     @inline(__always)
     private static func scanString(
         _ base: UnsafePointer<UInt8>,
@@ -120,33 +122,43 @@ extension JSONDocument {
         _ bits: inout UInt64,
         _ isEscaped: inout Bool
     ) -> UInt8 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
+        // Spelled out: for other types of the operands these operators go through the bytes one by one.
+        let quotes = SIMD16<UInt8>(repeating: UInt8(ascii: "\""))
+        let backslashes = SIMD16<UInt8>(repeating: UInt8(ascii: "\\"))
+        let controls = SIMD16<UInt8>(repeating: 0x20)
         while true {
             // The padding makes this safe at the end, and its zeros stop the loop.
-            let word = UInt64(littleEndian: UnsafeRawPointer(base + scan).loadUnaligned(as: UInt64.self))
-            let quote = word ^ (ones &* 0x22)
-            let backslash = word ^ (ones &* 0x5C)
-            let found =
-                ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash | (word &- ones &* 0x20) & ~word) & highs
-            if found == 0 {
-                bits |= word
-                scan += 8
+            let block = UnsafeRawPointer(base + scan).loadUnaligned(as: SIMD16<UInt8>.self)
+            let stops = (block .== quotes) .| (block .== backslashes) .| (block .< controls)
+            // A mask is all ones in the bytes it means: as two words, its lowest bit is that of the first such byte. Which
+            // of the words that is in nobody can predict, so there is no branch on it.
+            let found = unsafeBitCast(stops, to: SIMD2<UInt64>.self)
+            let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
+            if found[0] | found[1] == 0 {
+                bits |= words[0] | words[1]
+                scan &+= 16
                 continue
             }
-            let bytesBefore = found.trailingZeroBitCount >> 3
-            bits |= word & ((1 &<< UInt64(bytesBefore &* 8)) &- 1)
-            scan += bytesBefore
+            let (first, second) = (UInt64(littleEndian: found[0]), UInt64(littleEndian: found[1]))
+            let isSecond = UInt64(truncatingIfNeeded: first.trailingZeroBitCount &>> 6)
+            bits |= UInt64(littleEndian: words[0]) & (first &- 1) & ~first
+            bits |= UInt64(littleEndian: words[1]) & (second &- 1) & ~second & (0 &- isSecond)
+            let bitsBefore =
+                UInt64(truncatingIfNeeded: first.trailingZeroBitCount)
+                &+ UInt64(truncatingIfNeeded: second.trailingZeroBitCount) & (0 &- isSecond)
+            scan &+= Int(truncatingIfNeeded: bitsBefore &>> 3)
             let stop = base[scan]
             guard stop == UInt8(ascii: "\\") else { return stop }
             isEscaped = true
-            guard scan + 1 < end else { return stop }
-            bits |= UInt64(base[scan + 1])
-            scan += 2
+            guard scan &+ 1 < end else { return stop }
+            bits |= UInt64(base[scan &+ 1])
+            scan &+= 2
         }
     }
 
     /// The number at `at`; `nil` when more of it may come.
+    ///
+    /// Its digits are looked at here anyway: those of a small number need not be read a second time.
     @inline(__always)
     func readNumber(
         _ base: UnsafePointer<UInt8>,
@@ -156,40 +168,58 @@ extension JSONDocument {
     ) throws(JSONSyntaxError) -> JSONTape.Entry? {
         var scan = at
         var flags: JSONTape.Entry.Flags = []
-        if base[scan] == UInt8(ascii: "-") { scan += 1 }
+        if base[scan] == UInt8(ascii: "-") {
+            flags = .negative
+            scan &+= 1
+        }
         let first = scan
-        var isComplete = JSONDocument.skipDigits(base, &scan)
-        if base[first] == UInt8(ascii: "0"), scan - first > 1 { throw syntaxError(.invalidNumber, at: valueStart + at) }
+        // Up to nineteen digits fit; what comes of more is not used.
+        var digits: UInt64 = 0
+        var scale = 0
+        var isComplete = JSONDocument.readDigits(base, &scan, &digits)
+        if base[first] == UInt8(ascii: "0"), scan &- first > 1 {
+            throw syntaxError(.invalidNumber, at: valueStart + at)
+        }
+        var digitCount = scan &- first
         if isComplete, base[scan] == UInt8(ascii: ".") {
-            flags = .fractional
-            scan += 1
-            isComplete = JSONDocument.skipDigits(base, &scan)
+            scan &+= 1
+            let start = scan
+            isComplete = JSONDocument.readDigits(base, &scan, &digits)
+            scale = scan &- start
+            digitCount &+= scale
         }
+        if digits <= UInt64(UInt32.max), digitCount <= 19 { flags.insert(.small) }
         if isComplete, base[scan] | 0x20 == UInt8(ascii: "e") {
-            flags = .fractional
-            scan += 1
-            if base[scan] == UInt8(ascii: "+") || base[scan] == UInt8(ascii: "-") { scan += 1 }
-            isComplete = JSONDocument.skipDigits(base, &scan)
+            flags.remove(.small)
+            scan &+= 1
+            if base[scan] == UInt8(ascii: "+") || base[scan] == UInt8(ascii: "-") { scan &+= 1 }
+            isComplete = JSONDocument.readDigits(base, &scan, &digits)
         }
-        guard scan - at <= JSONDocument.maximumNumberBytes else {
+        guard scan &- at <= JSONDocument.maximumNumberBytes else {
             throw syntaxError(.numberTooLong, at: valueStart + at)
         }
         if scan >= end, !(isLast && isComplete) { return nil }
         guard isComplete else { throw syntaxError(.invalidNumber, at: valueStart + at) }
         return JSONTape.Entry(
             offset: UInt32(truncatingIfNeeded: at),
-            length: UInt32(truncatingIfNeeded: scan - at),
-            link: 0,
+            length: UInt32(truncatingIfNeeded: scan &- at),
+            link: UInt32(truncatingIfNeeded: digits),
             kind: .number,
-            flags: flags
+            flags: flags,
+            scale: UInt8(truncatingIfNeeded: scale)
         )
     }
 
-    /// Whether there was a digit.
+    /// Appends digits to a number; whether there was one. One by one: numbers are short, and eight at a time was slower.
     @inline(__always)
-    private static func skipDigits(_ base: UnsafePointer<UInt8>, _ scan: inout Int) -> Bool {
+    private static func readDigits(_ base: UnsafePointer<UInt8>, _ scan: inout Int, _ number: inout UInt64) -> Bool {
         let start = scan
-        while base[scan] &- UInt8(ascii: "0") < 10 { scan += 1 }
+        var digit = base[scan] &- UInt8(ascii: "0")
+        while digit < 10 {
+            number = number &* 10 &+ UInt64(digit)
+            scan &+= 1
+            digit = base[scan] &- UInt8(ascii: "0")
+        }
         return scan > start
     }
 

@@ -3,7 +3,7 @@
 ///
 /// The memory is kept from one record to the next, so that it stays in the cache.
 struct JSONTape {
-    struct Entry {
+    struct Entry: Equatable {
         enum Kind: UInt8 {
             case object, array, key, string, number, `true`, `false`, null
         }
@@ -14,21 +14,28 @@ struct JSONTape {
             static let escaped = Flags(rawValue: 1)
             /// A string or key with bytes beyond ASCII.
             static let nonASCII = Flags(rawValue: 2)
-            /// A number with a fraction or an exponent.
-            static let fractional = Flags(rawValue: 4)
+            /// A number without an exponent whose digits, read as one integer, are in ``Entry/link``.
+            static let small = Flags(rawValue: 4)
             /// An object with the same key twice, or with an escaped key that may be: only a walk from its first key
             /// tells which value counts.
             static let irregular = Flags(rawValue: 8)
+            /// A number with a minus sign.
+            static let negative = Flags(rawValue: 16)
+            /// A string or key that was not checked, since faults in it are going to be repaired.
+            static let unchecked = Flags(rawValue: 32)
         }
 
         /// First byte of the content (of a string: after its quote), from the start of the value.
         var offset: UInt32
         /// Bytes of the content; of a container the number of its members.
         var length: UInt32
-        /// Of a container the index after its last entry, while it is open the index of its parent; of a key its hash.
+        /// Of a container the index after its last entry, while it is open the index of its parent; of a key its hash; of
+        /// a ``Flags/small`` number its digits.
         var link: UInt32
         var kind: Kind
         var flags: Flags
+        /// Of a ``Flags/small`` number the digits after its point.
+        var scale: UInt8 = 0
     }
 
     /// Instead of an index: none.
@@ -63,5 +70,23 @@ struct JSONTape {
         case .object, .array: return entry.link
         case .key, .string, .number, .true, .false, .null: return index + 1
         }
+    }
+}
+
+extension JSONTape.Entry {
+    /// The integer, of a number that is small and has no fraction.
+    @inline(__always)
+    var smallInteger: Int64? {
+        guard kind == .number, flags.contains(.small), scale == 0 else { return nil }
+        return flags.contains(.negative) ? -Int64(link) : Int64(link)
+    }
+
+    /// The number, if it is small: digits below 2^53 and a power of ten up to 22 are both exact, so that their quotient is
+    /// correctly rounded.
+    @inline(__always)
+    var smallDouble: Double? {
+        guard kind == .number, flags.contains(.small) else { return nil }
+        let magnitude = Double(link) / NumberText.powersOfTen[Int(scale)]
+        return flags.contains(.negative) ? -magnitude : magnitude
     }
 }

@@ -13,7 +13,9 @@ enum JSONText {
         var position = 0
         while position < text.count {
             let byte = text[position]
-            if byte == backslash {
+            if position &+ 8 <= text.count, isPlain(text, at: position) {
+                position &+= 8
+            } else if byte == backslash {
                 guard let length = escapeLength(text, at: position) else { return (.invalidEscape, position) }
                 if text[position + 1] == UInt8(ascii: "u") {
                     switch unit(text, at: position) {
@@ -42,6 +44,15 @@ enum JSONText {
         return nil
     }
 
+    /// Whether the next eight bytes are ASCII and none of them begins an escape.
+    @inline(__always)
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
+        let word = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        let others = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        // A borrow can only make a byte after a backslash look like one too.
+        return (word | (others &- 0x0101_0101_0101_0101) & ~others) & 0x8080_8080_8080_8080 == 0
+    }
+
     /// The bytes of the well-formed UTF-8 sequence that begins here, 0 when there is none (Unicode, table 3-7).
     private static func scalarLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
         func continues(_ index: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
@@ -64,9 +75,9 @@ enum JSONText {
         guard position + 1 < text.count, text[position] == backslash else { return nil }
         switch text[position + 1] {
         case UInt8(ascii: "u"):
-            guard position + 6 <= text.count, (2..<6).allSatisfy({ hex(text[position + $0]) != nil }) else {
-                return nil
-            }
+            guard position + 6 <= text.count, hex(text[position + 2]) != nil, hex(text[position + 3]) != nil,
+                hex(text[position + 4]) != nil, hex(text[position + 5]) != nil
+            else { return nil }
             return 6
         case UInt8(ascii: "\""), backslash, UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -76,30 +87,61 @@ enum JSONText {
         }
     }
 
+    @inline(__always)
     private static func hex(_ byte: UInt8) -> UInt16? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-        default: nil
-        }
+        let digit = byte &- UInt8(ascii: "0")
+        if digit < 10 { return UInt16(digit) }
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? UInt16(letter) + 10 : nil
     }
 
     /// The UTF-16 unit of a `\u` escape whose length has been checked.
     private static func unit(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt16 {
-        (2..<6).reduce(0) { $0 << 4 | (hex(text[position + $1]) ?? 0) }
+        var unit: UInt16 = 0
+        for index in 2..<6 { unit = unit &<< 4 | (hex(text[position &+ index]) ?? 0) }
+        return unit
+    }
+
+    // MARK: Strings
+
+    /// The string that a token of the reader holds.
+    @inline(__always)
+    static func string(_ text: UnsafeBufferPointer<UInt8>, _ flags: JSONTape.Entry.Flags) -> String {
+        if flags.isEmpty { return string(ofChecked: text, isASCII: true) }
+        if flags.contains(.escaped) { return unescape(text, isChecked: !flags.contains(.unchecked)) }
+        if flags.contains(.unchecked) { return String(decoding: text, as: UTF8.self) }
+        return string(ofChecked: text, isASCII: false)
+    }
+
+    /// A string of bytes that the reader has found to be UTF-8: nobody has to look at them a second time.
+    @inline(__always)
+    private static func string(ofChecked text: UnsafeBufferPointer<UInt8>, isASCII: Bool) -> String {
+        #if compiler(>=6.2)
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return String(copying: UTF8Span(unchecked: text.span, isKnownASCII: isASCII))
+        }
+        #endif
+        return String(decoding: text, as: UTF8.self)
     }
 
     // MARK: Unescaping
 
     /// The text without its escapes. Whatever a check would refuse becomes U+FFFD, or stays as it is after a backslash
     /// that escapes nothing.
-    static func unescape(_ text: UnsafeBufferPointer<UInt8>) -> String {
+    static func unescape(_ text: UnsafeBufferPointer<UInt8>, isChecked: Bool) -> String {
         // Unescaping never makes a text longer.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { scratch in
             var length = 0
             var position = 0
             while position < text.count {
+                if position &+ 8 <= text.count, isPlain(text, at: position) {
+                    // What was written never is ahead of what was read, so there is room for eight bytes.
+                    let word = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                    UnsafeMutableRawBufferPointer(scratch).storeBytes(of: word, toByteOffset: length, as: UInt64.self)
+                    length += 8
+                    position += 8
+                    continue
+                }
                 let byte = text[position]
                 guard byte == backslash, let escape = escapeLength(text, at: position) else {
                     scratch[length] = byte
@@ -119,7 +161,9 @@ enum JSONText {
                     }
                 }
             }
-            return String(decoding: UnsafeBufferPointer(rebasing: scratch[..<length]), as: UTF8.self)
+            let result = UnsafeBufferPointer(rebasing: scratch[..<length])
+            // Without its escapes a checked text still is UTF-8: an escape stands for a whole character.
+            return isChecked ? string(ofChecked: result, isASCII: false) : String(decoding: result, as: UTF8.self)
         }
     }
 

@@ -12,69 +12,55 @@ private struct Member {
 /// read without touching the context.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let slot: UnsafeMutablePointer<ContextSlot>
-    private let trace: UnsafeMutablePointer<KeyTrace>
+    /// Belongs to the context, as long as the generation stands.
+    private let frame: UnsafeMutablePointer<KeyFrame>
     private let generation: UInt32
-    private let object: UInt32
-    private let end: UInt32
-    private let isFlat: Bool
-    /// Whether names stand for themselves.
-    private let isGuessable: Bool
-    /// Whether the reader vouches for the keys of the object, and keys are told apart by a byte.
-    private let isRecallable: Bool
-    private let mode: DecodingContext.Mode
-    /// The mode of the members.
-    private let inside: DecodingContext.Mode
 
-    init(_ decoder: ValueDecoder) throws {
-        let context = decoder.context
-        object = decoder.node
-        guard context.isOnTape(object), context.view[object].kind == .object else {
-            throw context.mismatch([String: Any].self, object)
-        }
-        slot = context.slot.pointer
+    init(_ slot: UnsafeMutablePointer<ContextSlot>, _ frame: UnsafeMutablePointer<KeyFrame>) {
+        self.slot = slot
+        self.frame = frame
         generation = slot.pointee.generation
-        trace = context.traces.trace(Key.self, object, context.document.keyMemory.epoch)
-        let head = context.view[object]
-        end = head.link
-        isFlat = head.isFlat(at: object)
-        mode = decoder.mode
-        inside = mode.inside
-        isGuessable =
-            !head.flags.contains(.irregular) && !(mode == .fields && context.rules.contains(.customKeys))
-        isRecallable = isGuessable && isFlat && Int(end) <= JSONKeyMemory.limit && KeyedValues.hasByteKeys
     }
 
     // MARK: Context
 
+    /// Whether the value is still there. Before nothing else may be looked at, not even the frame.
+    @inline(__always)
+    private var isLive: Bool {
+        slot.pointee.generation == generation && frame.pointee.value == slot.pointee.value
+    }
+
     /// The tape, unless the value is gone.
     @inline(__always)
-    private var tape: TapeView? {
-        slot.pointee.generation == generation ? slot.pointee.tape : nil
-    }
+    private var tape: TapeView? { isLive ? slot.pointee.tape : nil }
 
     /// The context, unless the value is gone.
-    private var context: DecodingContext? {
-        slot.pointee.generation == generation ? slot.pointee.context : nil
+    @inline(__always)
+    private var context: DecodingContext? { isLive ? slot.pointee.context?.takeUnretainedValue() : nil }
+
+    /// Does something with the context, without counting a reference to it.
+    @inline(__always)
+    private func withContext<Result>(_ body: (DecodingContext) throws -> Result) throws -> Result {
+        guard isLive, let context = slot.pointee.context else { throw tooLate }
+        return try context._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    private func liveContext() throws -> DecodingContext {
-        guard let context else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: [],
-                    debugDescription: "The container was kept beyond the decoding of its value."
-                )
+    private var tooLate: DecodingError {
+        DecodingError.dataCorrupted(
+            DecodingError.Context(
+                codingPath: [],
+                debugDescription: "The container was kept beyond the decoding of its value."
             )
-        }
-        return context
+        )
     }
 
-    var codingPath: [any CodingKey] { context?.codingPath(object) ?? [] }
+    var codingPath: [any CodingKey] { context?.codingPath(frame.pointee.object) ?? [] }
 
     var allKeys: [Key] {
         guard let context, let tape else { return [] }
+        let object = frame.pointee.object
         var seen: Set<String> = []
-        if mode == .fields, context.rules.contains(.customKeys) {
+        if frame.pointee.mode == .fields, context.rules.contains(.customKeys) {
             return context.customNames(object).compactMap {
                 seen.insert($0.name).inserted ? Key(stringValue: $0.name) : nil
             }
@@ -82,9 +68,11 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         var keys: [Key] = []
         keys.reserveCapacity(Int(tape[object].length))
         var index = object + 1
-        while index < end {
+        while index < frame.pointee.end {
             let name = tape.string(tape[index])
-            if isGuessable || seen.insert(name).inserted, let key = Key(stringValue: name) { keys.append(key) }
+            if frame.pointee.isGuessable || seen.insert(name).inserted, let key = Key(stringValue: name) {
+                keys.append(key)
+            }
             index = tape.end(of: index + 1)
         }
         return keys
@@ -95,38 +83,40 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func find(_ key: Key) -> Member? {
         guard let tape else { return nil }
-        if isRecallable {
-            let node = trace.pointee.recall(KeyedValues.byte(key), object, end)
+        if frame.pointee.isRecallable {
+            let node = frame.pointee.recall(KeyedValues.byte(key))
             if node != 0 { return Member(node: node, entry: tape[node]) }
         }
-        var name = key.stringValue
-        if isGuessable {
-            let node = name.withUTF8 { trace.pointee.guess($0, object, end, isFlat: isFlat, tape) }
-            if node != 0 {
-                if isRecallable { trace.pointee.remember(KeyedValues.byte(key), object) }
-                return Member(node: node, entry: tape[node])
-            }
-        }
-        return search(name)
+        return search(key, tape)
     }
 
     /// Whether keys are what enums of coding keys are: a byte that says everything.
-    private static var hasByteKeys: Bool { MemoryLayout<Key>.size == 1 && _isPOD(Key.self) }
+    static var hasByteKeys: Bool { MemoryLayout<Key>.size == 1 && _isPOD(Key.self) }
 
     @inline(__always)
-    private static func byte(_ key: Key) -> UInt8 {
-        withUnsafeBytes(of: key) { $0[0] }
-    }
+    private static func byte(_ key: Key) -> UInt8 { unsafeBitCast(key, to: UInt8.self) }
 
-    private func search(_ name: String) -> Member? {
-        guard let context, let node = context.value(named: name, in: object, mode, trace) else { return nil }
+    @inline(never)
+    private func search(_ key: Key, _ tape: TapeView) -> Member? {
+        var name = key.stringValue
+        if frame.pointee.isGuessable {
+            let rawKey = frame.pointee.isRecallable ? KeyedValues.byte(key) : 0
+            let node = name.withUTF8 { frame.pointee.guess($0, rawKey, tape) }
+            if node != 0 { return Member(node: node, entry: tape[node]) }
+        }
+        guard let context, let node = context.value(named: name, in: frame.pointee.object, frame.pointee.mode, frame)
+        else { return nil }
         return Member(node: node, entry: context.entry(node))
     }
 
     @inline(__always)
     private func member(_ key: Key) throws -> Member {
-        guard let member = find(key) else { throw try liveContext().missing(key, object) }
+        guard let member = find(key) else { throw missing(key) }
         return member
+    }
+
+    private func missing(_ key: Key) -> DecodingError {
+        context?.missing(key, frame.pointee.object) ?? tooLate
     }
 
     /// The member, unless it is absent, `null` or, for a number, an empty field.
@@ -134,7 +124,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func present(_ key: Key, emptyIsNil: Bool) -> Member? {
         guard let member = find(key) else { return nil }
         if member.entry.kind == .null { return nil }
-        if emptyIsNil, member.entry.kind == .string, member.entry.length == 0, inside == .fields,
+        if emptyIsNil, member.entry.kind == .string, member.entry.length == 0, frame.pointee.inside == .fields,
             context?.rules.contains(.emptyIsNil) == true
         {
             return nil
@@ -150,17 +140,20 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
         let member = try member(key)
-        return try liveContext().bool(member.node, inside)
+        return try withContext { try $0.bool(member.node, frame.pointee.inside) }
     }
 
+    @inline(__always)
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try string(try member(key)) }
+    @inline(__always)
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try double(try member(key)) }
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
         let member = try member(key)
-        return try liveContext().float(member.node, inside)
+        return try withContext { try $0.float(member.node, frame.pointee.inside) }
     }
 
+    @inline(__always)
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
     func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
     func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
@@ -184,57 +177,64 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func string(_ member: Member) throws -> String {
         if member.entry.kind == .string, let tape { return tape.string(member.entry) }
-        return try liveContext().string(member.node, inside)
+        return try withContext { try $0.string(member.node, frame.pointee.inside) }
     }
 
     @inline(__always)
     private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ member: Member) throws -> Integer {
-        if member.entry.kind == .number, let tape,
-            let number = NumberText.integer(tape.content(member.entry), as: type)
-        {
-            return number
-        }
-        return try liveContext().integer(type, member.node, inside)
+        if let small = member.entry.smallInteger, let number = Integer(exactly: small) { return number }
+        return try withContext { try $0.integer(type, member.node, frame.pointee.inside) }
     }
 
     @inline(__always)
     private func double(_ member: Member) throws -> Double {
-        if member.entry.kind == .number, let tape, let number = NumberText.double(tape.content(member.entry)) {
-            return number
-        }
-        return try liveContext().double(member.node, inside)
+        if let small = member.entry.smallDouble { return small }
+        return try withContext { try $0.double(member.node, frame.pointee.inside) }
     }
 
+    @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if let member = find(key) { return try liveContext().decode(type, member.node, inside) }
-        let context = try liveContext()
-        guard let list = context.absentList(type, key, object, mode) else { throw context.missing(key, object) }
-        return try context.decode(type, list, inside)
+        let member = find(key)
+        return try withContext { context in
+            if let member { return try context.decode(type, member.node, frame.pointee.inside) }
+            return try context.decode(type, try absent(type, key, context), frame.pointee.inside)
+        }
+    }
+
+    /// What stands for a member that is not there, if anything does.
+    private func absent(_ type: Any.Type, _ key: Key, _ context: DecodingContext) throws -> UInt32 {
+        guard let list = context.absentList(type, key, frame.pointee.object, frame.pointee.mode) else {
+            throw missing(key)
+        }
+        return list
     }
 
     // MARK: Values that may be absent
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
-        return try liveContext().bool(member.node, inside)
+        return try withContext { try $0.bool(member.node, frame.pointee.inside) }
     }
 
+    @inline(__always)
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         guard let member = present(key, emptyIsNil: false) else { return nil }
         return try string(member)
     }
 
+    @inline(__always)
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
         if member.entry.kind == .number { return try double(member) }
-        return try liveContext().doubleIfAny(member.node, inside)
+        return try withContext { try $0.doubleIfAny(member.node, frame.pointee.inside) }
     }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
-        return try liveContext().floatIfAny(member.node, inside)
+        return try withContext { try $0.floatIfAny(member.node, frame.pointee.inside) }
     }
 
+    @inline(__always)
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerIfPresent(type, key) }
     func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try integerIfPresent(type, key) }
     func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerIfPresent(type, key) }
@@ -254,12 +254,12 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func integerIfPresent<Integer: FixedWidthInteger>(_ type: Integer.Type, _ key: Key) throws -> Integer? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
         if member.entry.kind == .number { return try integer(type, member) }
-        return try liveContext().integerIfAny(type, member.node, inside)
+        return try withContext { try $0.integerIfAny(type, member.node, frame.pointee.inside) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let member = present(key, emptyIsNil: false) else { return nil }
-        return try liveContext().decodeIfAny(type, member.node, inside)
+        return try withContext { try $0.decodeIfAny(type, member.node, frame.pointee.inside) }
     }
 
     // MARK: Containers
@@ -281,17 +281,19 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// A decoder for a member; as if it were `null` where there is none.
     private func superDecoder(named name: String) throws -> any Decoder {
-        let context = try liveContext()
-        let node = context.value(named: name, in: object, mode)
-        return ValueDecoder(
-            context: context,
-            node: node ?? context.add(.absent(parent: object, key: DecodingKey(name))),
-            mode: inside
-        )
+        try withContext { context in
+            let object = frame.pointee.object
+            let node = context.value(named: name, in: object, frame.pointee.mode)
+            return ValueDecoder(
+                context: context,
+                node: node ?? context.add(.absent(parent: object, key: DecodingKey(name))),
+                mode: frame.pointee.inside
+            )
+        }
     }
 
     private func decoder(_ key: Key) throws -> ValueDecoder {
         let member = try member(key)
-        return ValueDecoder(context: try liveContext(), node: member.node, mode: inside)
+        return try withContext { ValueDecoder(context: $0, node: member.node, mode: frame.pointee.inside) }
     }
 }

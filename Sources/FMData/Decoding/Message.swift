@@ -8,6 +8,7 @@ extension DataAPI {
         /// The server's own words. Absent in some refusals.
         public var message: String?
 
+        /// A message of your own, for tests and previews.
         public init(code: String, message: String? = nil) {
             self.code = code
             self.message = message
@@ -25,6 +26,7 @@ extension DataAPI.Message: Decodable {
         case code, message
     }
 
+    /// Reads code and text as a server sends them; some proxies send the code as a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let code = try container.decodeWireTextIfPresent(forKey: .code) else {

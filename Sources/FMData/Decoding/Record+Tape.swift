@@ -1,6 +1,7 @@
 extension DataAPI.Record where R: Decodable, P: Decodable {
     /// The record on the tape of a context, read without a container of its own: the same as `init(from:)`, for every
-    /// record of a long answer.
+    /// record of a long answer. Inlined, so that its generic types need to be found once only.
+    @inline(__always)
     init(readFrom context: DecodingContext) throws {
         let tape = context.view
         let head = tape[0]

@@ -14,10 +14,7 @@ struct TapeView {
 
     /// The text of a string or key.
     @inline(__always)
-    func string(_ entry: JSONTape.Entry) -> String {
-        if entry.flags.contains(.escaped) { return JSONText.unescape(content(entry)) }
-        return String(decoding: content(entry), as: UTF8.self)
-    }
+    func string(_ entry: JSONTape.Entry) -> String { JSONText.string(content(entry), entry.flags) }
 
     /// The index after the value at `index`.
     @inline(__always)

@@ -13,7 +13,7 @@ struct ValueDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(try KeyedValues<Key>(self))
+        try context.members(of: node, by: type, mode)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

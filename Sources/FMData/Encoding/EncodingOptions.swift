@@ -9,6 +9,9 @@ public struct EncodingOptions: Sendable {
     /// How coding keys become the names of fields.
     public var keys = KeyStrategy.exact
 
+    /// Everything as it is by default.
+    ///
+    /// - Parameter values: The format of dates, the time zone and the decimal separator.
     public init(values: ValueOptions = ValueOptions()) {
         self.values = values
     }
@@ -52,6 +55,7 @@ public struct EncodingFailure: Error, Sendable, CustomStringConvertible {
     /// What an `encode(to:)` of yours threw; `nil` when it was the encoder that refused. Its text may hold a value.
     public let underlying: (any Error)?
 
+    /// Place and reason, without the value: fit for a log.
     public var description: String {
         "Could not encode" + (path.isEmpty ? "" : " \(path.joined(separator: "."))") + ": \(reason)."
     }

@@ -9,6 +9,9 @@ public struct FMEncoder: Sendable {
     /// What `Encoder.userInfo` holds.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
+    /// - Parameters:
+    ///   - options: How values are written.
+    ///   - userInfo: What types find in `Encoder.userInfo`; empty by default.
     public init(options: EncodingOptions = EncodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.options = options
         self.userInfo = userInfo

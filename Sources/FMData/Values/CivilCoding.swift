@@ -20,7 +20,6 @@ extension CodingUserInfoKey {
     /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders that are not FMData's own, such as a
     /// `JSONDecoder` of yours. ``ValueFormat/us`` when nothing is set.
     // A raw value that is not nil never fails.
-    /// The key under which a coder of another library finds the ``ValueFormat`` of dates and times.
     public static let fileMakerFormat = CodingUserInfoKey(rawValue: "FMData.ValueFormat")!
 }
 

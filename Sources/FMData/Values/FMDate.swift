@@ -57,6 +57,7 @@ public struct FMDate: Hashable, Sendable {
 }
 
 extension FMDate: Comparable {
+    /// Earlier or later on the calendar.
     public static func < (left: FMDate, right: FMDate) -> Bool {
         (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
     }
@@ -108,10 +109,12 @@ extension FMDate: CivilValue {
 }
 
 extension FMDate: Codable {
+    /// Reads a date from its text, in the format of the request or in ISO 8601.
     public init(from decoder: any Decoder) throws {
         self = try decoder.decodeCivil()
     }
 
+    /// Writes the date as text in the format of the request.
     public func encode(to encoder: any Encoder) throws {
         try encoder.encodeCivil(text(encoder.fileMakerFormat))
     }

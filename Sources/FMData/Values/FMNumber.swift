@@ -21,6 +21,7 @@ public struct FMNumber: Sendable {
         self.literal = literal
     }
 
+    /// The same number, whatever its size.
     public init(_ number: some BinaryInteger) {
         literal = String(number)
     }
@@ -60,10 +61,12 @@ public struct FMNumber: Sendable {
 }
 
 extension FMNumber: Hashable {
+    /// Equal in value, however they are spelled: `1.50` is `1.5`.
     public static func == (left: FMNumber, right: FMNumber) -> Bool {
         left.literal == right.literal || left.canonical == right.canonical
     }
 
+    /// The same for all spellings of a value.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(canonical)
     }
@@ -72,18 +75,24 @@ extension FMNumber: Hashable {
 }
 
 extension FMNumber: Comparable {
+    /// Smaller in value, at any number of digits.
     public static func < (left: FMNumber, right: FMNumber) -> Bool { left.canonical < right.canonical }
 }
 
 extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, CustomStringConvertible {
+    /// A number in source code: `let count: FMNumber = 3`.
     public init(integerLiteral value: Int) { self.init(value) }
+    /// A number in source code: `let price: FMNumber = 2.5`.
     // A literal in source code is finite.
     public init(floatLiteral value: Double) { self = FMNumber(value) ?? 0 }
 
+    /// The same as ``literal``.
     public var description: String { literal }
 }
 
 extension FMNumber: Codable {
+    /// Reads a number or a text with one in it. FMData's own decoder keeps every digit; others give what an `Int` or a
+    /// `Decimal` holds.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int.self) {

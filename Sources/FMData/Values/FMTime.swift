@@ -10,6 +10,7 @@ public struct FMTime: Hashable, Sendable {
     /// The whole duration in nanoseconds; negative for a negative time.
     public let totalNanoseconds: Int
 
+    /// A time of so many nanoseconds.
     public init(totalNanoseconds: Int) {
         self.totalNanoseconds = totalNanoseconds
     }
@@ -57,6 +58,7 @@ public struct FMTime: Hashable, Sendable {
 }
 
 extension FMTime: Comparable {
+    /// Shorter or longer; a negative time is shorter than none.
     public static func < (left: FMTime, right: FMTime) -> Bool { left.totalNanoseconds < right.totalNanoseconds }
 }
 
@@ -93,10 +95,12 @@ extension FMTime: CivilValue {
 }
 
 extension FMTime: Codable {
+    /// Reads a time from its text, in the format of the request or in ISO 8601.
     public init(from decoder: any Decoder) throws {
         self = try decoder.decodeCivil()
     }
 
+    /// Writes the time as text in the format of the request.
     public func encode(to encoder: any Encoder) throws {
         try encoder.encodeCivil(text(encoder.fileMakerFormat))
     }

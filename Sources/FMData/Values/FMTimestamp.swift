@@ -44,6 +44,7 @@ public struct FMTimestamp: Hashable, Sendable {
 }
 
 extension FMTimestamp: Comparable {
+    /// Earlier or later: by the day, then by the time.
     public static func < (left: FMTimestamp, right: FMTimestamp) -> Bool {
         (left.date, left.time) < (right.date, right.time)
     }
@@ -121,10 +122,12 @@ extension FMTimestamp: CivilValue {
 }
 
 extension FMTimestamp: Codable {
+    /// Reads a timestamp from its text, in the format of the request or in ISO 8601.
     public init(from decoder: any Decoder) throws {
         self = try decoder.decodeCivil()
     }
 
+    /// Writes the timestamp as text in the format of the request.
     public func encode(to encoder: any Encoder) throws {
         try encoder.encodeCivil(text(encoder.fileMakerFormat))
     }

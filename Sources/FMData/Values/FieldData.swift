@@ -11,11 +11,13 @@ public struct FieldData: Sendable {
     public private(set) var names: [String]
     private var values: [String: FieldValue]
 
+    /// No fields.
     public init() {
         names = []
         values = [:]
     }
 
+    /// Fields in the order given; of a name given twice the last value.
     public init(_ fields: some Sequence<(String, FieldValue)>) {
         self.init()
         for (name, value) in fields { self[name] = value }
@@ -59,11 +61,14 @@ extension FieldData: Sequence {
 }
 
 extension FieldData: Hashable {
+    /// The same fields with the same values, in whatever order.
     public static func == (left: FieldData, right: FieldData) -> Bool { left.values == right.values }
+    /// The same for the same fields in any order.
     public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
 extension FieldData: ExpressibleByDictionaryLiteral {
+    /// Fields in the order in which they are written: `["Name": "Ada", "Age": 36]`.
     public init(dictionaryLiteral elements: (String, FieldValue)...) { self.init(elements) }
 }
 
@@ -76,6 +81,7 @@ extension FieldData: Codable {
         init?(intValue: Int) { nil }
     }
 
+    /// Reads all members of an object as fields, in their order with FMData's own decoder.
     public init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: Name.self)
@@ -86,6 +92,7 @@ extension FieldData: Codable {
         }
     }
 
+    /// Writes the fields as the members of an object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in self { try container.encode(value, forKey: Name(stringValue: name)) }

@@ -53,31 +53,42 @@ public enum FieldValue: Hashable, Sendable {
 extension FieldValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral
 {
+    /// A text: `let name: FieldValue = "Ada"`.
     public init(stringLiteral value: String) { self = .text(value) }
+    /// A number: `let age: FieldValue = 36`.
     public init(integerLiteral value: Int) { self = .number(FMNumber(value)) }
+    /// A number: `let price: FieldValue = 2.5`.
     public init(floatLiteral value: Double) { self = .number(FMNumber(floatLiteral: value)) }
     /// FileMaker has no booleans: 1 or 0.
     public init(booleanLiteral value: Bool) { self = .number(value ? 1 : 0) }
 }
 
 extension FieldValue {
+    /// A text; `""` is an empty field.
     public init(_ text: String) { self = .text(text) }
+    /// A number, whatever its size.
     public init(_ number: some BinaryInteger) { self = .number(FMNumber(number)) }
     /// An infinite number or not-a-number becomes an empty field.
     public init(_ number: Double) { self = FMNumber(number).map(FieldValue.number) ?? .empty }
+    /// A number with all its digits; not-a-number becomes an empty field.
     public init(_ number: Decimal) { self = FMNumber(number).map(FieldValue.number) ?? .empty }
     /// 1 or 0.
     public init(_ bool: Bool) { self = .number(bool ? 1 : 0) }
+    /// The text of a date in a format, which has to be that of the request.
     public init(_ date: FMDate, format: ValueFormat = .us) { self = .text(date.text(format)) }
+    /// The text of a time in a format, which has to be that of the request.
     public init(_ time: FMTime, format: ValueFormat = .us) { self = .text(time.text(format)) }
+    /// The text of a timestamp in a format, which has to be that of the request.
     public init(_ timestamp: FMTimestamp, format: ValueFormat = .us) { self = .text(timestamp.text(format)) }
 }
 
 extension FieldValue: CustomStringConvertible {
+    /// The same as ``text``.
     public var description: String { text }
 }
 
 extension FieldValue: Codable {
+    /// Reads a text or a number; `null` is an empty field, `true` and `false` are 1 and 0.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -91,6 +102,7 @@ extension FieldValue: Codable {
         }
     }
 
+    /// Writes a text as text and a number with its digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

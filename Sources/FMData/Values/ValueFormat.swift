@@ -60,6 +60,7 @@ public struct ValueFormat: Hashable, Sendable {
         /// What is wrong with it.
         public let reason: String
 
+        /// The pattern and what is wrong with it.
         public var description: String { "The pattern \"\(pattern)\" cannot be used: \(reason)." }
     }
 }

@@ -11,6 +11,7 @@ public struct ValueOptions: Hashable, Sendable {
     /// locale. JSON numbers always use a point.
     public var decimalSeparator: DecimalSeparator
 
+    /// US dates, GMT and a decimal point, unless said otherwise.
     public init(
         format: ValueFormat = .us,
         timeZone: TimeZone = .gmt,
@@ -23,7 +24,9 @@ public struct ValueOptions: Hashable, Sendable {
 
     /// The sign between the whole and the fraction of a number.
     public enum DecimalSeparator: String, Hashable, Sendable {
+        /// `1.5`
         case point = "."
+        /// `1,5`
         case comma = ","
 
         var byte: UInt8 { self == .point ? UInt8(ascii: ".") : UInt8(ascii: ",") }

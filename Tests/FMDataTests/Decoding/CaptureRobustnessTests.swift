@@ -5,8 +5,15 @@ import Testing
 @testable import FMData
 
 /// Real answers, damaged in every way: nothing traps, nothing is taken for whole that is not.
+///
+/// All captures go through the reader here, but the one of half a megabyte: cut off at every byte, split at every byte, with
+/// bytes replaced, left out and repeated. What is read for one capture grows with the square of its length, so of one longer
+/// than ``Coverage/wholeLength`` bytes the places are spread evenly over it, the first and last among them.
+/// `Tests/Fuzz/exhaust` leaves no place out, and tries all 255 other bytes at each.
 @Suite struct CaptureRobustnessTests {
     typealias Response = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
+
+    static let captures = (try? Capture.all().filter { try Capture.bytes($0).count < 100_000 }) ?? []
 
     static let answers = [
         "record-get/one-record-two-portals-2025", "record-get/fms18-list-portaldatainfo",
@@ -15,65 +22,137 @@ import Testing
         "errors/952-invalid-token",
     ]
 
-    @Test(arguments: answers)
-    func everyPrefix(_ name: String) throws {
-        let whole = try enveloped(name)
-        let end = whole.lastIndex { $0 == UInt8(ascii: "}") } ?? 0
-        for length in 0...end {
-            var reader = RecordResponseReader<FieldData, [String: [FieldData]]>()
-            whole.prefix(length).withUnsafeBytes { reader.feed($0) }
-            #expect(throws: DecodingFailure.self, "\(length) bytes") {
-                while try reader.nextRecord() != nil {}
-                _ = try reader.finish()
-            }
+    /// Which places of a capture are tried.
+    enum Coverage {
+        /// Up to this length all of them.
+        static let wholeLength = 600
+
+        static func places(_ count: Int) -> Set<Int> {
+            let step = max(1, count * count / (wholeLength * wholeLength))
+            return Set(stride(from: 0, to: count, by: step)).union([0, max(0, count - 1)])
         }
     }
 
-    @Test(arguments: answers)
-    func everySplit(_ name: String) throws {
-        let bytes = try enveloped(name)
-        let whole = try read(bytes)
-        for position in 0...bytes.count {
-            var reader = RecordResponseReader<FieldData, [String: [FieldData]]>()
-            var records: [DataAPI.Record<FieldData, [String: [FieldData]]>] = []
-            for part in [bytes[..<position], bytes[position...]] {
-                part.withUnsafeBytes { reader.feed($0) }
-                try reader.nextRecords(appendTo: &records)
-            }
-            expectNoDifference(records, whole.records)
-            expectNoDifference(try reader.finish(), whole.envelope)
-        }
+    @Test func thereAreCaptures() {
+        #expect(Self.captures.count >= 60)
     }
 
-    /// Every byte replaced, by bytes that mean something in JSON and by some that mean nothing: what is JSON then is taken,
-    /// and nothing else.
-    @Test(arguments: ["record-find/fms17-one-record", "record-get/fms17-one-record", "errors/two-messages"])
-    func everyCorruption(_ name: String) throws {
+    // MARK: The reader
+
+    @Test(arguments: captures)
+    func cutOff(_ name: String) throws {
         let whole = try Capture.bytes(name)
-        let replacements = [
-            0x00, 0x0A, 0x20, 0x22, 0x2C, 0x2D, 0x30, 0x3A, 0x5B, 0x5C, 0x5D, 0x7B, 0x7D, 0x80, 0xC3, 0xFF,
+        let end = try #require(whole.lastIndex { $0 == UInt8(ascii: "}") || $0 == UInt8(ascii: "]") })
+        for length in Coverage.places(end + 1) where isTaken(whole.prefix(length)) {
+            Issue.record("\(length) bytes are taken for whole")
+        }
+        #expect(isTaken(whole[...]))
+    }
+
+    /// The structure that is read is the same, entry by entry.
+    @Test(arguments: captures)
+    func split(_ name: String) throws {
+        let bytes = try Capture.bytes(name)
+        let whole = try tape(bytes, splitAt: bytes.count)
+        for place in Coverage.places(bytes.count) where try tape(bytes, splitAt: place) != whole {
+            Issue.record("split at \(place)")
+        }
+    }
+
+    /// Bytes replaced, by such that mean something in JSON and such that mean nothing, four of them at each place in turn:
+    /// what is JSON then is taken, and nothing else.
+    @Test(arguments: captures)
+    func corrupted(_ name: String) throws {
+        let whole = try Capture.bytes(name)
+        let replacements: [UInt8] = [
+            0x00, 0x22, 0x30, 0x5B, 0x0A, 0x2C, 0x3A, 0x5D, 0x20, 0x2D, 0x7B, 0xC3, 0x5C, 0x7D, 0x80, 0xFF,
         ]
-        for position in whole.indices {
-            for replacement in replacements.map(UInt8.init) where whole[position] != replacement {
-                var damaged = whole
-                damaged[position] = replacement
-                if isTaken(damaged) != ReferenceJSON.accepts(damaged) { Issue.record("\(replacement) at \(position)") }
-                _ = try? read(damaged)
+        for place in Coverage.places(whole.count) {
+            var damaged = whole
+            for number in 0..<4 {
+                damaged[place] = replacements[(place % 4) * 4 + number]
+                if isTaken(damaged[...]) != isJSON(damaged) { Issue.record("\(damaged[place]) at \(place)") }
             }
         }
     }
 
     /// Bytes left out and bytes put in.
-    @Test(arguments: ["record-find/fms17-one-record", "errors/two-messages"])
-    func everyOmissionAndInsertion(_ name: String) throws {
+    @Test(arguments: captures)
+    func shortenedAndLengthened(_ name: String) throws {
         let whole = try Capture.bytes(name)
-        for position in whole.indices {
+        for place in Coverage.places(whole.count) {
             var shorter = whole
-            shorter.remove(at: position)
+            shorter.remove(at: place)
             var longer = whole
-            longer.insert(whole[position], at: position)
-            for damaged in [shorter, longer] {
-                if isTaken(damaged) != ReferenceJSON.accepts(damaged) { Issue.record("\(position)") }
+            longer.insert(whole[place], at: place)
+            for damaged in [shorter, longer] where isTaken(damaged[...]) != isJSON(damaged) {
+                Issue.record("at \(place)")
+            }
+        }
+    }
+
+    /// What the second opinion says, after a byte order mark, which the reader skips.
+    private func isJSON(_ bytes: [UInt8]) -> Bool {
+        ReferenceJSON.accepts(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
+    }
+
+    private func isTaken(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let document = JSONDocument()
+        bytes.withUnsafeBytes { document.append($0) }
+        return (try? document.readWhole()) != nil
+    }
+
+    /// What is on the tape when the bytes come in two parts.
+    private func tape(_ bytes: [UInt8], splitAt place: Int) throws -> [JSONTape.Entry] {
+        let document = JSONDocument()
+        bytes[..<place].withUnsafeBytes { document.append($0) }
+        var isBegun = false
+        for isLast in [false, true] {
+            if isLast { bytes[place...].withUnsafeBytes { document.append($0) } }
+            if !isBegun {
+                guard document.skipByteOrderMark(), document.nextByte() != nil else { continue }
+                document.beginValue()
+                isBegun = true
+            }
+            if try document.readValue(isLast: isLast) == .complete { break }
+        }
+        return (0..<document.tape.count).map { document.tape.entries[$0] }
+    }
+
+    // MARK: Records
+
+    /// The same one level up: no answer of a server that is cut off is taken for whole, and split ones are the same.
+    @Test(arguments: answers)
+    func recordsCutOffAndSplit(_ name: String) throws {
+        let bytes = try enveloped(name)
+        let end = bytes.lastIndex { $0 == UInt8(ascii: "}") } ?? 0
+        let whole = try read(bytes)
+        for place in Coverage.places(bytes.count) {
+            var reader = RecordResponseReader<FieldData, [String: [FieldData]]>()
+            var records: [DataAPI.Record<FieldData, [String: [FieldData]]>] = []
+            bytes[..<place].withUnsafeBytes { reader.feed($0) }
+            try reader.nextRecords(appendTo: &records)
+            if place <= end {
+                var cutOff = RecordResponseReader<FieldData, [String: [FieldData]]>()
+                bytes[..<place].withUnsafeBytes { cutOff.feed($0) }
+                #expect(throws: DecodingFailure.self, "\(place) bytes") { try cutOff.finish() }
+            }
+            bytes[place...].withUnsafeBytes { reader.feed($0) }
+            try reader.nextRecords(appendTo: &records)
+            expectNoDifference(records, whole.records)
+            expectNoDifference(try reader.finish(), whole.envelope)
+        }
+    }
+
+    /// Damaged records are decoded or refused, and nothing else happens.
+    @Test(arguments: answers)
+    func recordsCorrupted(_ name: String) throws {
+        let whole = try enveloped(name)
+        for place in Coverage.places(whole.count) {
+            var damaged = whole
+            for byte in [0x22, 0x30, 0x5C, 0xFF] as [UInt8] {
+                damaged[place] = byte
+                _ = try? read(damaged)
             }
         }
     }
@@ -111,12 +190,6 @@ import Testing
         #expect(records[0].fieldData.dense == [])
         #expect(records[0].fieldData.timestamp?.description == "2016-09-07T10:22:40")
         #expect(records[0].portalData?["fruit_CAKE"]?.first?["fruit_CAKE::cake"] == "Angel food cake")
-    }
-
-    private func isTaken(_ bytes: [UInt8]) -> Bool {
-        let document = JSONDocument()
-        bytes.withUnsafeBytes { document.append($0) }
-        return (try? document.readWhole()) != nil
     }
 
     /// Some captures are what a client printed after it took off the envelope.

@@ -9,6 +9,15 @@ enum Capture {
         return Array(try Data(contentsOf: folder.appendingPathComponent(name + ".json")))
     }
 
+    /// All there are, by name. `index.json`, which says where they come from, is none.
+    static func all() throws -> [String] {
+        let folder = try #require(Bundle.module.resourceURL).appendingPathComponent("Captures")
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { !$0.hasSuffix(".json") }
+            .sorted()
+            .flatMap(names)
+    }
+
     /// All of a group, by name.
     static func names(in group: String) throws -> [String] {
         let folder = try #require(Bundle.module.resourceURL).appendingPathComponent("Captures/\(group)")

@@ -24,7 +24,7 @@ import Testing
         var e: Choice?
     }
 
-    enum Kind: String, Decodable { case a, b, c }
+    enum Kind: String, Decodable, CodingKeyRepresentable { case a, b, c }
 
     enum Choice: Decodable, Equatable {
         case a(Int)
@@ -101,6 +101,79 @@ import Testing
         }
     }
 
+    /// Says where it is: the coding path of every decoder and container, and what `userInfo` holds there.
+    struct Paths: Decodable, Equatable {
+        var steps: [String] = []
+
+        enum Keys: CodingKey { case a, b, e }
+
+        init(from decoder: any Decoder) throws {
+            note("decoder", decoder.codingPath)
+            note("info \(decoder.userInfo.map { "\($0.key.rawValue)=\($0.value)" })", [])
+            let container = try decoder.container(keyedBy: Keys.self)
+            note("container", container.codingPath)
+            if let inner = try? container.nestedContainer(keyedBy: Keys.self, forKey: .a) {
+                note("inner", inner.codingPath)
+                try take(inner.superDecoder())
+                try take(inner.superDecoder(forKey: .b))
+                if inner.contains(.e) { steps += try inner.decode(Paths.self, forKey: .e).steps }
+            }
+            guard var list = try? container.nestedUnkeyedContainer(forKey: .e) else { return }
+            note("list \(list.count ?? -1)", list.codingPath)
+            while !list.isAtEnd {
+                note("element \(list.currentIndex)", list.codingPath)
+                if let deeper = try? list.nestedContainer(keyedBy: Keys.self) {
+                    note("deeper", deeper.codingPath)
+                } else {
+                    try take(list.superDecoder())
+                }
+            }
+        }
+
+        private mutating func take(_ decoder: any Decoder) throws {
+            note("super", decoder.codingPath)
+            let container = try decoder.singleValueContainer()
+            note("value \(container.decodeNil()) \((try? container.decode(Int.self)) as Any)", container.codingPath)
+        }
+
+        private mutating func note(_ what: String, _ path: [any CodingKey]) {
+            steps.append("\(what) \(path.map { "\($0.stringValue)/\($0.intValue as Any)" })")
+        }
+    }
+
+    /// Every way in which a value may be absent.
+    struct Optionals: Decodable, Equatable {
+        var a: Int??
+        var b: [String?]?
+        var c: [String: Double?]?
+        var d: Kind?
+        var e: Choice??
+        var missing: Bool?
+    }
+
+    /// Keys that have a type, in the two forms that dictionaries of such keys have.
+    struct KeyedByTypes: Decodable, Equatable {
+        var a: [Kind: Int]?
+        var b: [Int: Int?]?
+        var e: [Pair: String]?
+
+        struct Pair: Decodable, Hashable { var a: Int }
+    }
+
+    /// A type that is its value, and one that is its elements.
+    struct Single: Decodable, Equatable {
+        var value: Flat?
+        var list: [Kind] = []
+
+        init(from decoder: any Decoder) throws {
+            if var elements = try? decoder.unkeyedContainer() {
+                while !elements.isAtEnd { list.append(try elements.decode(Kind.self)) }
+            } else {
+                value = try decoder.singleValueContainer().decode(Flat?.self)
+            }
+        }
+    }
+
     /// Anything at all.
     enum Value: Decodable, CustomStringConvertible {
         case null, bool(Bool), integer(Int), number(Double), text(String), list([Value]), object([String: Value])
@@ -140,6 +213,9 @@ import Testing
 
     // MARK: Comparison
 
+    // A raw value that is not nil never fails.
+    private static let userInfo: [CodingUserInfoKey: any Sendable] = [CodingUserInfoKey(rawValue: "depth")!: 3]
+
     private func compare<T: Decodable>(
         _ type: T.Type,
         _ json: String,
@@ -148,8 +224,10 @@ import Testing
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let bytes = Data(json.utf8)
-        let expected = Result { describe(try JSONDecoder().decode(type, from: bytes)) }
-        let found = Result { describe(try FMDecoder().decode(type, from: bytes)) }
+        let foundation = JSONDecoder()
+        foundation.userInfo = Self.userInfo
+        let expected = Result { describe(try foundation.decode(type, from: bytes)) }
+        let found = Result { describe(try FMDecoder(userInfo: Self.userInfo).decode(type, from: bytes)) }
         switch (expected, found) {
         case (.success(let expected), .success(let found)):
             #expect(expected == found, "\(json)", sourceLocation: sourceLocation)
@@ -185,6 +263,11 @@ import Testing
         compare(Tree.self, json, sourceLocation: sourceLocation)
         compare(Derived.self, json, { "\($0.a as Any) \($0.b as Any)" }, sourceLocation: sourceLocation)
         compare(ByHand.self, json, sourceLocation: sourceLocation)
+        compare(Paths.self, json, sourceLocation: sourceLocation)
+        compare(Optionals.self, json, optionalsDescription, isOrdered: false, sourceLocation: sourceLocation)
+        compare(KeyedByTypes.self, json, keyedDescription, isOrdered: false, sourceLocation: sourceLocation)
+        compare(Single.self, json, sourceLocation: sourceLocation)
+        compare([Int?]?.self, json, sourceLocation: sourceLocation)
         compare(
             [String: Int?].self,
             json,
@@ -215,6 +298,19 @@ import Testing
         "\(nested.a as Any) \(nested.b.sorted { $0.key < $1.key }) \(nested.c as Any) \(nested.d as Any) \(nested.e as Any)"
     }
 
+    private func optionalsDescription(_ value: Optionals) -> String {
+        let c = value.c.map { $0.sorted { $0.key < $1.key } }
+        return
+            "\(value.a as Any) \(value.b as Any) \(c as Any) \(value.d as Any) \(value.e as Any) \(value.missing as Any)"
+    }
+
+    private func keyedDescription(_ value: KeyedByTypes) -> String {
+        let a = value.a.map { $0.map { "\($0)" }.sorted() }
+        let b = value.b.map { $0.map { "\($0)" }.sorted() }
+        let e = value.e.map { $0.map { "\($0)" }.sorted() }
+        return "\(a as Any) \(b as Any) \(e as Any)"
+    }
+
     // MARK: Documents
 
     @Test(arguments: [
@@ -233,6 +329,11 @@ import Testing
         "9223372036854775808", "18446744073709551616", "123456789012345678901234567890", "0.1", "1e-7", "5e-324",
         "1.7976931348623157e308", "12345678901234567890123456789012345678", "0.00000000000000000001", "-1.50",
         " [ 1 ] ",
+        #"{"a":{"a":1,"super":[5],"b":7,"e":{"a":{"b":null}}},"e":[{"a":1},2,[3],null,{"e":[]}]}"#,
+        #"{"a":{"super":3,"e":{"e":[1]}},"b":0,"e":{}}"#, #"{"a":{"e":4}}"#, #"{"a":{"e":{"a":{"e":[]}}}}"#,
+        #"{"a":null,"b":["x",null],"c":{"x":null,"y":1.5},"d":"b","e":null}"#, #"{"a":7,"e":{"a":{"_0":4}}}"#,
+        #"{"a":{"a":1,"c":2},"b":{"1":2,"-3":null},"e":[{"a":1},"x",{"a":2},"y"]}"#, #"{"a":{"z":1}}"#,
+        #"{"b":{"x":1}}"#, #"{"e":[{"a":1}]}"#, #"{"e":[{"a":1},2]}"#, #"["a","c"]"#, #"["a","z"]"#,
     ])
     func handWritten(_ json: String) {
         compareAllTypes(json)
