@@ -23,6 +23,7 @@ public final class HTTPClient: Sendable {
     private let eventLoopGroup: any EventLoopGroup
     private let logger: Logger?
     private let pools: ConnectionPools
+    let crew: DeliveryCrew
 
     /// A client. Nothing happens before the first request.
     ///
@@ -39,6 +40,7 @@ public final class HTTPClient: Sendable {
         self.configuration = configuration
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
+        crew = DeliveryCrew(eventLoopGroup: eventLoopGroup)
         let factory = ConnectionFactory(configuration)
         let settings = PoolStateMachine.Settings(
             maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
@@ -151,13 +153,6 @@ public final class HTTPClient: Sendable {
             log: RequestLog(logger, id: id, request: request, now: now),
             sink: sink
         )
-    }
-
-    func makeDeliveryQueue() -> DeliveryQueue {
-        switch configuration.delivery {
-        case .background: .background(DispatchQueue(label: "FMHTTP.delivery"))
-        case .eventLoop: .eventLoop(eventLoopGroup.next())
-        }
     }
 
     /// Open connections and waiting requests of all origins: for tests.

@@ -8,7 +8,7 @@ internal import OpenCombine
 ///
 /// State is changed under the lock; the subscriber and the exchange are spoken to outside it.
 final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchecked Sendable {
-    // Sendable because `machine`, `receiver`, `exchange` and `queue` are read and changed under `lock` only, `receiver`
+    // Sendable because `machine`, `receiver`, `exchange` and `eventLoop` are read and changed under `lock` only, `receiver`
     // is called by one deliverer at a time (`machine` sees to that), and `reducer` is used by the exchange only, whose
     // calls come one after the other.
 
@@ -21,7 +21,7 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
     private var machine: DeliveryStateMachine<ResponseOutput>
     private var receiver: (any ResponseReceiver)?
     private var exchange: Exchange?
-    private var queue: DeliveryQueue?
+    private var eventLoop: (any EventLoop)?
 
     init(
         client: HTTPClient,
@@ -41,13 +41,10 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
     // MARK: From the subscriber
 
     func request(_ demand: Subscribers.Demand) {
-        let (action, exchange, queue) = lock.withLock {
-            let action = machine.requested(demand)
-            return (action, self.exchange, action == .deliver ? lockedQueue() : nil)
-        }
+        let (action, exchange) = lock.withLock { (machine.requested(demand), self.exchange) }
         switch action {
         case .start: start()
-        case .deliver: queue?.execute(self)
+        case .deliver: schedule()
         case .resume: exchange?.resumeReading()
         case .none: break
         }
@@ -84,7 +81,7 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
     func willReceive(on eventLoop: any EventLoop) {
         switch client.configuration.delivery {
         case .background: break
-        case .eventLoop: lock.withLock { queue = .eventLoop(eventLoop) }
+        case .eventLoop: lock.withLock { self.eventLoop = eventLoop }
         }
     }
 
@@ -102,7 +99,7 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
 
     func readCompleted() {
         guard !reducer.isCollecting else { return }
-        lock.withLock { lockedFlush() }?.execute(self)
+        if lock.withLock({ machine.flush() }) { schedule() }
     }
 
     var wantsMore: Bool { reducer.isCollecting || lock.withLock { machine.wantsMore() } }
@@ -116,27 +113,25 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
     }
 
     private func end(_ completion: Subscribers.Completion<HTTPClientError>, after last: ResponseOutput?) {
-        let queue = lock.withLock {
+        let delivers = lock.withLock {
             if let last { machine.received(last) }
             machine.finished(completion)
             exchange = nil
-            return lockedFlush()
+            return machine.flush()
         }
-        queue?.execute(self)
+        if delivers { schedule() }
     }
 
     // MARK: Delivery
 
-    /// Where to deliver, if there is something and nobody is at it.
-    private func lockedFlush() -> DeliveryQueue? {
-        machine.flush() ? lockedQueue() : nil
-    }
-
-    private func lockedQueue() -> DeliveryQueue {
-        if let queue { return queue }
-        let queue = client.makeDeliveryQueue()
-        self.queue = queue
-        return queue
+    private func schedule() {
+        switch client.configuration.delivery {
+        case .background:
+            client.crew.execute(self)
+        case .eventLoop:
+            let eventLoop = lock.withLock { self.eventLoop } ?? client.eventLoop
+            if eventLoop.inEventLoop { deliver() } else { eventLoop.execute { self.deliver() } }
+        }
     }
 
     func deliver() {

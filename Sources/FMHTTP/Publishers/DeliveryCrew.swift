@@ -1,0 +1,44 @@
+internal import Dispatch
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// Something with values to hand over. Called by one thread at a time.
+protocol Deliverer: AnyObject, Sendable {
+    func deliver()
+}
+
+/// The background threads that values are delivered on: `DeliveryCrewStateMachine` with a lock around it, and Dispatch for
+/// the threads. A serial queue of its own per worker, because Dispatch adds a thread for each of those however many are
+/// blocked, which its global queues do not promise.
+final class DeliveryCrew: Sendable {
+    /// How long a delivery may wait for a busy worker.
+    private static let patience = TimeAmount.milliseconds(1)
+
+    private let eventLoopGroup: any EventLoopGroup
+    private let machine = NIOLockedValueBox(DeliveryCrewStateMachine<any Deliverer>(patience: patience))
+
+    init(eventLoopGroup: any EventLoopGroup) { self.eventLoopGroup = eventLoopGroup }
+
+    func execute(_ deliverer: any Deliverer) {
+        perform(machine.withLockedValue { $0.submitted(deliverer, now: .now()) })
+    }
+
+    private func timePassed() {
+        perform(machine.withLockedValue { $0.timePassed(now: .now()) })
+    }
+
+    private func perform(_ actions: DeliveryCrewStateMachine<any Deliverer>.Actions) {
+        if actions.startsWorker {
+            DispatchQueue(label: "FMHTTP.delivery").async { self.work() }
+        }
+        if let wakeAt = actions.wakeAt {
+            eventLoopGroup.any().scheduleTask(deadline: wakeAt) { [weak self] in self?.timePassed() ?? () }
+        }
+    }
+
+    private func work() {
+        while let deliverer = machine.withLockedValue({ $0.next() }) {
+            deliverer.deliver()
+        }
+    }
+}
