@@ -125,17 +125,15 @@ extension DataAPI.Server {
         }
     }
 
-    /// `/fmi/data/vLatest`
-    private var apiRoot: String { "\(config.rootPath)/\(config.version.rawValue)" }
-
     func httpRequest<Response>(
         for request: DataAPIRequest<Response>,
         token: SessionToken?
     ) throws -> HTTPRequest {
-        var headers = HTTPHeaders([("User-Agent", config.userAgent), ("Accept", "application/json")])
+        var headers: HTTPHeaders = ["User-Agent": config.userAgent, "Accept": "application/json"]
+        headers.reserveCapacity(4 + request.headers.count)
         switch request.authorization {
         case .none: break
-        case .session: if let token { headers.add(name: "Authorization", value: "Bearer \(token.value)") }
+        case .session: if let token { headers.add(name: "Authorization", value: token.bearer) }
         case .credentials(let credentials): try credentials.sign(&headers)
         }
         for header in request.headers { headers.add(name: header.name, value: header.value) }

@@ -14,15 +14,15 @@ struct DataAPIPath: Hashable, Sendable {
     }
 
     static func layout(_ layout: String, in database: String) -> DataAPIPath {
-        .database(database) / "layouts" / layout
+        DataAPIPath("databases", database, "layouts", layout)
     }
 
     static func records(of layout: String, in database: String) -> DataAPIPath {
-        .layout(layout, in: database) / "records"
+        DataAPIPath("databases", database, "layouts", layout, "records")
     }
 
     static func record(_ id: Int, of layout: String, in database: String) -> DataAPIPath {
-        .records(of: layout, in: database) / String(id)
+        DataAPIPath("databases", database, "layouts", layout, "records", String(id))
     }
 
     static func / (path: DataAPIPath, segment: String) -> DataAPIPath {
@@ -35,6 +35,7 @@ struct DataAPIPath: Hashable, Sendable {
     /// meaning of the path and is refused.
     func encoded() throws(FMRest.APIError) -> String {
         var path = ""
+        path.reserveCapacity(128)
         for segment in segments {
             guard !segment.isEmpty, segment != ".", segment != ".." else {
                 throw FMRest.APIError(
@@ -42,7 +43,8 @@ struct DataAPIPath: Hashable, Sendable {
                     reason: "A database, layout, script or field cannot be named \"\(segment)\"."
                 )
             }
-            path += "/" + segment.percentEncoded
+            path += "/"
+            path += segment.percentEncoded
         }
         return path
     }

@@ -77,7 +77,7 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
         guard failure == nil, case .body(let bytes) = part else { return }
         reader.feed(bytes)
         do {
-            while let record = try reader.nextRecord() { records.append(record) }
+            try reader.nextRecords(appendTo: &records)
         } catch {
             failure = error
         }

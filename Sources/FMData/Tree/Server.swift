@@ -25,6 +25,8 @@ extension DataAPI {
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
+        /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
+        let apiRoot: String
         private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
         /// The session pools of all databases and their siblings, for ``shutdown()``.
         private let pools = NIOLockedValueBox<[WeakPool]>([])
@@ -40,6 +42,7 @@ extension DataAPI {
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
             }
+            self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(host)"])

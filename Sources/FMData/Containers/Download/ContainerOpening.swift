@@ -171,7 +171,7 @@ extension ContainerOpening {
         var headers = HTTPHeaders([
             ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
         ])
-        if request.carriesToken { headers.add(name: "Authorization", value: "Bearer \(token.value)") }
+        if request.carriesToken { headers.add(name: "Authorization", value: token.bearer) }
         if let cookies = request.cookies { headers.add(name: "Cookie", value: cookies) }
         return HTTPRequest(
             origin: request.origin,
