@@ -75,6 +75,13 @@ final class DecodingContext {
         frames.deallocate()
     }
 
+    /// Forgets the bytes, and keeps what was learned of keys.
+    func restart() {
+        document.restart()
+        recordIndex = nil
+        memberPath = []
+    }
+
     /// A context for the bytes that this one has not read, for when somebody keeps hold of this one.
     func continuation() -> DecodingContext {
         DecodingContext(document: document.continuation(), options: options, userInfo: userInfo)

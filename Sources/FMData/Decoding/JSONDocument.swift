@@ -66,6 +66,16 @@ final class JSONDocument {
         valueStart = position
     }
 
+    /// Forgets all bytes, for the next body.
+    func restart() {
+        tape.count = 0
+        reading = Reading()
+        count = 0
+        dropped = 0
+        valueStart = 0
+        position = 0
+    }
+
     private func dropUsedBytes() {
         bytes.update(from: bytes + valueStart, count: count - valueStart)
         dropped += valueStart

@@ -40,6 +40,10 @@ struct JSONKeyMemory {
         regular.initialize(repeating: 0, count: JSONKeyMemory.limit)
     }
 
+    /// Whether it has seen so many keys that the places of ``regular``, which have half a word for the epoch, could soon mean
+    /// another one.
+    var isWornOut: Bool { epoch > UInt64(UInt32.max / 2) }
+
     func deallocate() {
         lengths.deallocate()
         known.deallocate()

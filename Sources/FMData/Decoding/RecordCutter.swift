@@ -32,6 +32,12 @@ struct RecordCutter {
         endValue()
     }
 
+    /// After the end: the context, unless somebody kept one of its decoders.
+    consuming func retire() -> DecodingContext? {
+        var cutter = consume self
+        return isKnownUniquelyReferenced(&cutter.context) ? cutter.context : nil
+    }
+
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.
     mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {
         while try advance(isLast: true) { recordCount += 1 }

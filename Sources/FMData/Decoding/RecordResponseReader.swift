@@ -30,10 +30,26 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
         userInfo: [CodingUserInfoKey: any Sendable] = [:],
         decodeRecord: RecordDecoding? = nil
     ) {
-        self.decodeRecord = decodeRecord
-        cutter = RecordCutter(
-            DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
+        self.init(
+            context: DecodingContext(
+                document: JSONDocument(limits: options.limits),
+                options: options,
+                userInfo: userInfo
+            ),
+            decodeRecord: decodeRecord
         )
+    }
+
+    /// A reader that works with a context of ``DecodingContexts``.
+    init(context: DecodingContext, decodeRecord: RecordDecoding? = nil) {
+        self.decodeRecord = decodeRecord
+        cutter = RecordCutter(context)
+    }
+
+    /// After ``finish()``: the context for the next answer, unless somebody kept one of its decoders.
+    consuming func retire() -> DecodingContext? {
+        let cutter = cutter
+        return cutter.retire()
     }
 
     /// Takes in more of the body. Nothing is read yet.

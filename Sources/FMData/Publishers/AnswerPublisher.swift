@@ -42,7 +42,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         init(_ answer: AnswerPublisher, downstream: Downstream) {
             self.answer = answer
             self.downstream = downstream
-            collector = Response.Collector(config: answer.server.config)
+            collector = Response.Collector(reader: answer.server.reader)
         }
 
         // MARK: From downstream

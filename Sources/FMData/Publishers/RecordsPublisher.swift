@@ -26,14 +26,14 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
     typealias Failure = FMRest.APIError
 
     let upstream: Upstream
-    let config: DataAPI.Config
+    let reader: AnswerReader
     /// Called before the completion of an answer that reports success.
     let summary: ((DataAPI.RecordsSummary) -> Void)?
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
         upstream.subscribe(
-            Inner(reading: RecordStream(config: config), summary: summary, downstream: subscriber)
+            Inner(reading: RecordStream(reader: reader), summary: summary, downstream: subscriber)
         )
     }
 
@@ -210,9 +210,9 @@ struct RecordStream<R: Decodable, P: Decodable> {
     private var reader: RecordResponseReader<R, P>
     private var answer: AnswerBeginning
 
-    init(config: DataAPI.Config) {
-        reader = RecordResponseReader(config: config)
-        answer = AnswerBeginning(config: config)
+    init(reader: AnswerReader) {
+        self.reader = reader.recordReader()
+        answer = AnswerBeginning(reader: reader)
     }
 
     mutating func take(_ parts: [HTTPResponsePart], isLast: Bool) {

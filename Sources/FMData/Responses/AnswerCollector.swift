@@ -10,7 +10,7 @@ protocol DataAPIResponse: Decodable {
 protocol AnswerCollector: AnyObject {
     associatedtype Response
 
-    init(config: DataAPI.Config)
+    init(reader: AnswerReader)
     func take(_ part: HTTPResponsePart) throws
     /// After the last part: the response, or the error that the answer tells of.
     func response() throws -> Response
@@ -21,8 +21,8 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
     private let reader: AnswerReader
     private var answer = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
 
-    init(config: DataAPI.Config) {
-        reader = AnswerReader(options: config.decoding)
+    init(reader: AnswerReader) {
+        self.reader = reader
     }
 
     func take(_ part: HTTPResponsePart) {
@@ -63,21 +63,22 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
 /// Decodes records one by one while the body arrives, so that the body itself is never kept.
 final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
     private var answer: AnswerBeginning
-    private var reader: RecordResponseReader<R, P>
+    /// `nil` after the end.
+    private var reader: RecordResponseReader<R, P>?
     private var records: [DataAPI.Record<R, P>] = []
     private var failure: DecodingFailure?
 
-    init(config: DataAPI.Config) {
-        answer = AnswerBeginning(config: config)
-        reader = RecordResponseReader(config: config)
+    init(reader: AnswerReader) {
+        answer = AnswerBeginning(reader: reader)
+        self.reader = reader.recordReader()
     }
 
     func take(_ part: HTTPResponsePart) {
         answer.take(part)
         guard failure == nil, case .body(let bytes) = part else { return }
-        reader.feed(bytes)
+        reader?.feed(bytes)
         do {
-            try reader.nextRecords(appendTo: &records)
+            try reader?.nextRecords(appendTo: &records)
         } catch {
             failure = error
         }
@@ -85,12 +86,14 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
 
     func response() throws -> DataAPI.RecordResponse<R, P> {
         if let failure { throw answer.reader.unreadable(answer.http, failure) }
+        guard var reader = reader.take() else { preconditionFailure("an answer ends once") }
         let envelope: RecordResponseEnvelope
         do {
             envelope = try reader.finish()
         } catch {
             throw answer.reader.unreadable(answer.http, error)
         }
+        answer.reader.retire(reader)
         try answer.reader.check(envelope.messages, of: answer.http)
         return DataAPI.RecordResponse(
             data: records,
@@ -108,8 +111,8 @@ struct AnswerBeginning {
     let reader: AnswerReader
     private(set) var http = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
 
-    init(config: DataAPI.Config) {
-        reader = AnswerReader(options: config.decoding)
+    init(reader: AnswerReader) {
+        self.reader = reader
     }
 
     mutating func take(_ part: HTTPResponsePart) {
@@ -120,17 +123,6 @@ struct AnswerBeginning {
         case .body(let bytes):
             let room = Self.keptBytes - http.body.readableBytes
             if room > 0 { http.body.writeBytes(bytes.readableBytesView.prefix(room)) }
-        }
-    }
-}
-
-extension RecordResponseReader {
-    /// By FileMaker's rules, or by the decoder of the configuration.
-    init(config: DataAPI.Config) {
-        if let decoder = config.decoder {
-            self.init(decoder: decoder, options: config.decoding)
-        } else {
-            self.init(options: config.decoding)
         }
     }
 }

@@ -4,8 +4,30 @@ import NIOCore
 
 /// Reads an HTTP answer as a Data API answer: its messages decide before its status does, and before the response is looked
 /// at, since an error carries an empty one.
-struct AnswerReader {
-    var options = DecodingOptions()
+///
+/// One for each server: what it has learned of one answer helps with the next.
+final class AnswerReader: Sendable {
+    let options: DecodingOptions
+    /// The user's own, for records.
+    private let decoder: JSONDecoder?
+    private let contexts: DecodingContexts
+
+    init(config: DataAPI.Config = DataAPI.Config()) {
+        options = config.decoding
+        decoder = config.decoder
+        contexts = DecodingContexts(options: config.decoding)
+    }
+
+    /// A reader for one answer with records, by FileMaker's rules or by the decoder of the configuration.
+    func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
+        if let decoder { return RecordResponseReader(decoder: decoder, options: options) }
+        return RecordResponseReader(context: contexts.take())
+    }
+
+    /// The answer was read to its end.
+    func retire<R: Decodable, P: Decodable>(_ reader: consuming RecordResponseReader<R, P>) {
+        if let context = reader.retire() { contexts.give(context) }
+    }
 
     func read<Response: Decodable>(_ type: Response.Type, from answer: HTTPResponse) throws -> Response {
         let messages: [DataAPI.Message]

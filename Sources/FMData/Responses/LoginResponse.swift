@@ -14,8 +14,8 @@ extension LoginResponse: DataAPIResponse {
         private let body: WholeAnswer<LoginResponse>
         private var token: String?
 
-        init(config: DataAPI.Config) {
-            body = WholeAnswer(config: config)
+        init(reader: AnswerReader) {
+            body = WholeAnswer(reader: reader)
         }
 
         func take(_ part: HTTPResponsePart) {

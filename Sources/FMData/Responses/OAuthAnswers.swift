@@ -22,8 +22,8 @@ extension OAuthProviderList: DataAPIResponse {
     final class Collector: AnswerCollector {
         private let body: WholeAnswer<OAuthProviderList>
 
-        init(config: DataAPI.Config) {
-            body = WholeAnswer(config: config)
+        init(reader: AnswerReader) {
+            body = WholeAnswer(reader: reader)
         }
 
         func take(_ part: HTTPResponsePart) { body.take(part) }
@@ -45,8 +45,8 @@ extension OAuthStart: DataAPIResponse {
 
         private let body: WholeAnswer<OAuthStart>
 
-        init(config: DataAPI.Config) {
-            body = WholeAnswer(config: config)
+        init(reader: AnswerReader) {
+            body = WholeAnswer(reader: reader)
         }
 
         func take(_ part: HTTPResponsePart) { body.take(part) }

@@ -48,7 +48,7 @@ extension DataAPI.Layout {
         return database.perform(makeRequest) { request, token in
             RecordsPublisher(
                 upstream: server.transmit(request, token: token),
-                config: server.config,
+                reader: server.reader,
                 summary: summary
             )
             .mapError { error in server.error(error, about: request) }

@@ -25,6 +25,7 @@ extension DataAPI {
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
+        let reader: AnswerReader
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
         private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
@@ -42,6 +43,7 @@ extension DataAPI {
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
             }
+            self.reader = AnswerReader(config: config)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {

@@ -129,7 +129,7 @@ import Testing
                     receiveCancel: { isCancelled.change { $0 = true } },
                     receiveRequest: { asked in demands.change { $0.append(asked) } }
                 ),
-                config: DataAPI.Config(),
+                reader: AnswerReader(),
                 summary: nil
             )
             .subscribe(subscriber)
@@ -254,7 +254,7 @@ import Testing
             let subscriber = Records(initialDemand: .none)
             RecordsPublisher<_, Country, EmptyPortal>(
                 upstream: parts.publisher.setFailureType(to: FMRest.APIError.self),
-                config: DataAPI.Config(),
+                reader: AnswerReader(),
                 summary: nil
             )
             .subscribe(subscriber)

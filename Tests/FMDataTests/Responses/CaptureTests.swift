@@ -165,7 +165,7 @@ import Testing
         if let messages = answer.range(of: #""messages"\s*:\s*\[\s*\]"#, options: .regularExpression) {
             answer.replaceSubrange(messages, with: #""messages":[{"code":"0"}]"#)
         }
-        let collector = Response.Collector(config: DataAPI.Config())
+        let collector = Response.Collector(reader: AnswerReader())
         let isPage = entry.file.hasSuffix(".html")
         try collector.take(
             .head(

@@ -1,0 +1,114 @@
+import CustomDump
+import FMHTTP
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// What one answer leaves behind for the next must never show.
+struct DecodingContextsTests {
+    private struct Pet: Codable, Equatable {
+        var name: String
+        var legs: Int
+    }
+
+    private struct Boat: Codable, Equatable {
+        var legs: String?
+        var draught: Double
+        var name: String
+    }
+
+    private typealias Record<Fields: Decodable> = DataAPI.Record<Fields, EmptyPortal>
+
+    private let reader = AnswerReader()
+
+    private func answer(_ fields: [String], code: String = "0", message: String = "OK") -> String {
+        let records = fields.enumerated().map { number, fields in
+            #"{"fieldData":\#(fields),"portalData":{},"recordId":"\#(number + 1)","modId":"0","portalDataInfo":[]}"#
+        }
+        let data = records.joined(separator: ",")
+        return #"{"response":{"data":[\#(data)]},"messages":[{"code":"\#(code)","message":"\#(message)"}]}"#
+    }
+
+    private func read<Fields: Decodable>(_ type: Fields.Type, _ json: String, pieces: Int = 1) throws -> [Fields] {
+        let collector = RecordAnswer<Fields, EmptyPortal>(reader: reader)
+        collector.take(.head(HTTPResponseHead(version: .http1_1, status: .ok)))
+        let bytes = Array(json.utf8)
+        let size = bytes.count / pieces + 1
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            collector.take(.body(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + size)])))
+        }
+        return try collector.response().data.map(\.fieldData)
+    }
+
+    @Test func answersOfOneTypeAfterThoseOfAnother() throws {
+        let pets = answer([#"{"name":"Rex","legs":4}"#, #"{"legs":"2","name":"Polly"}"#])
+        let boats = answer([#"{"name":"Anna","legs":"","draught":1.5}"#])
+        for pieces in 1...9 {
+            expectNoDifference(
+                try read(Pet.self, pets, pieces: pieces),
+                [Pet(name: "Rex", legs: 4), Pet(name: "Polly", legs: 2)]
+            )
+            expectNoDifference(
+                try read(Boat.self, boats, pieces: pieces),
+                [Boat(legs: "", draught: 1.5, name: "Anna")]
+            )
+            expectNoDifference(try read(Pet.self, answer([]), pieces: pieces), [])
+        }
+    }
+
+    @Test func anAnswerAfterOneThatFailed() throws {
+        let pets = answer([#"{"name":"Rex","legs":4}"#])
+        for broken in [
+            answer([#"{"name":"Rex","legs":4}"#, #"{"name":"Rex"}"#]), String(pets.dropLast(7)), pets + "x", "[1]",
+            answer([], code: "101", message: "Record is missing"), answer([#"{"name":"Rex","legs":"four"}"#]),
+        ] {
+            #expect(throws: (any Error).self) { try read(Pet.self, broken) }
+            expectNoDifference(try read(Pet.self, pets), [Pet(name: "Rex", legs: 4)])
+        }
+    }
+
+    /// Holds on to its decoder, and reads with it when the answer is long gone.
+    private struct Hoarder: Decodable {
+        let decoder: any Decoder
+
+        init(from decoder: any Decoder) { self.decoder = decoder }
+
+        func pet() throws -> Pet { try Pet(from: decoder) }
+    }
+
+    @Test func aDecoderThatIsKeptGoesOnWorking() throws {
+        let kept = try read(Hoarder.self, answer([#"{"name":"Rex","legs":4}"#]))
+        expectNoDifference(
+            try read(Pet.self, answer([#"{"name":"Polly","legs":2}"#])),
+            [Pet(name: "Polly", legs: 2)]
+        )
+        expectNoDifference(try kept.map { try $0.pet() }, [Pet(name: "Rex", legs: 4)])
+    }
+
+    /// Keeps a container instead, which is good for the time of decoding only.
+    private struct Magpie: Decodable {
+        enum Key: CodingKey { case name }
+        let container: KeyedDecodingContainer<Key>
+
+        init(from decoder: any Decoder) throws { container = try decoder.container(keyedBy: Key.self) }
+    }
+
+    @Test func aContainerThatIsKeptSaysThatItIsTooLate() throws {
+        let kept = try read(Magpie.self, answer([#"{"name":"Rex"}"#]))
+        _ = try read(Pet.self, answer([#"{"name":"Polly","legs":2}"#]))
+        #expect(throws: (any Error).self) { try kept[0].container.decode(String.self, forKey: .name) }
+    }
+
+    @Test func manyAtOnceDoNotMix() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for number in 0..<200 {
+                tasks.addTask {
+                    let pets = try read(Pet.self, answer([#"{"name":"\#(number)","legs":\#(number)}"#]), pieces: 3)
+                    expectNoDifference(pets, [Pet(name: "\(number)", legs: number)])
+                }
+            }
+            try await tasks.waitForAll()
+        }
+    }
+}
