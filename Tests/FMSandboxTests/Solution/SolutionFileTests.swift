@@ -127,7 +127,7 @@ import Testing
         arguments: [
             (#"{"name":""}"#, "name"), (#"{"name":"X","dateFormat":"dd"}"#, "dateFormat"),
             (#"{"name":"X","tables":[{"name":"T","fields":["A","A"]}]}"#, "tables[0].fields[1].name"),
-            (#"{"name":"X","tables":[{"name":"T","fields":["A"]},{"name":"T","fields":[]}]}"#, "tables[0].name"),
+            (#"{"name":"X","tables":[{"name":"T","fields":["A"]},{"name":"T","fields":[]}]}"#, "tables[1].name"),
             (
                 #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","calculation":"1 +"}]}]}"#,
                 "tables[0].fields[0].calculation"

@@ -50,6 +50,7 @@ import Testing
         "account": keys(Solution.Account.CodingKeys.self),
         "privilegeSet": keys(Solution.PrivilegeSet.CodingKeys.self),
         "dataSource": keys(Solution.DataSource.CodingKeys.self),
+        "server": keys(Solution.Server.CodingKeys.self),
     ]
 
     @Test func theKeysAreThoseTheDecoderKnows() throws {
@@ -60,7 +61,7 @@ import Testing
             #expect(object["additionalProperties"] == false, "\(name)")
         }
         // A record's other keys are its fields; the items are one of two things named above.
-        let rest: Set = ["record", "layoutItem", "scriptItem"]
+        let rest: Set = ["record", "layoutItem", "scriptItem", "quantity"]
         expectNoDifference(
             Set(schema["$defs"].object?.keys ?? []),
             Set(Self.known.keys).subtracting([""]).union(rest)
@@ -79,6 +80,11 @@ import Testing
         expectNoDifference(values("layout", "view"), Solution.Layout.View.allCases.map(\.rawValue))
         expectNoDifference(values("layoutField", "display"), Solution.LayoutField.Display.allCases.map(\.rawValue))
         expectNoDifference(values("account", "kind"), Solution.Account.Kind.allCases.map(\.rawValue))
+        expectNoDifference(values("server", "findPastEnd"), Sandbox.FindPastEnd.allCases.map(\.rawValue))
+        expectNoDifference(
+            Self.object("server", in: schema)["properties"]["version"]["enum"],
+            .array(Sandbox.ServerVersion.allCases.map { .int($0.rawValue) })
+        )
     }
 
     @Test func everyReferenceLeadsSomewhere() throws {
