@@ -58,7 +58,8 @@ struct Read {
         if !sort.isEmpty, state.layout.table == layout.table {
             let reader = context.reader()
             let records = Self.records(state, reader)
-            state.foundSet = reader.sorted(records, by: sort, table: layout.table, database: context.database).map(\.id)
+            let sorted = reader.sorted(records, by: sort, table: layout.table, database: context.database)
+            state = ScriptState(layout: state.layout, foundSet: sorted.map(\.id))
         }
         try await plan.run(.after, context, &state)
         return Responder.Answer(rendered: try render(state))

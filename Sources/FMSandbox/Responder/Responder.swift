@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Answers requests: an HTTP request in, an HTTP response out, and no socket anywhere.
 ///
@@ -85,7 +86,11 @@ struct Responder: Sendable {
         case .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord, .createRecord,
             .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
             let session = try self.session(for: call)
-            return try await session.gate.run { try await answer(call, in: session) }
+            return try await session.gate.run {
+                // Its fifteen minutes begin when a request has ended.
+                defer { session.state.withLockedValue { $0.lastUsed = engine.clock.now } }
+                return try await answer(call, in: session)
+            }
         }
     }
 
