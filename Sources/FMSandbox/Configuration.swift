@@ -87,8 +87,9 @@ extension Sandbox {
         public var compression: Bool
         /// How containers are streamed. The default is ``ContainerStreaming/authenticated``.
         public var containerStreaming: ContainerStreaming
-        /// Whether the list of databases shows only what the given account may open, as servers do by default.
-        public var filtersDatabases: Bool
+        /// Whether the list of databases shows only what the given account may open. nil, the default, is what servers of the
+        /// version do by default: since 19 they do.
+        public var filtersDatabases: Bool?
         /// The release to imitate. nil, the default, leaves it to the solutions (``Solution/Server``), and to
         /// ``ServerVersion/v22`` where they do not say.
         public var serverVersion: ServerVersion?
@@ -122,7 +123,7 @@ extension Sandbox {
             maximumBodyBytes: Int = 64 << 20,
             compression: Bool = true,
             containerStreaming: ContainerStreaming = .authenticated,
-            filtersDatabases: Bool = true,
+            filtersDatabases: Bool? = nil,
             serverVersion: ServerVersion? = nil,
             findPastEnd: FindPastEnd? = nil,
             ignoresNameCase: Bool? = nil,

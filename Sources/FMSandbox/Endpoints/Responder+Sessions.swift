@@ -180,7 +180,7 @@ extension Responder {
     func databases(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
         let shown = engine.model.databases.filter { database in
-            guard engine.configuration.filtersDatabases else { return true }
+            guard engine.configuration.filtersDatabases ?? (engine.version >= .v19) else { return true }
             let account = try? account(of: call.request, in: database, isLogin: false)
             return account.flatMap { database.privilegeSets[$0.privilegeSet] }?.allowsDataAPI ?? false
         }

@@ -47,11 +47,10 @@ extension Responder {
         let layout = try context.layout()
         let recordId = try context.recordId()
         var plan = try ScriptPlan(context)
-        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
-        try await plan.run(.prerequest, context, &state)
+        try await plan.runPrerequest(context, on: layout)
         try context.write { try $0.delete(recordId, in: layout.table) }
         engine.withState { $0.counters.executedWrites += 1 }
-        state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
+        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
         try await plan.run(.presort, context, &state)
         try await plan.run(.after, context, &state)
         var writer = JSONWriter()
@@ -72,13 +71,12 @@ extension Responder {
         let notation = try context.call.notation(file: context.database.fileDateFormat)
         let options = try options(of: context.call)
         var plan = try ScriptPlan(context)
-        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
-        try await plan.run(.prerequest, context, &state)
+        try await plan.runPrerequest(context, on: layout)
         let (record, newRows) = try context.write(notation: notation, options: options) { writer in
             (try body(&writer), writer.newRows)
         }
         engine.withState { $0.counters.executedWrites += 1 }
-        state = ScriptState(layout: layout, foundSet: [record.id])
+        var state = ScriptState(layout: layout, foundSet: [record.id])
         try await plan.run(.presort, context, &state)
         try await plan.run(.after, context, &state)
         var writer = JSONWriter()

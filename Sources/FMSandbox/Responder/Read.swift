@@ -50,9 +50,8 @@ struct Read {
         keepsFoundSet: Bool = true,
         _ find: (Reader) throws -> [Record]
     ) async throws -> Responder.Answer {
-        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
-        try await plan.run(.prerequest, context, &state)
-        state = ScriptState(layout: layout, foundSet: try find(context.reader()).map(\.id))
+        try await plan.runPrerequest(context, on: layout)
+        var state = ScriptState(layout: layout, foundSet: try find(context.reader()).map(\.id))
         if keepsFoundSet { context.keep(state.foundSet, in: layout.table) }
         try await plan.run(.presort, context, &state)
         if !sort.isEmpty, state.layout.table == layout.table {

@@ -106,6 +106,10 @@ struct RecordRenderer {
         writer.key("fieldData")
         writer.beginObject()
         for column in columns { write(column, of: record, table: layout.table, to: &writer) }
+        if layout.showsDeletedField {
+            writer.key("")
+            writer.string("")
+        }
         writer.endObject()
         writer.key("portalData")
         writer.beginObject()

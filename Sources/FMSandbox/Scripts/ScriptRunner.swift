@@ -27,6 +27,14 @@ struct ScriptPlan: Sendable {
         }
     }
 
+    /// Runs the script before the request, if there is one, on the found set that the session has on the layout. What it
+    /// leaves reaches the request through the session.
+    mutating func runPrerequest(_ context: Context, on layout: LayoutModel) async throws {
+        guard scripts[.prerequest] != nil else { return }
+        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
+        try await run(.prerequest, context, &state)
+    }
+
     /// Runs the script of a phase, if there is one, and keeps its result.
     mutating func run(_ phase: Phase, _ context: Context, _ state: inout ScriptState) async throws {
         guard let (script, parameter) = scripts[phase] else { return }

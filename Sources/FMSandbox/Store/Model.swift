@@ -136,6 +136,8 @@ struct LayoutModel: Sendable {
     var view: Solution.Layout.View
     /// Databases of data sources this layout shows, to be opened with the session's credentials.
     var foreignDatabases: Set<Int> = []
+    /// Whether it shows an object whose field was deleted.
+    var showsDeletedField = false
     /// Whether it shows a table of a file that is not hosted (100 on use).
     var needsMissingFile = false
 

@@ -206,6 +206,15 @@ import Testing
             )
             #expect(guest.response == ["databases": [["name": "World"]]])
         }
+        // Servers before 19.6 did not filter unless told to.
+        try await withBench(configure: { $0.serverVersion = .v18 }) { (bench: Bench) async throws in
+            let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")
+            #expect(anonymous.response == ["databases": [["name": "World"]]])
+        }
+        try await withBench(configure: { ($0.serverVersion, $0.filtersDatabases) = (.v18, true) }) {
+            (bench: Bench) async throws in
+            #expect(try await bench.send("GET", "/fmi/data/v1/databases").response == ["databases": []])
+        }
         try await withBench(configure: { $0.filtersDatabases = false }) { (bench: Bench) async throws in
             let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")
             #expect(anonymous.response == ["databases": [["name": "World"]]])

@@ -411,4 +411,19 @@ import Testing
             #expect(answer.column("D") == ["01/05/2024", "soon"])
         }
     }
+
+    /// What has no value of its own gives no serial numbers, whatever the file says.
+    @Test func serialNumbersOfCalculationsAndGlobalsAreIgnored() async throws {
+        let solution = Solution.oneTable(
+            [
+                .init("A"), .init("C", calculation: "1", autoEnter: .serial),
+                .init("g", isGlobal: true, autoEnter: .serial),
+            ],
+            [.init(["A": "1"])]
+        )
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.post("layouts/L/records", ["fieldData": [:]]).code == "0")
+            #expect(try await bench.get("layouts/L/records/2").fields == ["A": "", "C": "1", "g": ""])
+        }
+    }
 }

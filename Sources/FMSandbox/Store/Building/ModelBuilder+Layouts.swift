@@ -28,7 +28,8 @@ extension ModelBuilder {
             result.needsMissingFile = true
             return result
         }
-        for (number, field) in layout.fields.enumerated() {
+        result.showsDeletedField = layout.fields.contains { $0.field.isEmpty }
+        for (number, field) in layout.fields.enumerated() where !field.field.isEmpty {
             guard let field = try layoutField(field, from: occurrence, place["fields", number]) else {
                 result.needsMissingFile = true
                 continue

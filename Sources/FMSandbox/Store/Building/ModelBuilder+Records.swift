@@ -43,7 +43,7 @@ extension ModelBuilder {
             next = number
         }
         world.tables[table.id].load(records, nextRecordId: next)
-        for field in table.fields where field.autoEnter == .serial {
+        for field in table.fields where field.autoEnter == .serial && field.isStored && !field.isGlobal {
             let greatest = records.compactMap { FMNumber(reading: $0.values[field.slot].text) }.max()
             world.tables[table.id].serials[field.index] = try nextSerial(source, field, place) ?? greatest?.successor
         }
