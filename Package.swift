@@ -142,7 +142,10 @@ let package = Package(
         ),
         .testTarget(
             name: "FMDataCLITests",
-            dependencies: ["FMDataCLI", "FMSandbox", customDump, issueReporting],
+            dependencies: [
+                "FMDataCLI", "FMSandbox", customDump, issueReporting,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

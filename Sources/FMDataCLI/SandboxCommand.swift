@@ -32,8 +32,22 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Hold every answer back for this many milliseconds.", valueName: "ms"))
     var latency = 0
 
-    @Option(help: "The FileMaker Server release to imitate: 17, 18, 19 or 22.")
-    var serverVersion = 22
+    @Option(help: "The FileMaker Server release to imitate: 17, 18, 19 or 22 (what the solution says, or 22).")
+    var serverVersion: Int?
+
+    @Option(
+        help: "What a find past the last record answers: 401, 101 or empty (what the solution says, or 401).",
+        transform: { text in
+            guard let answer = Sandbox.FindPastEnd(rawValue: text) else {
+                throw ValidationError("expected 401, 101 or empty")
+            }
+            return answer
+        }
+    )
+    var findPastEnd: Sandbox.FindPastEnd?
+
+    @Flag(help: "Take the names of layouts, fields, portals, scripts and value lists in any case.")
+    var ignoreNameCase = false
 
     @Option(help: "An account to add to every database, with full access.")
     var user: String?
@@ -47,13 +61,24 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Let something go wrong once: [endpoint:]fault[*count], for example find:html502, reset, cut100, delay250, \
-            expireToken, restart, fullHost, brokenJSON. May be given several times.
+            Let something go wrong: [endpoint:]fault[+skip][*count]. The faults are expireToken, delay250 \
+            (milliseconds), cut100 (bytes), reset, resetAfterExecution, html502, empty503, brokenJSON, error401, \
+            fullHost, restart. It strikes once, or count times (*always without end), after skip requests that it \
+            lets pass: find:html502+1*2. May be given several times.
             """,
             valueName: "fault"
         )
     )
     var fault: [FaultArgument] = []
+
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Take commands from standard input, one on each line, and answer each with a line: \(ControlCommand.usage).
+            """
+        )
+    )
+    var control = false
 
     @Option(help: ArgumentHelp("Write the records as they are at the end into this folder.", valueName: "folder"))
     var save: String?
@@ -66,24 +91,26 @@ struct SandboxCommand: AsyncParsableCommand {
         guard maxSessions >= 0 else { throw ValidationError("--max-sessions takes no negative number.") }
         guard loginAttempts >= 0 else { throw ValidationError("--login-attempts takes no negative number.") }
         guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency takes 0 to 3600000.") }
-        guard Sandbox.ServerVersion(rawValue: serverVersion) != nil else {
+        guard serverVersion.map({ Sandbox.ServerVersion(rawValue: $0) != nil }) ?? true else {
             throw ValidationError("--server-version takes 17, 18, 19 or 22.")
         }
     }
 
     func run() async throws {
-        let sandbox = try await Sandbox.start(try solutions(), configuration: configuration)
+        let interruption = Interruption()
+        let sandbox = try await Sandbox.start(try solutions(), configuration: sandboxConfiguration)
         for argument in fault { sandbox.inject(argument.rule) }
         print(sandbox.url)
         if tls { print("CA: \(Sandbox.certificateAuthorityFile)") }
         // A program that waits for the URL reads a pipe, which standard output would fill before it sends anything.
         fflush(nil)
-        await Signals.firstInterruption()
+        if control { ControlReader.start(sandbox) }
+        await interruption.wait()
         await sandbox.stop()
         if let save { try sandbox.save(to: URL(fileURLWithPath: save, isDirectory: true)) }
     }
 
-    private func solutions() throws -> [Solution] {
+    func solutions() throws -> [Solution] {
         var solutions = try solution.map { try Solution.load(from: URL(fileURLWithPath: $0)) }
         if solutions.isEmpty { solutions = [.sample] }
         guard let user else { return solutions }
@@ -95,77 +122,40 @@ struct SandboxCommand: AsyncParsableCommand {
         }
     }
 
-    private var configuration: Sandbox.Configuration {
+    var sandboxConfiguration: Sandbox.Configuration {
         var configuration = Sandbox.Configuration(tls: tls, port: port, maximumSessions: maxSessions)
         if loginAttempts > 0 { configuration.loginThrottling = .init(attempts: loginAttempts) }
         if latency > 0 { configuration.latency = .milliseconds(latency) }
-        if let version = Sandbox.ServerVersion(rawValue: serverVersion) { configuration.serverVersion = version }
+        configuration.serverVersion = serverVersion.flatMap(Sandbox.ServerVersion.init)
+        configuration.findPastEnd = findPastEnd
+        if ignoreNameCase { configuration.ignoresNameCase = true }
         if openContainers { configuration.containerStreaming = .open }
         if verbose { configuration.logger = Sandbox.standardErrorLogger }
         return configuration
     }
 }
 
-/// A fault on the command line: `find:html502*2`.
-struct FaultArgument: ExpressibleByArgument {
-    let rule: Sandbox.FaultRule
+/// SIGINT and SIGTERM as events. They are caught from the moment the value is made, so that whoever reads the URL may end the
+/// program at once.
+private struct Interruption {
+    private let sources: [any DispatchSourceSignal]
+    private let signals: AsyncStream<Void>
 
-    init?(argument: String) {
-        var text = argument[...]
-        var count: Int? = 1
-        if let star = text.lastIndex(of: "*") {
-            guard let number = Int(text[text.index(after: star)...]), number > 0 else { return nil }
-            count = number
-            text = text[..<star]
-        }
-        var endpoint: Sandbox.Endpoint?
-        if let colon = text.firstIndex(of: ":") {
-            guard let named = Sandbox.Endpoint(rawValue: String(text[..<colon])) else { return nil }
-            endpoint = named
-            text = text[text.index(after: colon)...]
-        }
-        guard let fault = Self.fault(String(text)) else { return nil }
-        rule = Sandbox.FaultRule(fault, on: endpoint, count: count)
-    }
-
-    private static func fault(_ text: String) -> Sandbox.Fault? {
-        let name = String(text.prefix { $0.isLetter })
-        let digits = text.dropFirst(name.count)
-        let number = Int(digits)
-        guard digits.isEmpty || digits.allSatisfy(\.isNumber) && number != nil else { return nil }
-        switch (name, number) {
-        case ("expireToken", nil): return .expireToken
-        case ("reset", nil): return .reset
-        case ("resetAfterExecution", nil): return .resetAfterExecution
-        case ("restart", nil): return .restart
-        case ("fullHost", nil): return .fullHost
-        case ("brokenJSON", nil): return .brokenJSON
-        case ("html", let status): return isStatus(status ?? 502) ? .html(status: status ?? 502) : nil
-        case ("empty", let status): return isStatus(status ?? 503) ? .empty(status: status ?? 503) : nil
-        case ("delay", let milliseconds?): return .delay(.milliseconds(milliseconds))
-        case ("cut", let bytes): return .cut(afterBodyBytes: bytes ?? 0)
-        case ("error", let code?): return .error(FileMakerError(code))
-        default: return nil
-        }
-    }
-
-    /// Statuses of final answers; one below 200 would leave the client waiting for another.
-    private static func isStatus(_ number: Int) -> Bool { (200...599).contains(number) }
-}
-
-/// Waits for SIGINT or SIGTERM.
-private enum Signals {
-    static func firstInterruption() async {
-        let signals = [SIGINT, SIGTERM]
+    init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
-        let sources = signals.map { number in
+        signals = stream
+        sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
             source.resume()
             return source
         }
-        for await _ in stream { break }
+    }
+
+    /// Returns when the first one has come.
+    func wait() async {
+        for await _ in signals { break }
         for source in sources { source.cancel() }
     }
 }

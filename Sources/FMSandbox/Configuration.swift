@@ -5,7 +5,7 @@ extension Sandbox {
     /// The release of FileMaker Server whose answers the sandbox imitates.
     ///
     /// Source: the Claris FileMaker Data API Guides of the releases, and responses recorded from them.
-    public enum ServerVersion: Int, Sendable, Comparable, CaseIterable {
+    public enum ServerVersion: Int, Codable, Sendable, Comparable, CaseIterable {
         /// 2018: no `dataInfo`, no `productInfo`, no lists, no run-script and no duplicate.
         case v17 = 17
         /// 2019: everything but `validateSession` and `dateformats`; JSON bodies with a charset are refused.
@@ -19,7 +19,19 @@ extension Sandbox {
         public static func < (left: ServerVersion, right: ServerVersion) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How containers are streamed: the server preference `AuthenticatedStream`.
+    /// What a find answers whose offset lies past the last record found. Sources disagree: the notes of a script step name
+    /// both errors, and the tests of a client that passed on a real host take 401 or an empty page.
+    public enum FindPastEnd: String, Codable, Sendable, CaseIterable {
+        /// Error 401, as for a find without a match.
+        case noRecordsMatch = "401"
+        /// Error 101, as for a range of records past the end.
+        case recordMissing = "101"
+        /// Success, and no records.
+        case emptyPage = "empty"
+    }
+
+    /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such preference:
+    /// with them every download is ``open``.
     public enum ContainerStreaming: Int, Sendable {
         /// A download needs the session's bearer token (preference 1, the default of a server since 19.3.2).
         case authenticated = 1
@@ -75,10 +87,21 @@ extension Sandbox {
         public var compression: Bool
         /// How containers are streamed. The default is ``ContainerStreaming/authenticated``.
         public var containerStreaming: ContainerStreaming
-        /// Whether the list of databases shows only what the given account may open, as servers do by default.
-        public var filtersDatabases: Bool
-        /// The release to imitate. The default is ``ServerVersion/v22``.
-        public var serverVersion: ServerVersion
+        /// Whether the list of databases shows only what the given account may open. nil, the default, is what servers of the
+        /// version do by default: since 19 they do.
+        public var filtersDatabases: Bool?
+        /// The release to imitate. nil, the default, leaves it to the solutions (``Solution/Server``), and to
+        /// ``ServerVersion/v22`` where they do not say.
+        public var serverVersion: ServerVersion?
+        /// What a find answers whose offset lies past the end. nil, the default, leaves it to the solutions, and to
+        /// ``FindPastEnd/noRecordsMatch`` where they do not say.
+        public var findPastEnd: FindPastEnd?
+        /// Whether the names of layouts, fields, portals, scripts and value lists in requests may be written in any case. nil,
+        /// the default, leaves it to the solutions; where they do not say, names must be spelt exactly.
+        public var ignoresNameCase: Bool?
+        /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. nil, the default,
+        /// leaves it to the solutions; where they do not say, it does not.
+        public var newPortalRecordInfoOnCreate: Bool?
         /// The clock. The default is the machine's.
         public var clock: any SandboxClock
         /// The time zone of the host's wall clock. The default is UTC.
@@ -100,8 +123,11 @@ extension Sandbox {
             maximumBodyBytes: Int = 64 << 20,
             compression: Bool = true,
             containerStreaming: ContainerStreaming = .authenticated,
-            filtersDatabases: Bool = true,
-            serverVersion: ServerVersion = .v22,
+            filtersDatabases: Bool? = nil,
+            serverVersion: ServerVersion? = nil,
+            findPastEnd: FindPastEnd? = nil,
+            ignoresNameCase: Bool? = nil,
+            newPortalRecordInfoOnCreate: Bool? = nil,
             clock: any SandboxClock = SystemClock(),
             timeZone: TimeZone = .gmt,
             logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -120,6 +146,9 @@ extension Sandbox {
             self.containerStreaming = containerStreaming
             self.filtersDatabases = filtersDatabases
             self.serverVersion = serverVersion
+            self.findPastEnd = findPastEnd
+            self.ignoresNameCase = ignoresNameCase
+            self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
             self.clock = clock
             self.timeZone = timeZone
             self.logger = logger

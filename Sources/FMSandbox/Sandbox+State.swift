@@ -1,7 +1,9 @@
 public import Foundation
+import NIOConcurrencyHelpers
 
 extension Sandbox {
-    /// A hosted database as it is now: the solution it started as, with the records it holds at this moment.
+    /// A hosted database as it is now: the solution it started as, with the records, the global values and the next record
+    /// ids and serial numbers of this moment. What belongs to a session is not in it.
     ///
     /// nil when no database of that name is hosted.
     public func solution(named name: String) -> Solution? {
@@ -9,10 +11,7 @@ extension Sandbox {
         var solution = engine.solutions[database.index]
         let world = engine.world
         for (place, table) in database.tables.enumerated() {
-            solution.tables[place].recordsFile = nil
-            solution.tables[place].records = world.tables[table].records.map {
-                Solution.Record($0, of: engine.model.tables[table])
-            }
+            solution.tables[place].take(world.tables[table], engine.model.tables[table])
         }
         return solution
     }
@@ -37,9 +36,38 @@ extension Sandbox {
         }
     }
 
+    /// The sessions that are open now, in the order of their logins.
+    public var sessions: [SessionInfo] {
+        let sessions = engine.openSessions
+        return sessions.map { session in
+            SessionInfo(
+                database: engine.model.databases[session.database].name,
+                account: session.account.name,
+                lastUsed: session.state.withLockedValue(\.lastUsed),
+                isInUse: session.gate.isBusy
+            )
+        }
+    }
+
+    /// An open session as ``Sandbox/sessions`` shows it. Its token is nobody else's business.
+    public struct SessionInfo: Sendable, Equatable {
+        /// The database it is logged in to.
+        public var database: String
+        /// The account that logged in.
+        public var account: String
+        /// When its last request came, on the sandbox's clock.
+        public var lastUsed: Date
+        /// Whether a request of it is running.
+        public var isInUse: Bool
+    }
+
+    /// The faults that are still to come, in the order in which they are tried.
+    public var pendingFaults: [FaultRule] { engine.withState { $0.faults.rules } }
+
     /// Writes every hosted database as it is now into a folder, each as `<name>.json`, to be loaded again with
-    /// ``Solution/load(from:)``.
+    /// ``Solution/load(from:)``. The folder is created if need be.
     public func save(to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for database in engine.model.databases {
             guard let solution = solution(named: database.name) else { continue }
             // A database name may hold a slash; a file name may not.
@@ -49,20 +77,39 @@ extension Sandbox {
     }
 }
 
-extension Solution.Record {
-    /// A record of the store in the form of solution files. Empty values are left out.
-    init(_ record: Record, of table: TableModel) {
-        self.init(recordId: record.id, modId: record.modId, isLocked: record.isLocked, [:])
-        for field in table.fields where field.isStored && !field.isGlobal {
+extension Solution.Table {
+    /// Takes over what a table of the store holds.
+    fileprivate mutating func take(_ state: TableState, _ model: TableModel) {
+        recordsFile = nil
+        records = state.records.map { record in
+            Solution.Record(
+                recordId: record.id,
+                modId: record.modId,
+                isLocked: record.isLocked,
+                model.texts(of: record.values, global: false)
+            )
+        }
+        globals = model.texts(of: state.globals, global: true)
+        nextRecordId = state.nextRecordId
+        for (field, serial) in state.serials { fields[field].nextSerial = serial.text }
+    }
+}
+
+extension TableModel {
+    /// Stored values in the form of solution files, by name. Empty ones are left out.
+    fileprivate func texts(of values: [FieldValue], global: Bool) -> [String: String] {
+        var texts: [String: String] = [:]
+        for field in fields where field.isStored && field.isGlobal == global {
             for repetition in 1...field.repetitions {
-                let value = record.values[field.slot + repetition - 1]
+                let value = values[field.slot + repetition - 1]
                 guard !value.isEmpty else { continue }
                 let name = repetition == 1 ? field.name : "\(field.name)(\(repetition))"
                 switch value {
-                case .text(let text): values[name] = text
-                case .container(let content): values[name] = content.dataURL
+                case .text(let text): texts[name] = text
+                case .container(let content): texts[name] = content.dataURL
                 }
             }
         }
+        return texts
     }
 }

@@ -21,6 +21,9 @@ import Testing
         ("cut100", Sandbox.FaultRule(.cut(afterBodyBytes: 100))),
         ("error401", Sandbox.FaultRule(.error(FileMakerError(401)))),
         ("reset*3", Sandbox.FaultRule(.reset, count: 3)),
+        ("reset*always", Sandbox.FaultRule(.reset, count: nil)),
+        ("reset+2", Sandbox.FaultRule(.reset, skipping: 2)),
+        ("login:fullHost+1*3", Sandbox.FaultRule(.fullHost, on: .login, skipping: 1, count: 3)),
         ("find:reset", Sandbox.FaultRule(.reset, on: .find)),
         ("getRecords:html502*2", Sandbox.FaultRule(.html(status: 502), on: .getRecords, count: 2)),
     ])
@@ -30,7 +33,8 @@ import Testing
 
     @Test(arguments: [
         "", "nothing", "find", "find:", ":reset", "Find:reset", "nowhere:reset", "reset*", "reset*0", "reset*-1",
-        "reset*x", "*2", "reset5", "delay", "delay-5", "delay+5", "delay1.5", "cut-1", "error", "html-1", "html100",
+        "reset*x", "*2", "reset+0", "reset+x", "reset*2+1", "reset*ALWAYS", "+1", "reset5", "delay", "delay-5",
+        "delay+5", "delay1.5", "cut-1", "error", "html-1", "html100",
         "html999", "empty0", "html50299999999999999999999", "find:find:reset", "reset ",
     ])
     func nonsenseIsRefused(_ text: String) {

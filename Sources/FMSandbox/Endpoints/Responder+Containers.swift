@@ -47,7 +47,9 @@ extension Responder {
         else {
             return Self.refusal
         }
-        if engine.configuration.containerStreaming == .authenticated, call.request.bearerToken != ticket.token {
+        // The preference came with version 19.
+        let needsToken = engine.version >= .v19 && engine.configuration.containerStreaming == .authenticated
+        if needsToken, call.request.bearerToken != ticket.token {
             return Self.refusal
         }
         let expected = Scrambler.hex(40, seed: call.route.containerKey, number: 0, uppercase: true)

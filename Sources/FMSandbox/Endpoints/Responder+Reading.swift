@@ -8,10 +8,12 @@ extension Responder {
             queryPrefixes: ["_offset.", "_limit."]
         )
         let layout = try context.layout()
-        let page = Page(offset: try call.queryCount("_offset"), limit: try call.queryCount("_limit"), offsetError: 101)
-        var read = try Read(context, layout, portals: call.queryJSON("portal"), page: page) { key, portal in
-            try call.queryCount("_\(key).\(portal)")
-        }
+        let page = Page(
+            offset: try call.queryCount("_offset"),
+            limit: try call.queryCount("_limit"),
+            pastEnd: .recordMissing
+        )
+        var read = try Read(context, layout, portals: call.queryJSON("portal"), page: page)
         let sort = try context.sort(call.queryJSON("_sort"), on: layout)
         return try await read.perform(sort: sort) { reader in reader.world.tables[layout.table].records }
     }
@@ -21,11 +23,9 @@ extension Responder {
         let call = context.call
         try call.refuseUnknownParameters(query: readParameters, queryPrefixes: ["_offset.", "_limit."])
         let layout = try context.layout()
-        var read = try Read(context, layout, portals: call.queryJSON("portal"), page: Page()) { key, portal in
-            try call.queryCount("_\(key).\(portal)")
-        }
+        var read = try Read(context, layout, portals: call.queryJSON("portal"), page: Page())
         let recordId = try context.recordId()
-        return try await read.perform(sort: []) { reader in
+        return try await read.perform(sort: [], keepsFoundSet: false) { reader in
             guard let record = reader.world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
             return [record]
         }
@@ -50,12 +50,9 @@ extension Responder {
         let page = Page(
             offset: try Call.count(call.body["offset"]),
             limit: try Call.count(call.body["limit"]),
-            offsetError: 401
+            pastEnd: engine.traits.findPastEnd
         )
-        var read = try Read(context, layout, portals: call.body["portal"], page: page) { key, portal in
-            if let value = call.body["\(key).\(portal)"] { return try Call.count(value) }
-            return try call.queryCount("_\(key).\(portal)")
-        }
+        var read = try Read(context, layout, portals: call.body["portal"], page: page)
         let requests = try findRequests(call.body["query"], on: layout, context)
         let sort = try context.sort(call.body["sort"], on: layout)
         return try await read.perform(sort: sort) { reader in
@@ -113,11 +110,12 @@ extension Responder {
         let found = layout.field(named: context.ownName(name, on: layout)) ?? layout.portalField(named: name.qualified)
         guard let field = found else { throw FileMakerError(102) }
         let model = context.model.tables[field.reference.table].fields[field.reference.field]
-        guard !model.isGlobal else { throw FileMakerError(408) }
-        if case .summary = model.content { throw FileMakerError(408) }
-        var repetitions = 1...model.repetitions
+        guard !model.isGlobal, !model.isSummary else { throw FileMakerError(408) }
+        guard !context.isHidden(model, in: field.reference.table) else { throw FileMakerError(202) }
+        // Without a number, all repetitions that the layout shows.
+        var repetitions = field.repetitions
         if let repetition = name.repetition {
-            guard repetitions.contains(repetition) else { throw FileMakerError(111) }
+            guard (1...model.repetitions).contains(repetition) else { throw FileMakerError(111) }
             repetitions = repetition...repetition
         }
         guard !text.trimmed.isEmpty else { return nil }

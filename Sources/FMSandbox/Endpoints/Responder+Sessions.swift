@@ -24,8 +24,9 @@ extension Responder {
         guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
             throw FileMakerError(212)
         }
-        return try engine.open(in: call.era) { token, now in
+        return try engine.open(in: call.era) { number, token, now in
             Session(
+                number: number,
                 token: token,
                 database: database.index,
                 spelling: call.route.database,
@@ -62,22 +63,27 @@ extension Responder {
         }
     }
 
-    /// The account that a Basic, an FMID or an OAuth login proves.
-    private func account(of request: SandboxRequest, in database: DatabaseModel) throws -> Solution.Account {
+    /// The account that a Basic, an FMID or an OAuth login proves. Only a login uses up what OAuth proves it with.
+    private func account(
+        of request: SandboxRequest,
+        in database: DatabaseModel,
+        isLogin: Bool = true
+    ) throws -> Solution.Account {
         let account: Solution.Account?
         if let (user, password) = request.basicCredentials {
-            account = database.accounts.first { account in
-                account.kind == .fileMaker && account.name.lowercased() == user.lowercased()
-                    && account.password == password
-            }
+            account = database.account(.fileMaker, name: user, password: password)
         } else if let token = request.credentials(scheme: "fmid") {
             // Played: the ID token of an account is its password in the solution.
             account = database.accounts.first { $0.kind == .clarisID && !$0.password.isEmpty && $0.password == token }
         } else if let requestId = request.header("x-fm-data-oauth-request-id"),
             let identifier = request.header("x-fm-data-oauth-identifier"),
-            let name = engine.withState({ $0.oauth.redeem(requestId: requestId, identifier: identifier) })
+            let name = engine.withState({ state in
+                isLogin
+                    ? state.oauth.redeem(requestId: requestId, identifier: identifier)
+                    : state.oauth.account(requestId: requestId, identifier: identifier)
+            })
         {
-            account = database.accounts.first { $0.kind == .oauth && $0.name.lowercased() == name.lowercased() }
+            account = database.account(.oauth, name: name)
         } else {
             account = nil
         }
@@ -94,19 +100,18 @@ extension Responder {
                 throw FileMakerError(1708)
             }
             // If an entry has both kinds of credentials, OAuth wins.
-            return Session.DataSourceLogin(
-                database: database,
-                user: object["username"]?.string ?? "",
-                password: object["password"]?.string ?? "",
-                oauthIdentifier: object["oAuthIdentifier"]?.string
-            )
+            if let requestId = object["oAuthRequestId"]?.string, let identifier = object["oAuthIdentifier"]?.string {
+                return .init(database: database, credentials: .oauth(requestId: requestId, identifier: identifier))
+            }
+            let (name, password) = (object["username"]?.string ?? "", object["password"]?.string ?? "")
+            return .init(database: database, credentials: .account(name: name, password: password))
         }
     }
 
     /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
     func logout(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        guard engine.close(call.route.token) else { throw FileMakerError(952) }
+        guard engine.close(call.route.token, spelling: call.route.database) else { throw FileMakerError(952) }
         return Answer()
     }
 
@@ -175,8 +180,8 @@ extension Responder {
     func databases(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
         let shown = engine.model.databases.filter { database in
-            guard engine.configuration.filtersDatabases else { return true }
-            let account = try? account(of: call.request, in: database)
+            guard engine.configuration.filtersDatabases ?? (engine.version >= .v19) else { return true }
+            let account = try? account(of: call.request, in: database, isLogin: false)
             return account.flatMap { database.privilegeSets[$0.privilegeSet] }?.allowsDataAPI ?? false
         }
         return Answer(["databases": .array(shown.map { ["name": .string($0.name)] })])

@@ -13,7 +13,8 @@ extension Responder {
         let layout = try context.layout()
         guard let fieldData = call.body["fieldData"] else { throw FileMakerError(958) }
         guard let fieldData = fieldData.object else { throw FileMakerError(1708) }
-        return try await write(context, layout) { writer in
+        let told = engine.traits.newPortalRecordInfoOnCreate
+        return try await write(context, layout, tellsNewRows: told) { writer in
             try writer.create(on: layout, fieldData: fieldData, portalData: try Self.object("portalData", of: call))
         }
     }
@@ -27,7 +28,7 @@ extension Responder {
         let modId = try call.bodyText("modId")
         let fieldData = try Self.object("fieldData", of: call)
         let portalData = try Self.object("portalData", of: call)
-        return try await write(context, layout, isEdit: true) { writer in
+        return try await write(context, layout, isEdit: true, tellsNewRows: true) { writer in
             try writer.edit(recordId, modId: modId, on: layout, fieldData: fieldData, portalData: portalData)
         }
     }
@@ -46,12 +47,10 @@ extension Responder {
         let layout = try context.layout()
         let recordId = try context.recordId()
         var plan = try ScriptPlan(context)
-        var state = ScriptState(layout: layout, foundSet: [recordId])
-        try await plan.run(.prerequest, context, &state)
+        try await plan.runPrerequest(context, on: layout)
         try context.write { try $0.delete(recordId, in: layout.table) }
         engine.withState { $0.counters.executedWrites += 1 }
-        let remaining = context.reader().world.tables[layout.table].records.map(\.id)
-        state = ScriptState(layout: layout, foundSet: remaining)
+        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
         try await plan.run(.presort, context, &state)
         try await plan.run(.after, context, &state)
         var writer = JSONWriter()
@@ -66,18 +65,18 @@ extension Responder {
         _ context: Context,
         _ layout: LayoutModel,
         isEdit: Bool = false,
+        tellsNewRows: Bool = false,
         _ body: (inout RecordWriter) throws -> Record
     ) async throws -> Answer {
         let notation = try context.call.notation(file: context.database.fileDateFormat)
-        let options = try Self.options(of: context.call)
+        let options = try options(of: context.call)
         var plan = try ScriptPlan(context)
-        var state = ScriptState(layout: layout, foundSet: [])
-        try await plan.run(.prerequest, context, &state)
+        try await plan.runPrerequest(context, on: layout)
         let (record, newRows) = try context.write(notation: notation, options: options) { writer in
             (try body(&writer), writer.newRows)
         }
         engine.withState { $0.counters.executedWrites += 1 }
-        state = ScriptState(layout: layout, foundSet: [record.id])
+        var state = ScriptState(layout: layout, foundSet: [record.id])
         try await plan.run(.presort, context, &state)
         try await plan.run(.after, context, &state)
         var writer = JSONWriter()
@@ -89,7 +88,7 @@ extension Responder {
         }
         writer.key("modId")
         writer.string(String(record.modId))
-        if isEdit { write(newRows, to: &writer) }
+        if tellsNewRows { write(newRows, to: &writer) }
         writer.endObject()
         return Answer(rendered: writer.bytes)
     }
@@ -121,8 +120,8 @@ extension Responder {
         return object
     }
 
-    private static func options(of call: Call) throws -> RecordWriter.Options {
-        let object = try object("options", of: call)
+    private func options(of call: Call) throws -> RecordWriter.Options {
+        let object = try Self.object("options", of: call)
         func isScript(_ key: String) throws -> Bool {
             switch object[key] {
             case nil, .string("user"): false
@@ -135,7 +134,8 @@ extension Responder {
         }
         return RecordWriter.Options(
             skipsValidation: try isScript("entrymode"),
-            skipsProhibition: try isScript("prohibitmode")
+            skipsProhibition: try isScript("prohibitmode"),
+            deletesSeveralRows: engine.version >= .v18
         )
     }
 
@@ -148,7 +148,7 @@ extension Responder {
             for member in fields.members {
                 let name = FieldName(member.key)
                 guard let occurrence = name.occurrence,
-                    let table = context.database.occurrences.first(where: { $0.name == occurrence })?.table,
+                    let table = context.database.table(ofOccurrence: occurrence),
                     let field = context.model.tables[table].field(named: name.field), field.isGlobal
                 else { throw FileMakerError(102) }
                 let change = try writer.change(member.value, to: field, repetition: name.repetition, in: table)
@@ -164,8 +164,7 @@ extension Responder {
         try context.call.refuseUnknownParameters(query: ["script.param"])
         let layout = try context.layout()
         let script = try context.script(named: context.call.route.script)
-        let all = context.reader().world.tables[layout.table].records.map(\.id)
-        var state = ScriptState(layout: layout, foundSet: all)
+        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
         let parameter = context.call.query["script.param"] ?? ""
         let result = try await ScriptRunner.run(script, parameter: parameter, context, &state)
         var response = JSONObject()

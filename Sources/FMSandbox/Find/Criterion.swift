@@ -78,6 +78,9 @@ enum CriterionComparison: Equatable, Sendable {
 
 /// Finds the range sign of a criterion: `..`, `...` or `…` outside quotes and braces and not escaped.
 enum RangeSign {
+    /// Longest first.
+    private static let signs = ["...", "..", "…"]
+
     static func split(_ text: String) -> (from: String, to: String)? {
         var inQuotes = false
         var braces = 0
@@ -87,12 +90,17 @@ enum RangeSign {
             switch character {
             case "\\":
                 position = text.index(after: position)
-                if position == text.endIndex { return nil }
+                guard position < text.endIndex else { return nil }
+                // An escaped range sign is literal as a whole.
+                if let sign = signs.first(where: text[position...].hasPrefix) {
+                    position = text.index(position, offsetBy: sign.count)
+                    continue
+                }
             case "\"": inQuotes.toggle()
             case "{": braces += 1
             case "}": braces -= 1
             default:
-                if !inQuotes, braces <= 0, let sign = ["...", "..", "…"].first(where: text[position...].hasPrefix) {
+                if !inQuotes, braces <= 0, let sign = signs.first(where: text[position...].hasPrefix) {
                     let end = text.index(position, offsetBy: sign.count)
                     return (String(text[..<position]).trimmed, String(text[end...]).trimmed)
                 }

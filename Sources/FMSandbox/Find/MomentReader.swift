@@ -68,7 +68,7 @@ struct MomentReader {
         if acceptsISODates, let date = DateNotation.iso.date(from: text) {
             return try self.date(DateNotation.us.write(date))
         }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let parts = Self.components(of: text)
         var pattern = DatePattern()
         switch parts.count {
         case 1:
@@ -94,6 +94,22 @@ struct MomentReader {
         default: throw failure
         }
         return pattern
+    }
+
+    /// What stands between the separators; those in `{1...15}` separate nothing.
+    private static func components(of text: String) -> [String] {
+        var components = [""]
+        var braces = 0
+        for character in text {
+            if character == "{" { braces += 1 }
+            if character == "}" { braces -= 1 }
+            if braces == 0, "/-.".contains(character) {
+                components.append("")
+            } else {
+                components[components.count - 1].append(character)
+            }
+        }
+        return components
     }
 
     private func single(_ component: ComponentPattern) -> Int? {

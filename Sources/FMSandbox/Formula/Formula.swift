@@ -78,6 +78,9 @@ extension Formula {
         FMNumber(reading: evaluate(in: context)).map { !$0.isZero } ?? false
     }
 
+    /// A text longer than this, in bytes, is `?`: a loop that doubles a variable would otherwise fill the memory.
+    private static let longestText = 1 << 24
+
     private static func apply(
         _ operation: Operator,
         _ left: Formula,
@@ -87,7 +90,9 @@ extension Formula {
         switch operation {
         case .and: return left.isTrue(in: context) && right.isTrue(in: context) ? "1" : "0"
         case .or: return left.isTrue(in: context) || right.isTrue(in: context) ? "1" : "0"
-        case .concatenate: return left.evaluate(in: context) + right.evaluate(in: context)
+        case .concatenate:
+            let (left, right) = (left.evaluate(in: context), right.evaluate(in: context))
+            return left.utf8.count + right.utf8.count <= longestText ? left + right : "?"
         case .add, .subtract, .multiply, .divide:
             return calculate(operation, left.evaluate(in: context), right.evaluate(in: context))
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -150,7 +155,7 @@ extension Formula {
         case .length: return String(argument(0).count)
         case .left: return String(argument(0).prefix(count(1)))
         case .right: return String(argument(0).suffix(count(1)))
-        case .substitute: return argument(0).replacingOccurrences(of: argument(1), with: argument(2))
+        case .substitute: return substitute(argument(0), argument(1), argument(2))
         case .isempty: return argument(0).isEmpty ? "1" : "0"
         case .int: return rounded(decimal(argument(0)), places: 0, mode: decimal(argument(0)) < 0 ? .up : .down)
         case .round: return rounded(decimal(argument(0)), places: count(1), mode: .plain)
@@ -160,6 +165,13 @@ extension Formula {
         case .min: return values(arguments, context).min { compare($0, $1) < 0 } ?? ""
         case .max: return values(arguments, context).max { compare($0, $1) < 0 } ?? ""
         }
+    }
+
+    private static func substitute(_ text: String, _ search: String, _ replacement: String) -> String {
+        guard !search.isEmpty else { return text }
+        let most = (text.utf8.count / search.utf8.count).multipliedReportingOverflow(by: replacement.utf8.count)
+        guard !most.overflow, most.partialValue <= longestText else { return "?" }
+        return text.replacingOccurrences(of: search, with: replacement)
     }
 
     /// The values of the arguments that are not empty; a field stands for those of all related records.

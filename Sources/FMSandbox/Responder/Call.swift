@@ -71,6 +71,16 @@ extension Call {
 
     func queryCount(_ name: String) throws -> Int? { try Self.count(query[name].map(JSONValue.string)) }
 
+    /// `limit.<portal>` of the body, or `_limit.<portal>` of the query, which real hosts let pass in that of a find too.
+    func portalCount(_ key: String, of portal: String, ignoresCase: Bool) throws -> Int? {
+        func means(_ name: String, _ wanted: String) -> Bool {
+            name == wanted || (ignoresCase && name.lowercased() == wanted.lowercased())
+        }
+        let inBody = body.members.last { means($0.key, "\(key).\(portal)") }?.value
+        let inQuery = query.first { means($0.key, "_\(key).\(portal)") }?.value
+        return try Self.count(inBody ?? inQuery.map(JSONValue.string))
+    }
+
     /// JSON in a query value.
     func queryJSON(_ name: String) throws -> JSONValue? {
         guard let text = query[name] else { return nil }

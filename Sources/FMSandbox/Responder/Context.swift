@@ -11,6 +11,12 @@ struct Context: Sendable {
     var database: DatabaseModel { engine.model.databases[session.database] }
     var privileges: Solution.PrivilegeSet { session.privileges }
 
+    /// What the session may do in a table: in that of a data source, what the account may that opened the file.
+    func privileges(in table: Int) -> Solution.PrivilegeSet {
+        let owner = model.tables[table].database
+        return session.state.withLockedValue { $0.openedDatabases[owner] } ?? session.privileges
+    }
+
     func reader() -> Reader {
         Reader(model: model, world: engine.world, viewpoint: engine.viewpoint(of: session))
     }
@@ -20,7 +26,7 @@ struct Context: Sendable {
 
     func layout(named name: String) throws -> LayoutModel {
         guard let layout = database.layouts[name] else { throw FileMakerError(105) }
-        guard !privileges.hiddenLayouts.contains(name) else { throw FileMakerError(9) }
+        guard !privileges.hiddenLayouts.contains(layout.name) else { throw FileMakerError(9) }
         guard !layout.needsMissingFile else { throw FileMakerError(100) }
         for index in layout.foreignDatabases { try open(index) }
         return layout
@@ -29,19 +35,37 @@ struct Context: Sendable {
     /// Opens the file of a data source with what the login said about it, else with the session's own account. This is
     /// where wrong credentials for a data source come to light, and not before.
     private func open(_ index: Int) throws {
-        if session.state.withLockedValue({ $0.openedDatabases.contains(index) }) { return }
+        if session.state.withLockedValue({ $0.openedDatabases[index] }) != nil { return }
         let database = model.databases[index]
         let login = session.dataSources.last { $0.database.lowercased() == database.name.lowercased() }
-        let account = database.accounts.first { account in
-            let name =
-                login.map { $0.oauthIdentifier == nil ? $0.user : $0.oauthIdentifier ?? "" } ?? session.account.name
-            let password = login?.password ?? session.account.password
-            return account.name.lowercased() == name.lowercased() && account.password == password && account.isActive
-        }
-        guard let account, database.privilegeSets[account.privilegeSet]?.allowsDataAPI == true else {
-            throw FileMakerError(212, status: 500)
-        }
-        session.state.withLockedValue { _ = $0.openedDatabases.insert(index) }
+        let account =
+            switch login?.credentials {
+            case .account(let name, let password):
+                database.account(.fileMaker, name: name, password: password)
+            case .oauth(let requestId, let identifier):
+                engine.withState { $0.oauth.redeem(requestId: requestId, identifier: identifier) }
+                    .flatMap { database.account(.oauth, name: $0) }
+            case nil:
+                database.account(session.account.kind, name: session.account.name, password: session.account.password)
+            }
+        guard let account, account.isActive, let privileges = database.privilegeSets[account.privilegeSet],
+            privileges.allowsDataAPI
+        else { throw FileMakerError(212, status: 500) }
+        session.state.withLockedValue { $0.openedDatabases[index] = privileges }
+    }
+
+    /// The found set that the session has in a table: what the last find or script left there, otherwise all records.
+    func foundSet(in table: Int) -> [Int] {
+        let records = engine.world.tables[table]
+        let kept = session.state.withLockedValue { $0.foundSets[table] }
+        // Records may have been deleted since.
+        return kept?.filter { records.position(of: $0) != nil } ?? records.records.map(\.id)
+    }
+
+    /// Keeps a found set for the requests and scripts to come. One of all records goes on growing with the table.
+    func keep(_ foundSet: [Int], in table: Int) {
+        let isWhole = foundSet.elementsEqual(engine.world.tables[table].records.lazy.map(\.id))
+        session.state.withLockedValue { $0.foundSets[table] = isWhole ? nil : foundSet }
     }
 
     /// The record id of the path; what is no number names no record.
@@ -69,6 +93,9 @@ struct Context: Sendable {
             guard let field = layout.field(named: ownName(FieldName(name), on: layout)) else {
                 throw FileMakerError(102)
             }
+            let model = self.model.tables[field.reference.table].fields[field.reference.field]
+            guard !model.isSummary, model.type != .container else { throw FileMakerError(404) }
+            guard !isHidden(model, in: field.reference.table) else { throw FileMakerError(204) }
             switch order {
             case "ascend", "": return SortModel(reference: field.reference, order: .ascending)
             case "descend": return SortModel(reference: field.reference, order: .descending)
@@ -81,7 +108,12 @@ struct Context: Sendable {
 
     /// The name a field has on the layout: fields of the layout's own table occurrence are bare.
     func ownName(_ name: FieldName, on layout: LayoutModel) -> String {
-        name.occurrence == database.occurrences[layout.occurrence].name ? name.field : name.qualified
+        name.occurrence.flatMap { database.occurrenceIndexes[$0] } == layout.occurrence ? name.field : name.qualified
+    }
+
+    /// Whether the session's account must not see a field.
+    func isHidden(_ field: FieldModel, in table: Int) -> Bool {
+        privileges(in: table).hiddenFields.contains("\(model.tables[table].name)::\(field.name)")
     }
 }
 

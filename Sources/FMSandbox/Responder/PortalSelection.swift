@@ -11,26 +11,26 @@ struct PortalSelection: Sendable {
     var items: [Item]
 
     /// All portals of the layout in its order, or those named in `portal`; rows from `offset.<name>` (1) and at most
-    /// `limit.<name>` (50) of them. `count` gives those numbers.
-    init(
-        on layout: LayoutModel,
-        names: JSONValue?,
-        count: (_ key: String, _ portal: String) throws -> Int?
-    ) throws {
+    /// `limit.<name>` (50) of them.
+    init(on layout: LayoutModel, names: JSONValue?, _ context: Context) throws {
         var wanted: [String]?
         if let names {
             guard let elements = names.array else { throw FileMakerError(1708) }
             wanted = try elements.map { element in
                 guard let name = element.string else { throw FileMakerError(1708) }
-                guard layout.portal(named: name) != nil else { throw FileMakerError(102) }
-                return name
+                guard let portal = layout.portal(named: name) else { throw FileMakerError(102) }
+                return portal.key
             }
+        }
+        func count(_ key: String, _ portal: PortalModel) throws -> Int? {
+            let ignoresCase = context.engine.traits.ignoresNameCase
+            return try context.call.portalCount(key, of: portal.key, ignoresCase: ignoresCase)
         }
         items = try layout.portals.filter { wanted?.contains($0.key) ?? true }.map { portal in
             Item(
                 portal: portal,
-                offset: try count("offset", portal.key) ?? 1,
-                limit: try count("limit", portal.key) ?? Self.defaultLimit
+                offset: try count("offset", portal) ?? 1,
+                limit: try count("limit", portal) ?? Self.defaultLimit
             )
         }
     }

@@ -6,8 +6,16 @@ struct Page: Sendable {
     var offset: Int?
     /// 100 where the request does not say.
     var limit: Int?
-    /// The error for an offset beyond the last record.
-    var offsetError = 101
+    /// What an offset beyond the last record answers.
+    var pastEnd = Sandbox.FindPastEnd.recordMissing
+
+    func checkPastEnd() throws {
+        switch pastEnd {
+        case .noRecordsMatch: throw FileMakerError(401)
+        case .recordMissing: throw FileMakerError(101)
+        case .emptyPage: break
+        }
+    }
 }
 
 /// A request that reads records: the order of work is the same for a range, one record and a find.
@@ -21,39 +29,36 @@ struct Read {
     private let page: Page
     private let notation: DateNotation
     private let portals: JSONValue?
-    private let portalCount: (_ key: String, _ portal: String) throws -> Int?
     private var plan: ScriptPlan
 
-    init(
-        _ context: Context,
-        _ layout: LayoutModel,
-        portals: JSONValue?,
-        page: Page,
-        portalCount: @escaping (_ key: String, _ portal: String) throws -> Int?
-    ) throws {
+    init(_ context: Context, _ layout: LayoutModel, portals: JSONValue?, page: Page) throws {
         self.context = context
         self.layout = layout
         self.page = page
         self.portals = portals
-        self.portalCount = portalCount
         let call = context.call
         responseLayout = try context.responseLayout(call.bodyText("layout.response") ?? call.query["layout.response"])
         notation = try call.notation(file: context.database.fileDateFormat)
         plan = try ScriptPlan(context)
         // A wrong portal name is refused before anything runs.
-        _ = try PortalSelection(on: responseLayout ?? layout, names: portals, count: portalCount)
+        _ = try PortalSelection(on: responseLayout ?? layout, names: portals, context)
     }
 
-    mutating func perform(sort: [SortModel], _ find: (Reader) throws -> [Record]) async throws -> Responder.Answer {
-        var state = ScriptState(layout: layout, foundSet: [])
-        try await plan.run(.prerequest, context, &state)
-        let reader = context.reader()
-        state = ScriptState(layout: layout, foundSet: try find(reader).map(\.id))
+    /// A range and a find leave their found set to the session, reading one record does not.
+    mutating func perform(
+        sort: [SortModel],
+        keepsFoundSet: Bool = true,
+        _ find: (Reader) throws -> [Record]
+    ) async throws -> Responder.Answer {
+        try await plan.runPrerequest(context, on: layout)
+        var state = ScriptState(layout: layout, foundSet: try find(context.reader()).map(\.id))
+        if keepsFoundSet { context.keep(state.foundSet, in: layout.table) }
         try await plan.run(.presort, context, &state)
         if !sort.isEmpty, state.layout.table == layout.table {
             let reader = context.reader()
             let records = Self.records(state, reader)
-            state.foundSet = reader.sorted(records, by: sort, table: layout.table, database: context.database).map(\.id)
+            let sorted = reader.sorted(records, by: sort, table: layout.table, database: context.database)
+            state = ScriptState(layout: state.layout, foundSet: sorted.map(\.id))
         }
         try await plan.run(.after, context, &state)
         return Responder.Answer(rendered: try render(state))
@@ -70,7 +75,7 @@ struct Read {
         // A script that went to another layout and stayed there makes the answer come from it.
         let shown = responseLayout.flatMap { $0.table == state.layout.table ? $0 : nil } ?? state.layout
         let found = Self.records(state, reader)
-        if let offset = page.offset, offset > found.count { throw FileMakerError(page.offsetError) }
+        if let offset = page.offset, offset > found.count { try page.checkPastEnd() }
         let records = found.dropFirst((page.offset ?? 1) - 1).prefix(page.limit ?? 100)
         let names = shown.name == (responseLayout ?? layout).name ? portals : nil
         let tickets = TicketBook(session: context.session, origin: context.call.request.origin)
@@ -78,7 +83,7 @@ struct Read {
             context,
             reader: reader,
             layout: shown,
-            selection: try PortalSelection(on: shown, names: names, count: portalCount),
+            selection: try PortalSelection(on: shown, names: names, context),
             notation: notation,
             foundSet: found,
             containerURL: tickets.url

@@ -54,11 +54,9 @@ struct RecordRenderer {
         self.containerURL = containerURL
         let database = context.database
         self.database = database
-        let hidden = Set(context.privileges.hiddenFields)
         func columns(_ fields: [LayoutFieldModel]) -> [Column] {
             fields.flatMap { field in
                 let model = reader.model.tables[field.reference.table].fields[field.reference.field]
-                let table = reader.model.tables[field.reference.table].name
                 return field.repetitions.map { repetition in
                     Column(
                         key: JSONWriter.renderedKey(
@@ -67,7 +65,7 @@ struct RecordRenderer {
                         field: model,
                         reference: field.reference,
                         repetition: repetition,
-                        isHidden: hidden.contains("\(table)::\(model.name)")
+                        isHidden: context.isHidden(model, in: field.reference.table)
                     )
                 }
             }
@@ -108,6 +106,10 @@ struct RecordRenderer {
         writer.key("fieldData")
         writer.beginObject()
         for column in columns { write(column, of: record, table: layout.table, to: &writer) }
+        if layout.showsDeletedField {
+            writer.key("")
+            writer.string("")
+        }
         writer.endObject()
         writer.key("portalData")
         writer.beginObject()

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Answers requests: an HTTP request in, an HTTP response out, and no socket anywhere.
 ///
@@ -57,7 +58,7 @@ struct Responder: Sendable {
                 engine.withState { $0.sessions[token] = nil }
             }
             if case .restart = fault { engine.closeAllSessions(isRestart: true) }
-            if !fault.runsRequest { return try Self.response(instead: fault) }
+            if !fault.runsRequest { return try response(instead: fault) }
         }
         var response: SandboxResponse
         do {
@@ -85,7 +86,11 @@ struct Responder: Sendable {
         case .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord, .createRecord,
             .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
             let session = try self.session(for: call)
-            return try await session.gate.run { try await answer(call, in: session) }
+            return try await session.gate.run {
+                // Its fifteen minutes begin when a request has ended.
+                defer { session.state.withLockedValue { $0.lastUsed = engine.clock.now } }
+                return try await answer(call, in: session)
+            }
         }
     }
 
@@ -176,13 +181,13 @@ struct Responder: Sendable {
 
     // MARK: Faults
 
-    private static func response(instead fault: Sandbox.Fault) throws -> SandboxResponse {
+    private func response(instead fault: Sandbox.Fault) throws -> SandboxResponse {
         switch fault {
-        case .html(let status): return html(status)
-        case .restart: return html(502)
+        case .html(let status): return Self.html(status)
+        case .restart: return Self.html(502)
         case .empty(let status): return SandboxResponse(status: status, headers: [], body: [])
         case .error(let error): throw error
-        case .fullHost: throw FileMakerError(956)
+        case .fullHost: throw FileMakerError(engine.configuration.sessionLimitCode)
         case .reset: return SandboxResponse(status: 0, headers: [], body: [], delivery: .reset)
         case .expireToken, .delay, .cut, .resetAfterExecution, .brokenJSON:
             preconditionFailure("\(fault) lets the request run")

@@ -8,7 +8,12 @@ struct SandboxRequest: Sendable {
     /// `http://127.0.0.1:54321`: where the client reached the sandbox, for the URLs of containers.
     var origin: String
 
-    var path: String { String(target.prefix { $0 != "?" }) }
+    /// Without scheme and host, which a request to a proxy may have (RFC 9112, section 3.2.2).
+    var path: String {
+        let path = target.prefix { $0 != "?" }
+        guard let scheme = path.firstRange(of: "://"), !path.hasPrefix("/") else { return String(path) }
+        return String(path[scheme.upperBound...].drop { $0 != "/" })
+    }
 
     var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }

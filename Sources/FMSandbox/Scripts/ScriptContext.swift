@@ -67,14 +67,17 @@ public final class ScriptContext: Sendable {
         set { state.withLockedValue { $0.current = newValue } }
     }
 
-    /// Goes to a layout; one of another table shows all records of that table. Throws 105 when there is none of that name.
+    /// Goes to a layout. One of another table shows the found set that the session has there: what a find or a script left,
+    /// otherwise all records. Throws 105 when there is none of that name.
     public func goToLayout(_ name: String) throws {
         let layout = try context.layout(named: name)
-        let all = context.engine.world.tables[layout.table].records.map(\.id)
+        let before = finalState
+        if before.layout.table != layout.table { context.keep(before.foundSet, in: before.layout.table) }
+        let foundSet = context.foundSet(in: layout.table)
         state.withLockedValue { state in
             if state.layout.table != layout.table {
-                state.foundSet = all
-                state.current = all.first
+                state.foundSet = foundSet
+                state.current = foundSet.first
             }
             state.layout = layout
         }
@@ -106,12 +109,9 @@ public final class ScriptContext: Sendable {
     public func set(_ field: String, to value: String, of recordId: Int? = nil) throws {
         let state = finalState
         let name = FieldName(field)
-        let own = context.database.occurrences[state.layout.occurrence].name
         var table = state.layout.table
-        if let occurrence = name.occurrence, occurrence != own {
-            guard let place = context.database.occurrences.first(where: { $0.name == occurrence }),
-                let other = place.table
-            else { throw FileMakerError(102) }
+        if let occurrence = name.occurrence {
+            guard let other = context.database.table(ofOccurrence: occurrence) else { throw FileMakerError(102) }
             table = other
         }
         guard let model = context.model.tables[table].field(named: name.field) else { throw FileMakerError(102) }
@@ -201,21 +201,49 @@ struct ScriptState: Sendable {
         let slots = reader.model.tables[layout.table].slotCount
         let nobody = Record(id: 0, modId: 0, isLocked: false, values: Array(repeating: .empty, count: slots))
         let record = record ?? current.flatMap { reader.world.tables[layout.table].record($0) } ?? nobody
-        let database = reader.model.databases[layout.database]
-        return RecordContext(
-            reader: reader,
-            record: record,
-            table: layout.table,
-            variables: variables,
-            facts: [
-                "scriptparameter": parameter,
-                "foundcount": String(foundSet.count),
-                "totalrecordcount": String(reader.world.tables[layout.table].records.count),
-                "recordnumber": String((foundSet.firstIndex(of: record.id) ?? -1) + 1),
-                "layoutname": layout.name,
-                "layouttablename": database.occurrences[layout.occurrence].name,
-                "filename": database.name,
-            ]
-        )
+        return RecordContext(reader: reader, record: record, table: layout.table, variables: variables) { name in
+            name == "scriptparameter" ? parameter : fact(name, record, reader)
+        }
     }
+
+    /// What `Get ( … )` tells about the layout and its found set.
+    private func fact(_ name: String, _ record: Record, _ reader: Reader) -> String? {
+        let database = reader.model.databases[layout.database]
+        let total = reader.world.tables[layout.table].records.count
+        switch name {
+        case "foundcount": return String(foundSet.count)
+        case "totalrecordcount": return String(total)
+        case "recordnumber": return String((foundSet.firstIndex(of: record.id) ?? -1) + 1)
+        case "layoutname": return layout.name
+        case "layouttablename": return database.occurrences[layout.occurrence].name
+        case "filename": return database.name
+        case "datainfo":
+            return Self.json([
+                "database": .string(database.name), "layout": .string(layout.name),
+                "table": .string(database.occurrences[layout.occurrence].name), "totalRecordCount": .int(total),
+                "foundCount": .int(foundSet.count),
+            ])
+        case "portaldatainfo":
+            return Self.json(.array(layout.portals.map { info(of: $0, for: record, reader, database) }))
+        default: return nil
+        }
+    }
+
+    private func info(
+        of portal: PortalModel,
+        for record: Record,
+        _ reader: Reader,
+        _ database: DatabaseModel
+    ) -> JSONValue {
+        let occurrence = database.occurrences[portal.occurrence]
+        var info = JSONObject()
+        if let name = portal.objectName { info.append("portalObjectName", .string(name)) }
+        info.append("database", .string(occurrence.database))
+        info.append("table", .string(occurrence.name))
+        let rows = reader.rows(of: portal, for: record, layout: layout, database: database)
+        info.append("foundCount", .int(rows.count))
+        return .object(info)
+    }
+
+    private static func json(_ value: JSONValue) -> String { String(decoding: JSONWriter.write(value), as: UTF8.self) }
 }

@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+
 /// The scripts of one request: which, with what parameters, and what they answered so far.
 ///
 /// Source: Claris FileMaker Data API Guide, "Run a script with another request".
@@ -25,6 +27,14 @@ struct ScriptPlan: Sendable {
         }
     }
 
+    /// Runs the script before the request, if there is one, on the found set that the session has on the layout. What it
+    /// leaves reaches the request through the session.
+    mutating func runPrerequest(_ context: Context, on layout: LayoutModel) async throws {
+        guard scripts[.prerequest] != nil else { return }
+        var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
+        try await run(.prerequest, context, &state)
+    }
+
     /// Runs the script of a phase, if there is one, and keeps its result.
     mutating func run(_ phase: Phase, _ context: Context, _ state: inout ScriptState) async throws {
         guard let (script, parameter) = scripts[phase] else { return }
@@ -44,7 +54,7 @@ struct ScriptPlan: Sendable {
 
 /// Runs scripts, those in Swift and those in steps.
 enum ScriptRunner {
-    /// No script goes on for longer than this many steps.
+    /// No script goes on for longer than this many steps and turns of its loops.
     private static let maximumSteps = 1_000_000
 
     static func run(
@@ -54,9 +64,13 @@ enum ScriptRunner {
         _ state: inout ScriptState
     ) async throws -> ScriptResult {
         context.engine.withState { $0.counters.scriptRuns += 1 }
-        state.variables = [:]
+        state.variables = context.session.state.withLockedValue { $0.variables }
+        let before = state
         let scriptContext = ScriptContext(context, parameter: parameter, state: state)
-        defer { state = scriptContext.finalState }
+        defer {
+            state = scriptContext.finalState
+            leave(state, before, context)
+        }
         do {
             if let handler = script.handler { return try await handler(scriptContext) }
             var run = StepRun(context: scriptContext, budget: maximumSteps)
@@ -69,6 +83,13 @@ enum ScriptRunner {
         } catch {
             return .error(-1)
         }
+    }
+
+    /// What a script leaves to its session: a found set that it made, and `$$variables`.
+    private static func leave(_ state: ScriptState, _ before: ScriptState, _ context: Context) {
+        if state.foundSet != before.foundSet { context.keep(state.foundSet, in: state.layout.table) }
+        let variables = state.variables.filter { $0.key.hasPrefix("$$") }
+        context.session.state.withLockedValue { $0.variables = variables }
     }
 }
 
@@ -88,10 +109,15 @@ private struct StepRun {
     mutating func perform(_ steps: [StepModel]) async throws {
         for step in steps {
             guard !isOver else { return }
-            budget -= 1
-            guard budget > 0 else { throw FileMakerError(3) }
+            try spend()
             try await perform(step)
         }
+    }
+
+    /// A script that goes on forever ends with error 3.
+    private mutating func spend() throws {
+        budget -= 1
+        guard budget > 0 else { throw FileMakerError(3) }
     }
 
     private mutating func perform(_ step: StepModel) async throws {
@@ -104,14 +130,17 @@ private struct StepRun {
                 error = try code { [context] in try context.set(target, to: value) }
             }
         case .exit(let formula):
-            result = context.evaluate(formula)
+            // FileMaker does not tell an empty result from none.
+            let text = context.evaluate(formula)
+            result = text.isEmpty ? nil : text
             isOver = true
         case .error(let code):
-            error = code
+            error = FMNumber(reading: context.evaluate(code))?.int ?? -1
             isOver = true
         case .loop(let steps):
             for recordId in context.foundSet {
                 guard !isOver else { return }
+                try spend()
                 context.currentRecord = recordId
                 try await perform(steps)
             }
@@ -129,7 +158,9 @@ private struct StepRun {
             error = 0
         case .newRecord: error = try code { [context] in try context.createRecord() }
         case .deleteRecord: error = try code { [context] in try context.deleteRecord() }
-        case .wait(let seconds): try await context.wait(for: .seconds(seconds))
+        case .wait(let formula):
+            let seconds = FMNumber(reading: context.evaluate(formula)).flatMap { Double($0.text) } ?? 0
+            try await context.wait(for: .seconds(min(max(0, seconds), ModelBuilder.longestWait)))
         }
     }
 

@@ -13,7 +13,8 @@ final class HTTPHandler: ChannelInboundHandler {
         /// Between requests.
         case idle
         case receiving(HTTPRequestHead, ByteBuffer)
-        /// The rest of a body that is too large: dropped.
+        /// The body is too large: it has been refused, and what still comes of it is dropped. To close at once could take the
+        /// refusal away from a client that is still sending.
         case discarding
         case answering(HTTPRequestHead)
         case closing
@@ -55,28 +56,39 @@ final class HTTPHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (Self.unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
-            idleTimer?.cancel()
+            startIdleTimer(context)
+            let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
+            guard announced <= configuration.maximumBodyBytes else { return refuseBody(of: head, context) }
             state = .receiving(head, context.channel.allocator.buffer(capacity: 0))
             if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
                 let goOn = HTTPResponseHead(version: head.version, status: .continue)
                 context.writeAndFlush(Self.wrapOutboundOut(.head(goOn)), promise: nil)
             }
         case (.body(var part), .receiving(let head, var body)):
+            startIdleTimer(context)
             guard body.readableBytes + part.readableBytes <= configuration.maximumBodyBytes else {
-                state = .discarding
-                write(SandboxResponse(status: 413, headers: [], body: []), for: head, closing: true, context)
-                return
+                return refuseBody(of: head, context)
             }
             // Both owners are let go first, so that the buffer is appended to and not copied.
-            state = .discarding
+            state = .closing
             body.writeBuffer(&part)
             state = .receiving(head, body)
         case (.end, .receiving(let head, let body)):
+            idleTimer?.cancel()
             state = .answering(head)
             answer(head, body, context)
+        case (.body, .discarding): startIdleTimer(context)
+        case (.end, .discarding): context.close(promise: nil)
         case (.head, _), (.body, _), (.end, _):
             break
         }
+    }
+
+    private func refuseBody(of head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        state = .discarding
+        let refusal = responseHead(SandboxResponse(status: 413, headers: [], body: []), closing: true)
+        context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
@@ -113,16 +125,18 @@ final class HTTPHandler: ChannelInboundHandler {
         let isLast = configuration.requestsPerConnection.map { served >= $0 } ?? false
         switch response.delivery {
         case .whole: write(response, for: head, closing: isLast || !head.isKeepAlive, context)
-        case .cut(let count): write(response, for: head, cutAfter: count, context)
+        case .cut(let count): write(response, cutAfter: count, context)
         case .reset:
             state = .closing
             context.close(promise: nil)
         }
     }
 
-    private func responseHead(_ response: SandboxResponse, for head: HTTPRequestHead, closing: Bool) -> HTTPResponseHead
-    {
+    private func responseHead(_ response: SandboxResponse, closing: Bool) -> HTTPResponseHead {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
+        // The web server in front of the engine.
+        headers.add(name: "Server", value: "Apache")
+        headers.add(name: "Date", value: responder.engine.httpDate)
         headers.add(name: "Content-Length", value: String(response.body.count))
         if response.header("content-type")?.hasPrefix("application/json") == true {
             headers.add(name: "Access-Control-Allow-Origin", value: authority)
@@ -137,7 +151,8 @@ final class HTTPHandler: ChannelInboundHandler {
         }
         return HTTPResponseHead(
             version: .http1_1,
-            status: HTTPResponseStatus(statusCode: response.status),
+            // A scripted fault may ask for any number; what is no status of a final answer would upset the connection.
+            status: HTTPResponseStatus(statusCode: (200...599).contains(response.status) ? response.status : 500),
             headers: headers
         )
     }
@@ -148,7 +163,7 @@ final class HTTPHandler: ChannelInboundHandler {
         closing: Bool,
         _ context: ChannelHandlerContext
     ) {
-        context.write(Self.wrapOutboundOut(.head(responseHead(response, for: head, closing: closing))), promise: nil)
+        context.write(Self.wrapOutboundOut(.head(responseHead(response, closing: closing))), promise: nil)
         if !response.body.isEmpty, head.method != .HEAD {
             let body = context.channel.allocator.buffer(bytes: response.body)
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
@@ -166,15 +181,10 @@ final class HTTPHandler: ChannelInboundHandler {
     }
 
     /// Promises the whole body and closes in the middle of it.
-    private func write(
-        _ response: SandboxResponse,
-        for head: HTTPRequestHead,
-        cutAfter count: Int,
-        _ context: ChannelHandlerContext
-    ) {
+    private func write(_ response: SandboxResponse, cutAfter count: Int, _ context: ChannelHandlerContext) {
         state = .closing
         let part = context.channel.allocator.buffer(bytes: response.body.prefix(count))
-        context.write(Self.wrapOutboundOut(.head(responseHead(response, for: head, closing: false))), promise: nil)
+        context.write(Self.wrapOutboundOut(.head(responseHead(response, closing: false))), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(Self.wrapOutboundOut(.body(.byteBuffer(part)))).whenComplete { _ in
             bound.value.close(promise: nil)
@@ -186,8 +196,12 @@ final class HTTPHandler: ChannelInboundHandler {
         idleTimer?.cancel()
         idleTimer = context.eventLoop.scheduleTask(in: TimeAmount(configuration.keepAlive)) {
             let (handler, context) = bound.value
-            // A timer that was cancelled a moment too late must not close a busy connection.
-            if case .idle = handler.state { context.close(promise: nil) }
+            // A timer that was cancelled a moment too late must not close a busy connection. A request that stops coming is
+            // given up like one that never came.
+            switch handler.state {
+            case .idle, .receiving, .discarding: context.close(promise: nil)
+            case .answering, .closing: break
+            }
         }
     }
 }
@@ -197,7 +211,10 @@ struct LoggedPath: CustomStringConvertible {
     let description: String
 
     init(_ path: String) {
-        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        // Decoded, as the router sees it: an encoded letter must not let a token through.
+        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map {
+            PercentCoding.decode($0) ?? "…"
+        }
         if let sessions = segments.firstIndex(of: "sessions"), sessions + 1 < segments.count {
             segments[sessions + 1] = "…"
         }

@@ -88,7 +88,7 @@ final class SandboxServer: Sendable {
     }
 
     #if Compression
-    /// Compresses JSON and HTML over 1 KB, as the middleware of the real engine does.
+    /// Compresses JSON over 1 KB, as the middleware of the real engine does.
     private static func makeCompressor() -> HTTPResponseCompressor {
         HTTPResponseCompressor(initialByteBufferCapacity: 64 << 10) { head, canCompress in
             let length = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
@@ -138,11 +138,17 @@ private final class GzipPreference: ChannelInboundHandler {
             context.fireChannelRead(data)
             return
         }
-        let codings = head.headers[canonicalForm: "accept-encoding"].map { $0.lowercased() }
-        if codings.contains(where: { $0 == "gzip" || ($0.hasPrefix("gzip;") && !$0.contains("q=0")) }) {
+        if head.headers[canonicalForm: "accept-encoding"].contains(where: Self.allowsGzip) {
             head.headers.replaceOrAdd(name: "accept-encoding", value: "gzip")
         }
         context.fireChannelRead(Self.wrapInboundOut(.head(head)))
+    }
+
+    /// `gzip`, or `gzip;q=0.5`, but not `gzip;q=0` (RFC 9110, section 12.5.3).
+    private static func allowsGzip(_ coding: Substring) -> Bool {
+        let parts = coding.lowercased().split(separator: ";").map { String($0).trimmed }
+        guard parts.first == "gzip" else { return false }
+        return parts.dropFirst().allSatisfy { !$0.hasPrefix("q=") || Double($0.dropFirst(2)) ?? 0 > 0 }
     }
 
     typealias InboundOut = HTTPServerRequestPart

@@ -23,11 +23,13 @@ final class Engine: Sendable {
     let solutions: [Solution]
     let model: Model
     let configuration: Sandbox.Configuration
+    let traits: ServerTraits
     private let initialWorld: World
     private let state: NIOLockedValueBox<State>
 
     init(_ solutions: [Solution], configuration: Sandbox.Configuration) throws {
-        let built = try ModelBuilder.build(solutions)
+        traits = try ServerTraits(configuration, solutions)
+        let built = try ModelBuilder.build(solutions, ignoresNameCase: traits.ignoresNameCase)
         self.solutions = solutions
         model = built.model
         initialWorld = built.world
@@ -36,10 +38,13 @@ final class Engine: Sendable {
     }
 
     var clock: any SandboxClock { configuration.clock }
-    var version: Sandbox.ServerVersion { configuration.serverVersion }
+    var version: Sandbox.ServerVersion { traits.version }
 
     /// The wall clock of the host.
     var now: CivilTimestamp { CivilTimestamp(clock.now, in: configuration.timeZone) }
+
+    /// The wall clock as HTTP writes it.
+    var httpDate: String { CivilTimestamp(clock.now, in: .gmt).httpDate }
 
     var world: World { state.withLockedValue { $0.world } }
 
@@ -60,7 +65,7 @@ final class Engine: Sendable {
     // MARK: Sessions
 
     /// Opens a session, or refuses one too many.
-    func open(in era: Int, _ makeSession: (_ token: String, _ now: Date) -> Session) throws -> Session {
+    func open(in era: Int, _ makeSession: (_ number: Int, _ token: String, _ now: Date) -> Session) throws -> Session {
         let now = clock.now
         return try state.withLockedValue { state in
             // Whoever asked before a restart has lost the connection: nobody would ever log this session out.
@@ -70,7 +75,8 @@ final class Engine: Sendable {
                 throw FileMakerError(configuration.sessionLimitCode)
             }
             state.tokenCount += 1
-            let session = makeSession(Scrambler.hex(52, seed: "session", number: state.tokenCount), now)
+            let token = Scrambler.hex(52, seed: "session", number: state.tokenCount)
+            let session = makeSession(state.tokenCount, token, now)
             state.sessions[session.token] = session
             state.counters.logins += 1
             return session
@@ -88,11 +94,13 @@ final class Engine: Sendable {
         }
     }
 
-    func close(_ token: String) -> Bool {
+    /// Ends the session of a token; false when there is none in the database of that spelling.
+    func close(_ token: String, spelling: String) -> Bool {
         let now = clock.now
         return state.withLockedValue { state in
             expire(&state, now: now)
-            guard state.sessions.removeValue(forKey: token) != nil else { return false }
+            guard state.sessions[token]?.spelling == spelling else { return false }
+            state.sessions[token] = nil
             state.tickets = state.tickets.filter { $0.value.token != token }
             state.counters.logouts += 1
             return true
@@ -139,15 +147,24 @@ final class Engine: Sendable {
         }
     }
 
+    /// The open sessions in the order of their logins.
+    var openSessions: [Session] {
+        let now = clock.now
+        return state.withLockedValue { state in
+            expire(&state, now: now)
+            return state.sessions.values.sorted { $0.number < $1.number }
+        }
+    }
+
     /// As after the start: the records of the solutions, no sessions, counters at zero, no faults.
     func reset() {
         state.withLockedValue { state in
-            let tokenCount = state.tokenCount
-            let running = state.runningRequests
-            state = State(world: initialWorld)
-            // Old tokens must stay unknown.
-            state.tokenCount = tokenCount
-            state.runningRequests = running
+            var fresh = State(world: initialWorld)
+            // Old tokens must stay unknown, and what runs at this moment still ends.
+            fresh.tokenCount = state.tokenCount
+            fresh.runningRequests = state.runningRequests
+            fresh.era = state.era
+            state = fresh
         }
     }
 }

@@ -21,10 +21,16 @@ struct OAuthProvider: Sendable {
         return Self.identifier(requestId: requestId)
     }
 
-    /// The account that a pair stands for; a pair is good for one login.
-    mutating func redeem(requestId: String, identifier: String) -> String? {
+    /// The account that a pair stands for.
+    func account(requestId: String, identifier: String) -> String? {
         guard let account = pending[requestId], !account.isEmpty, identifier == Self.identifier(requestId: requestId)
         else { return nil }
+        return account
+    }
+
+    /// The account that a pair stands for; a pair is good for one login.
+    mutating func redeem(requestId: String, identifier: String) -> String? {
+        guard let account = account(requestId: requestId, identifier: identifier) else { return nil }
         pending[requestId] = nil
         return account
     }

@@ -5,20 +5,28 @@ import NIOConcurrencyHelpers
 final class Session: Sendable {
     /// What the client said about the files of data sources at login; it is looked at when such a file is first used.
     struct DataSourceLogin: Sendable {
+        enum Credentials: Sendable {
+            case account(name: String, password: String)
+            case oauth(requestId: String, identifier: String)
+        }
+
         var database: String
-        var user: String
-        var password: String
-        /// The identifier of an OAuth login instead of name and password.
-        var oauthIdentifier: String?
+        var credentials: Credentials
     }
 
     struct State: Sendable {
         var lastUsed: Date
         var globals: [Viewpoint.GlobalKey: FieldValue] = [:]
-        /// Data-source files this session has opened.
-        var openedDatabases: Set<Int> = []
+        /// `$$variables` of scripts.
+        var variables: [String: String] = [:]
+        /// The found sets of tables, as finds and scripts left them; all records where there is none.
+        var foundSets: [Int: [Int]] = [:]
+        /// Data-source files this session has opened, and what it may do in them.
+        var openedDatabases: [Int: Solution.PrivilegeSet] = [:]
     }
 
+    /// Sessions are counted in the order of their logins.
+    let number: Int
     let token: String
     let database: Int
     /// The database name as the login wrote it; requests must write it the same way.
@@ -30,6 +38,7 @@ final class Session: Sendable {
     let state: NIOLockedValueBox<State>
 
     init(
+        number: Int,
         token: String,
         database: Int,
         spelling: String,
@@ -38,6 +47,7 @@ final class Session: Sendable {
         dataSources: [DataSourceLogin],
         now: Date
     ) {
+        self.number = number
         self.token = token
         self.database = database
         self.spelling = spelling

@@ -8,24 +8,18 @@ extension Solution {
         var solution: Solution = try decode(Solution.self, from: file)
         for index in solution.tables.indices {
             guard let name = solution.tables[index].recordsFile else { continue }
-            let url = file.deletingLastPathComponent().appendingPathComponent(name)
-            let path = "tables[\(index)].recordsFile"
-            guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
-                throw SolutionError(
-                    solution: file.lastPathComponent,
-                    path: path,
-                    reason: "expected a file beside the solution"
-                )
+            func failure(_ reason: String) -> SolutionError {
+                SolutionError(solution: file.lastPathComponent, path: "tables[\(index)].recordsFile", reason: reason)
             }
+            guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+                throw failure("expected a file beside the solution")
+            }
+            let url = file.deletingLastPathComponent().appendingPathComponent(name)
+            guard FileManager.default.isReadableFile(atPath: url.path) else { throw failure("\(name) cannot be read") }
             switch url.pathExtension.lowercased() {
             case "json": solution.tables[index].records += try decode([Record].self, from: url)
             case "csv": solution.tables[index].records += try records(fromCSV: url)
-            default:
-                throw SolutionError(
-                    solution: file.lastPathComponent,
-                    path: path,
-                    reason: "expected a name that ends in .json or .csv"
-                )
+            default: throw failure("expected a name that ends in .json or .csv")
             }
             // The records are the solution's own now; saved and loaded again, they must not come twice.
             solution.tables[index].recordsFile = nil
@@ -42,9 +36,11 @@ extension Solution {
         }
     }
 
-    /// The first line names the fields (`$recordId` and `$modId` among them, if need be); RFC 4180 says the rest.
+    /// The first line names the fields (`$recordId`, `$modId` and `$locked` among them, if need be); RFC 4180 says the rest.
     private static func records(fromCSV file: URL) throws -> [Record] {
-        let text = try String(contentsOf: file, encoding: .utf8)
+        guard let text = String(validating: try Data(contentsOf: file), as: UTF8.self) else {
+            throw SolutionError(solution: file.lastPathComponent, path: "", reason: "expected UTF-8")
+        }
         var rows: [[String]]
         do {
             rows = try CSV.rows(of: text)
@@ -66,6 +62,11 @@ extension Solution {
                 case "$recordId", "$modId":
                     guard let number = Int(value) else { throw failure("\(name) is no number: \(value)") }
                     if name == "$recordId" { record.recordId = number } else { record.modId = number }
+                case "$locked":
+                    guard let isLocked = Bool(value) else {
+                        throw failure("$locked is neither true nor false: \(value)")
+                    }
+                    record.isLocked = isLocked
                 default: if !value.isEmpty { record.values[name] = value }
                 }
             }

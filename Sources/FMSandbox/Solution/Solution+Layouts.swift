@@ -106,7 +106,8 @@ extension Solution {
             case secureText
         }
 
-        /// The field: bare for the layout's own table occurrence, otherwise `Occurrence::Field`.
+        /// The field: bare for the layout's own table occurrence, otherwise `Occurrence::Field`. An empty name stands for an
+        /// object whose field was deleted; answers show it as an empty value without a name, as real ones do.
         public var field: String
         /// How it is shown. The default is ``Display/editText``.
         public var display: Display

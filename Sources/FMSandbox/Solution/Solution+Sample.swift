@@ -36,25 +36,16 @@ extension Solution {
     /// - In the folder `Admin` the layout `Names / 100 % Übersicht`: `Name`, `City` of contacts.
     /// - Scripts `Echo` (returns its parameter), `Count Found`, `Fail` (error 5), `Fail With` (the error its parameter
     ///   names), `Keep Active` (constrains the found set), `Visit All` (a loop, so its error is 101), `Set Filter` (sets
-    ///   `gFilter`), `Wait` (as many seconds as its parameter says), a separator `-`.
+    ///   `gFilter`), `Wait` (as many seconds as its parameter says, one without, and at most an hour), a separator `-`.
     ///
-    /// It is the solution file `World.json` among the module's resources, with its records beside it; two scripts that a
-    /// file cannot declare are written in Swift.
+    /// It is the solution file `World.json` among the module's resources, with its records beside it.
     public static let sample: Solution = {
         let file = resources.appendingPathComponent("sample/World.json")
-        var solution: Solution
         do {
-            solution = try load(from: file)
+            return try load(from: file)
         } catch {
             preconditionFailure("\(file.lastPathComponent) is a resource of this module: \(error)")
         }
-        solution.addScript("Wait") { context in
-            let seconds = FMNumber(reading: context.parameter)?.int ?? 1
-            try await context.wait(for: .seconds(max(0, min(seconds, 3600))))
-            return .result("waited")
-        }
-        solution.addScript("Fail With") { context in .error(FMNumber(reading: context.parameter)?.int ?? -1) }
-        return solution
     }()
 
     /// The folder of the module's resources. The tables `iso3166.tab` and `zone1970.tab` in it are the sources of the

@@ -69,14 +69,56 @@ extension Solution {
         }
     }
 
+    /// A number in a script step: itself, or a formula that gives it.
+    ///
+    /// In Swift as in JSON it is written plainly: `.wait(0.5)`, `.wait("Get ( ScriptParameter )")`.
+    public enum Quantity: Codable, Sendable, Equatable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
+        ExpressibleByStringLiteral
+    {
+        /// The number.
+        case number(Double)
+        /// A formula, worked out when the step runs.
+        case formula(String)
+
+        /// A number.
+        public init(floatLiteral value: Double) { self = .number(value) }
+        /// A number.
+        public init(integerLiteral value: Int) { self = .number(Double(value)) }
+        /// A formula.
+        public init(stringLiteral value: String) { self = .formula(value) }
+
+        /// Reads a JSON number or, as a string, a formula.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                self = .formula(text)
+            } else {
+                self = .number(try container.decode(Double.self))
+            }
+        }
+
+        /// Writes what ``init(from:)`` reads.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .number(let number): try container.encode(number)
+            case .formula(let text): try container.encode(text)
+            }
+        }
+    }
+
     /// One step of a script declared in data. Values and conditions are formulas.
     public indirect enum Step: Codable, Sendable, Equatable {
         /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
         case set(String, to: String)
         /// Ends the script with a result: `{"exit": "Get ( ScriptParameter )"}`.
         case exit(String)
-        /// Ends the script with an error code: `{"error": 101}`.
-        case error(Int)
+        /// Ends the script with a result that is a text with formulas in it:
+        /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
+        case template(String)
+        /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. What is no number
+        /// is error -1.
+        case error(Quantity)
         /// Runs steps once per record of the found set; afterwards the last error is 101, as after FileMaker's own loop that
         /// exits after the last record: `{"loop": […]}`.
         case loop([Step])
@@ -92,11 +134,12 @@ extension Solution {
         case newRecord
         /// Deletes the current record: `{"deleteRecord": true}`.
         case deleteRecord
-        /// Waits: `{"wait": 0.5}`, in seconds of the sandbox's clock.
-        case wait(Double)
+        /// Waits, in seconds of the sandbox's clock: `{"wait": 0.5}`, `{"wait": "Get ( ScriptParameter )"}`. What is no
+        /// number, or negative, waits not at all, and nothing waits for longer than a day.
+        case wait(Quantity)
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case set, to, exit, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
+            case set, to, exit, template, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
             case deleteRecord, wait
         }
 
@@ -107,7 +150,9 @@ extension Solution {
                 self = .set(target, to: try container.decode(String.self, forKey: .to))
             } else if let result = try container.decodeIfPresent(String.self, forKey: .exit) {
                 self = .exit(result)
-            } else if let code = try container.decodeIfPresent(Int.self, forKey: .error) {
+            } else if let text = try container.decodeIfPresent(String.self, forKey: .template) {
+                self = .template(text)
+            } else if let code = try container.decodeIfPresent(Quantity.self, forKey: .error) {
                 self = .error(code)
             } else if let steps = try container.decodeIfPresent([Step].self, forKey: .loop) {
                 self = .loop(steps)
@@ -121,7 +166,7 @@ extension Solution {
                 self = .goToLayout(layout)
             } else if let condition = try container.decodeIfPresent(String.self, forKey: .constrain) {
                 self = .constrain(condition)
-            } else if let seconds = try container.decodeIfPresent(Double.self, forKey: .wait) {
+            } else if let seconds = try container.decodeIfPresent(Quantity.self, forKey: .wait) {
                 self = .wait(seconds)
             } else if try container.decode(Bool.self, forKey: .showAll, default: false) {
                 self = .showAll
@@ -144,6 +189,7 @@ extension Solution {
                 try container.encode(target, forKey: .set)
                 try container.encode(value, forKey: .to)
             case .exit(let result): try container.encode(result, forKey: .exit)
+            case .template(let text): try container.encode(text, forKey: .template)
             case .error(let code): try container.encode(code, forKey: .error)
             case .loop(let steps): try container.encode(steps, forKey: .loop)
             case .branch(let condition, let then, let otherwise):

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Solution {
     /// A table: fields and records.
     public struct Table: Codable, Sendable {
@@ -7,19 +9,35 @@ extension Solution {
         public var fields: [Field]
         /// The records in their order of creation.
         public var records: [Record]
+        /// The values of its global fields, by name, for sessions that have set none of their own.
+        public var globals: [String: String]
+        /// The id of the next record. The default is one more than the last: ids are never used again, so a table whose last
+        /// record is gone must say so.
+        public var nextRecordId: Int?
         /// A CSV or JSON file beside the solution file that holds further records. ``Solution/load(from:)`` moves them into
         /// ``records`` and leaves nil here.
         public var recordsFile: String?
 
         /// A table with the given fields and records.
-        public init(name: String, fields: [Field], records: [Record] = [], recordsFile: String? = nil) {
+        public init(
+            name: String,
+            fields: [Field],
+            records: [Record] = [],
+            globals: [String: String] = [:],
+            nextRecordId: Int? = nil,
+            recordsFile: String? = nil
+        ) {
             self.name = name
             self.fields = fields
             self.records = records
+            self.globals = globals
+            self.nextRecordId = nextRecordId
             self.recordsFile = recordsFile
         }
 
-        enum CodingKeys: String, CodingKey, CaseIterable { case name, fields, records, recordsFile }
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case name, fields, records, globals, nextRecordId, recordsFile
+        }
 
         /// Reads the documented JSON form.
         public init(from decoder: any Decoder) throws {
@@ -27,6 +45,8 @@ extension Solution {
             name = try container.decode(String.self, forKey: .name)
             fields = try container.decode([Field].self, forKey: .fields)
             records = try container.decode([Record].self, forKey: .records, default: [])
+            globals = try container.decode([String: LooseText].self, forKey: .globals, default: [:]).mapValues(\.text)
+            nextRecordId = try container.decodeIfPresent(Int.self, forKey: .nextRecordId)
             recordsFile = try container.decodeIfPresent(String.self, forKey: .recordsFile)
         }
     }
@@ -108,6 +128,9 @@ extension Solution {
         public var summary: Summary?
         /// What a new record or a changed one holds by itself.
         public var autoEnter: AutoEnter?
+        /// The number that ``AutoEnter/serial`` gives next. The default is one more than the greatest in the field, 1 if there
+        /// is none.
+        public var nextSerial: String?
         /// What a value must fulfil.
         public var validation: Validation
         /// Whether data entry may not change it (`prohibit modification of value during data entry`).
@@ -122,6 +145,7 @@ extension Solution {
             calculation: String? = nil,
             summary: Summary? = nil,
             autoEnter: AutoEnter? = nil,
+            nextSerial: String? = nil,
             validation: Validation = Validation(),
             prohibitsModification: Bool = false
         ) {
@@ -132,12 +156,14 @@ extension Solution {
             self.calculation = calculation
             self.summary = summary
             self.autoEnter = autoEnter
+            self.nextSerial = nextSerial
             self.validation = validation
             self.prohibitsModification = prohibitsModification
         }
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case name, type, repetitions, global, calculation, summary, autoEnter, validation, prohibitModification
+            case name, type, repetitions, global, calculation, summary, autoEnter, nextSerial, validation
+            case prohibitModification
         }
 
         /// Reads the documented JSON form; a plain string is a text field of that name.
@@ -155,6 +181,7 @@ extension Solution {
                 calculation: try container.decodeIfPresent(String.self, forKey: .calculation),
                 summary: try container.decodeIfPresent(Summary.self, forKey: .summary),
                 autoEnter: try container.decodeIfPresent(AutoEnter.self, forKey: .autoEnter),
+                nextSerial: try container.decodeIfPresent(LooseText.self, forKey: .nextSerial)?.text,
                 validation: try container.decode(Validation.self, forKey: .validation, default: Validation()),
                 prohibitsModification: try container.decode(Bool.self, forKey: .prohibitModification, default: false)
             )
@@ -170,6 +197,7 @@ extension Solution {
             try container.encodeIfPresent(calculation, forKey: .calculation)
             try container.encodeIfPresent(summary, forKey: .summary)
             try container.encodeIfPresent(autoEnter, forKey: .autoEnter)
+            try container.encodeIfPresent(nextSerial, forKey: .nextSerial)
             if validation != Validation() { try container.encode(validation, forKey: .validation) }
             if prohibitsModification { try container.encode(true, forKey: .prohibitModification) }
         }
@@ -212,7 +240,7 @@ extension Solution {
 
     /// What FileMaker enters by itself.
     public enum AutoEnter: String, Codable, Sendable, CaseIterable {
-        /// The next serial number: one more than the greatest number in the field so far.
+        /// The next serial number; see ``Field/nextSerial``.
         case serial
         /// The day the record was created.
         case creationDate
@@ -309,7 +337,8 @@ struct LooseText: Decodable {
         } else if let number = try? container.decode(Int.self) {
             text = String(number)
         } else {
-            let number = try container.decode(Double.self)
+            // Not Double: it would lose digits.
+            let number = try container.decode(Decimal.self)
             text = FMNumber(literal: "\(number)")?.text ?? "\(number)"
         }
     }

@@ -34,6 +34,8 @@ public struct Solution: Codable, Sendable {
     public var dataSources: [DataSource]
     /// The date format of the hosted file, for `dateformats=1`. The default is `MM/dd/yyyy`.
     public var dateFormat: String
+    /// What it asks of the server that hosts it.
+    public var server: Server
 
     /// Scripts written in Swift, by name.
     var handlers: [String: ScriptHandler] = [:]
@@ -50,7 +52,8 @@ public struct Solution: Codable, Sendable {
         accounts: [Account] = [],
         privilegeSets: [PrivilegeSet] = [],
         dataSources: [DataSource] = [],
-        dateFormat: String = "MM/dd/yyyy"
+        dateFormat: String = "MM/dd/yyyy",
+        server: Server = Server()
     ) {
         self.name = name
         self.tables = tables
@@ -63,6 +66,7 @@ public struct Solution: Codable, Sendable {
         self.privilegeSets = privilegeSets
         self.dataSources = dataSources
         self.dateFormat = dateFormat
+        self.server = server
     }
 
     /// Adds a script written in Swift at the end of the script list, or gives a listed script of that name its code.
@@ -78,7 +82,7 @@ public struct Solution: Codable, Sendable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case name, tables, occurrences, relationships, valueLists, layouts, scripts, accounts, privilegeSets,
             dataSources
-        case dateFormat
+        case dateFormat, server
     }
 
     /// Reads the documented JSON form; a key it does not know is an error.
@@ -95,7 +99,8 @@ public struct Solution: Codable, Sendable {
             accounts: try container.decode([Account].self, forKey: .accounts, default: []),
             privilegeSets: try container.decode([PrivilegeSet].self, forKey: .privilegeSets, default: []),
             dataSources: try container.decode([DataSource].self, forKey: .dataSources, default: []),
-            dateFormat: try container.decode(String.self, forKey: .dateFormat, default: "MM/dd/yyyy")
+            dateFormat: try container.decode(String.self, forKey: .dateFormat, default: "MM/dd/yyyy"),
+            server: try container.decode(Server.self, forKey: .server, default: Server())
         )
     }
 }

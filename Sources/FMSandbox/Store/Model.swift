@@ -16,15 +16,27 @@ struct DatabaseModel: Sendable {
     var name: String
     var tables: Range<Int>
     var occurrences: [OccurrenceModel] = []
+    var occurrenceIndexes: NameTable<Int>
     var relationships: [RelationshipModel] = []
-    var layouts: [String: LayoutModel] = [:]
+    var layouts: NameTable<LayoutModel>
     var layoutItems: [Solution.LayoutItem] = []
-    var valueLists: [String: ValueListModel] = [:]
-    var scripts: [String: ScriptModel] = [:]
+    var valueLists: NameTable<ValueListModel>
+    var scripts: NameTable<ScriptModel>
     var scriptItems: [Solution.ScriptItem] = []
     var accounts: [Solution.Account] = []
     var privilegeSets: [String: Solution.PrivilegeSet] = [:]
     var fileDateFormat: FileDateFormat
+
+    /// The table behind an occurrence; nil when there is no such occurrence, or its file is not hosted.
+    func table(ofOccurrence name: String) -> Int? { occurrenceIndexes[name].flatMap { occurrences[$0].table } }
+
+    /// An account by its name, in any case; with a password if it is one that is proven by it.
+    func account(_ kind: Solution.Account.Kind, name: String, password: String? = nil) -> Solution.Account? {
+        accounts.first { account in
+            account.kind == kind && account.name.lowercased() == name.lowercased()
+                && (password == nil || account.password == password)
+        }
+    }
 }
 
 struct TableModel: Sendable {
@@ -32,9 +44,11 @@ struct TableModel: Sendable {
     var database: Int
     var name: String
     var fields: [FieldModel] = []
-    var fieldIndexes: [String: Int] = [:]
+    var fieldIndexes: NameTable<Int>
     /// How many values a record holds: one for each repetition of each stored field.
     var slotCount = 0
+    /// How many values its global fields hold together.
+    var globalSlotCount = 0
 
     func field(named name: String) -> FieldModel? { fieldIndexes[name].map { fields[$0] } }
 }
@@ -60,6 +74,7 @@ struct FieldModel: Sendable {
     var prohibitsModification: Bool
 
     var isStored: Bool { if case .stored = content { true } else { false } }
+    var isSummary: Bool { if case .summary = content { true } else { false } }
 }
 
 struct OccurrenceModel: Sendable {
@@ -77,11 +92,22 @@ struct RelationshipModel: Sendable {
         var comparison: Solution.Relationship.Comparison
     }
 
-    var left: Int
-    var right: Int
+    /// What one side allows, and the order in which its records appear.
+    struct Side: Sendable {
+        var occurrence: Int
+        var allowsCreation: Bool
+        var deletesWithOther: Bool
+        var sort: [SortModel] = []
+    }
+
+    var left: Side
+    var right: Side
     var matches: [Match]
-    var leftRules: Solution.Relationship.Rules
-    var rightRules: Solution.Relationship.Rules
+
+    /// The side a hop starts from.
+    func near(_ hop: Hop) -> Side { hop.isForward ? left : right }
+    /// The side a hop leads to.
+    func far(_ hop: Hop) -> Side { hop.isForward ? right : left }
 }
 
 /// One step through the graph: along a relationship, left to right or back.
@@ -104,16 +130,19 @@ struct LayoutModel: Sendable {
     var occurrence: Int
     var table: Int
     var fields: [LayoutFieldModel] = []
-    var fieldIndexes: [String: Int] = [:]
+    var fieldIndexes: NameTable<Int>
     var portals: [PortalModel] = []
+    var portalIndexes: NameTable<Int>
     var view: Solution.Layout.View
     /// Databases of data sources this layout shows, to be opened with the session's credentials.
     var foreignDatabases: Set<Int> = []
+    /// Whether it shows an object whose field was deleted.
+    var showsDeletedField = false
     /// Whether it shows a table of a file that is not hosted (100 on use).
     var needsMissingFile = false
 
     func field(named name: String) -> LayoutFieldModel? { fieldIndexes[name].map { fields[$0] } }
-    func portal(named name: String) -> PortalModel? { portals.first { $0.key == name } }
+    func portal(named name: String) -> PortalModel? { portalIndexes[name].map { portals[$0] } }
 }
 
 struct LayoutFieldModel: Sendable {
@@ -135,13 +164,14 @@ struct PortalModel: Sendable {
     var path: [Hop]
     /// References start at the portal's occurrence, not at the layout's.
     var fields: [LayoutFieldModel]
+    var fieldIndexes: NameTable<Int>
     var firstRow: Int
     var rowCount: Int?
     var sort: [SortModel]
     var filter: Formula?
     var allowsDeletion: Bool
 
-    func field(named name: String) -> LayoutFieldModel? { fields.first { $0.name == name } }
+    func field(named name: String) -> LayoutFieldModel? { fieldIndexes[name].map { fields[$0] } }
 }
 
 struct SortModel: Sendable {
@@ -177,7 +207,7 @@ struct ScriptModel: Sendable {
 indirect enum StepModel: Sendable {
     case set(String, Formula)
     case exit(Formula)
-    case error(Int)
+    case error(Formula)
     case loop([StepModel])
     case branch(Formula, then: [StepModel], else: [StepModel])
     case goToLayout(String)
@@ -185,5 +215,5 @@ indirect enum StepModel: Sendable {
     case showAll
     case newRecord
     case deleteRecord
-    case wait(Double)
+    case wait(Formula)
 }

@@ -94,14 +94,13 @@ struct Reader: Sendable {
         var records = [record]
         var table = table
         for hop in path {
-            let relationship = database.relationships[hop.relationship]
-            let target = hop.isForward ? relationship.right : relationship.left
-            guard let targetTable = database.occurrences[target].table else { return [] }
+            let far = database.relationships[hop.relationship].far(hop)
+            guard let targetTable = database.occurrences[far.occurrence].table else { return [] }
             if records.count == 1 {
-                records = related(to: records[0], table: table, hop: hop, relationship, targetTable)
+                records = related(to: records[0], table: table, along: hop, to: targetTable, in: database)
             } else {
                 var seen: Set<Int> = []
-                records = records.flatMap { related(to: $0, table: table, hop: hop, relationship, targetTable) }
+                records = records.flatMap { related(to: $0, table: table, along: hop, to: targetTable, in: database) }
                     .filter { seen.insert($0.id).inserted }
             }
             table = targetTable
@@ -112,10 +111,11 @@ struct Reader: Sendable {
     private func related(
         to record: Record,
         table: Int,
-        hop: Hop,
-        _ relationship: RelationshipModel,
-        _ target: Int
+        along hop: Hop,
+        to target: Int,
+        in database: DatabaseModel
     ) -> [Record] {
+        let relationship = database.relationships[hop.relationship]
         let state = world.tables[target]
         var candidates: [Record]?
         for match in relationship.matches {
@@ -134,15 +134,8 @@ struct Reader: Sendable {
                 }
             }
         }
-        let rules = hop.isForward ? relationship.rightRules : relationship.leftRules
-        let records = candidates ?? state.records
-        guard !rules.sort.isEmpty else { return records }
-        let order = rules.sort.compactMap { sort -> SortModel? in
-            guard let field = model.tables[target].fieldIndexes[sort.field] else { return nil }
-            let reference = FieldReference(path: [], occurrence: 0, table: target, field: field)
-            return SortModel(reference: reference, order: sort.order == "descend" ? .descending : .ascending)
-        }
-        return sorted(records, by: order, table: target, database: model.databases[model.tables[target].database])
+        let order = relationship.far(hop).sort
+        return sorted(candidates ?? state.records, by: order, table: target, database: database)
     }
 
     private func keyTable(of field: FieldModel, _ table: Int) -> [MatchKey: [Int]] {
@@ -198,8 +191,8 @@ struct RecordContext: FormulaContext {
     let record: Record
     let table: Int
     var variables: [String: String] = [:]
-    /// What `Get ( … )` knows besides the account and the clock.
-    var facts: [String: String] = [:]
+    /// What `Get ( … )` knows besides the record, the account and the clock.
+    var facts: (_ name: String) -> String? = { _ in nil }
 
     func value(ofField name: String) -> String? {
         guard let reference = reference(to: name) else { return nil }
@@ -237,7 +230,7 @@ struct RecordContext: FormulaContext {
         case "currentdate": DateNotation.us.write(reader.viewpoint.now.date)
         case "currenttime": reader.viewpoint.now.time.text
         case "currenttimestamp": DateNotation.us.write(reader.viewpoint.now)
-        default: facts[name]
+        default: facts(name)
         }
     }
 

@@ -8,11 +8,11 @@ extension DatabaseModel {
             var next: [Int] = []
             for occurrence in frontier {
                 for (index, relationship) in relationships.enumerated() {
-                    let isForward = relationship.left == occurrence
-                    guard isForward || relationship.right == occurrence else { continue }
-                    let neighbour = isForward ? relationship.right : relationship.left
+                    let hop = Hop(relationship: index, isForward: relationship.left.occurrence == occurrence)
+                    guard relationship.near(hop).occurrence == occurrence else { continue }
+                    let neighbour = relationship.far(hop).occurrence
                     guard neighbour != start, arrivals[neighbour] == nil else { continue }
-                    arrivals[neighbour] = (occurrence, Hop(relationship: index, isForward: isForward))
+                    arrivals[neighbour] = (occurrence, hop)
                     next.append(neighbour)
                 }
             }
@@ -32,7 +32,7 @@ extension DatabaseModel {
     /// A field of another occurrence, seen from `start`.
     func reference(to occurrence: String, field: String, from start: Int, tables: [TableModel]) -> FieldReference? {
         guard
-            let target = occurrences.firstIndex(where: { $0.name == occurrence }),
+            let target = occurrenceIndexes[occurrence],
             let table = occurrences[target].table,
             let index = tables[table].fieldIndexes[field],
             let path = path(from: start, to: target)

@@ -13,7 +13,7 @@ struct TableState: Sendable {
     private(set) var nextRecordId = 1
     /// The values of global fields, until a session sets its own.
     var globals: [FieldValue]
-    /// The last serial number given, by field.
+    /// The next serial number, by field; the first one is 1.
     var serials: [Int: FMNumber] = [:]
     /// Found anew after every change; shared by the copies that see the same records.
     private(set) var index = TableIndex()

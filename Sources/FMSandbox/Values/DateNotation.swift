@@ -150,6 +150,17 @@ extension CivilTime {
     }
 }
 
+extension CivilTimestamp {
+    /// `Wed, 15 Jan 2025 12:00:00 GMT` (RFC 9110, section 5.6.7).
+    var httpDate: String {
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let (year, month, day) = date.components
+        let clock = CivilTime(microseconds: time.microseconds - time.fraction).text
+        return "\(days[date.weekday]), \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(clock) GMT"
+    }
+}
+
 private func padded(_ number: Int, _ width: Int = 2) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits

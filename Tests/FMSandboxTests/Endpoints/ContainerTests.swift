@@ -127,4 +127,16 @@ import Testing
             #expect(parts?.first?.filename == expected)
         }
     }
+
+    /// The preference for authenticated streaming came with version 19; before, the URL and its cookie were enough.
+    @Test(arguments: Sandbox.ServerVersion.allCases)
+    func olderServersAskForNoToken(_ version: Sandbox.ServerVersion) async throws {
+        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", [1])
+            let value = try await bench.get("layouts/Contacts/records/1").fields["Photo"].string
+            let url = try #require(value.flatMap(URL.init(string:)))
+            let answer = try await bench.send("GET", "\(url.path)?\(url.query ?? "")")
+            #expect(answer.status == (version < .v19 ? 302 : 401))
+        }
+    }
 }

@@ -7,7 +7,9 @@ import Testing
         var front = Solution.oneTable([.init("Key"), .init("Name")], [.init(["Key": "1", "Name": "one"])])
         front.dataSources = [.init(name: "Store", database: "Back")]
         front.occurrences = [.init(name: "Items", table: "Stock", dataSource: "Store")]
-        front.relationships = [.init("T", "Items", matches: [.init("Key", "Key")])]
+        front.relationships = [
+            .init("T", "Items", matches: [.init("Key", "Key")], rightRules: .init(allowsCreation: true))
+        ]
         front.layouts = [
             .layout(
                 .init(
@@ -28,7 +30,13 @@ import Testing
                     records: [.init(["Key": "1", "Count": "7"])]
                 )
             ],
-            accounts: [.init(name: "keeper", password: "other")]
+            accounts: [
+                .init(name: "keeper", password: "other"),
+                .init(name: "reader", password: "other", privilegeSet: "[Read-Only Access]"),
+                .init(name: "blind", password: "other", privilegeSet: "Blind"),
+                .init(name: "ada@example.com", password: "", kind: .oauth),
+            ],
+            privilegeSets: [.init(name: "Blind", hiddenFields: ["Stock::Count"])]
         )
         return [front, back]
     }
@@ -51,6 +59,67 @@ import Testing
         try await withBench(.inProcess, [files[0]]) { (bench: Bench) async throws in
             #expect(try await bench.get("layouts/Own/records").code == "0")
             #expect(try await bench.get("layouts/L/records").code == "100")
+        }
+    }
+
+    private func login(_ entry: JSONObject, _ bench: Bench) async throws -> Bench {
+        var entry = entry
+        entry.append("database", "Back")
+        return try await bench.loggedIn("admin", "secret", ["fmDataSource": [.object(entry)]])
+    }
+
+    /// What a session may do in a data source is what the account may that opened it.
+    @Test func theAccountOfTheFileDecides() async throws {
+        try await withBench(.inProcess, files) { (bench: Bench) async throws in
+            func edit(_ bench: Bench) async throws -> String? {
+                let rows: JSONValue = ["Items": [["recordId": "1", "Items::Count": .int(8)]]]
+                return try await bench.patch("layouts/L/records/1", ["fieldData": [:], "portalData": rows]).code
+            }
+            func create(_ bench: Bench) async throws -> String? {
+                let rows: JSONValue = ["Items": [["Items::Count": .int(8)]]]
+                return try await bench.patch("layouts/L/records/1", ["fieldData": [:], "portalData": rows]).code
+            }
+            func count(_ bench: Bench) async throws -> JSONValue {
+                try await bench.get("layouts/L/records").response["data"][0]["portalData"]["Items"][0]["Items::Count"]
+            }
+            let reader = try await login(["username": "reader", "password": "other"], bench)
+            #expect(try await count(reader) == .int(7))
+            #expect(try await edit(reader) == "200")
+            #expect(try await create(reader) == "200")
+            #expect(try await reader.patch("layouts/L/records/1", ["fieldData": ["Name": "own"]]).code == "0")
+            let blind = try await login(["username": "blind", "password": "other"], bench)
+            #expect(try await count(blind) == "<No Access>")
+            #expect(try await edit(blind) == "202")
+            let keeper = try await login(["username": "keeper", "password": "other"], bench)
+            #expect(try await edit(keeper) == "0")
+            #expect(try await create(keeper) == "0")
+            #expect(try await count(keeper) == .int(8))
+        }
+    }
+
+    @Test func oauthOpensADataSourceToo() async throws {
+        try await withBench(.inProcess, files) { (bench: Bench) async throws in
+            func pair() throws -> (id: String, identifier: String) {
+                let id = bench.engine.withState { $0.oauth.begin() }
+                let identifier = bench.engine.withState { $0.oauth.signIn(account: "ada@example.com", requestId: id) }
+                return (id, try #require(identifier))
+            }
+            let (id, identifier) = try pair()
+            let entry: JSONObject = ["oAuthRequestId": .string(id), "oAuthIdentifier": .string(identifier)]
+            let ada = try await login(entry, bench)
+            #expect(try await ada.get("layouts/L/records").code == "0")
+            #expect(try await ada.get("layouts/L/records").code == "0")
+            // The pair is used up, but only now that the file has been opened.
+            #expect(try await login(entry, bench).get("layouts/L/records").code == "212")
+            // Of two kinds of credentials OAuth wins, even when the other one would do.
+            var both: JSONObject = ["username": "keeper", "password": "other"]
+            for member in entry.members { both.append(member.key, member.value) }
+            #expect(try await login(both, bench).get("layouts/L/records").code == "212")
+            let (nextId, next) = try pair()
+            both = ["username": "keeper", "password": "wrong"]
+            both.append("oAuthRequestId", .string(nextId))
+            both.append("oAuthIdentifier", .string(next))
+            #expect(try await login(both, bench).get("layouts/L/records").code == "0")
         }
     }
 }

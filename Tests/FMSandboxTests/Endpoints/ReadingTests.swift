@@ -331,4 +331,15 @@ import Testing
             #expect(numbers("cut") == ["1", "5", "2"])
         }
     }
+
+    /// What a real layout shows where a field was deleted: clients must survive it.
+    @Test func anObjectWithoutItsFieldIsAValueWithoutAName() async throws {
+        var solution = Solution.oneTable([.init("A")], [.init(["A": "1"])])
+        solution.layouts = [.layout(.init(name: "L", table: "T", fields: ["", "A", ""]))]
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/L/records")
+            #expect(answer.text.contains(#""fieldData":{"A":"1","":""}"#))
+            #expect(try await bench.get("layouts/L").response["fieldMetaData"].array?.count == 1)
+        }
+    }
 }

@@ -149,4 +149,217 @@ import Testing
             #expect(answer.fields["Name"] == "Europe/Andorra")
         }
     }
+
+    // MARK: Scripts declared in data
+
+    /// A solution of one table with numbers, and scripts of the given steps.
+    private func numbers(_ scripts: [String: [Solution.Step]]) -> Solution {
+        .oneTable(
+            [.init("N", .number), .init("gN", .number, isGlobal: true)],
+            ["1", "2", "3"].map { .init(["N": $0]) },
+            scripts: scripts.sorted { $0.key < $1.key }.map { .script(.init(name: $0.key, steps: $0.value)) }
+        )
+    }
+
+    @Test func templatesAreTextsWithFormulasInThem() async throws {
+        let solution = numbers([
+            "Mixed": [.template("<<Get ( ScriptParameter )>> of <<Get ( FoundCount )>>: <<N * 2>>!")],
+            "Plain": [.template("nothing to work out")], "Empty": [.template("")],
+            "Quotes": [.template(#"{"n":<<N>>,"name":"<<"a" & "b">>"}"#)],
+        ])
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let mixed = try await bench.get("layouts/L/script/Mixed", [("script.param", "one")])
+            #expect(mixed.response == ["scriptResult": "one of 3: 2!", "scriptError": "0"])
+            let plain = try await bench.get("layouts/L/script/Plain")
+            #expect(plain.response["scriptResult"] == "nothing to work out")
+            #expect(try await bench.get("layouts/L/script/Empty").response == ["scriptError": "0"])
+            let quotes = try await bench.get("layouts/L/script/Quotes")
+            #expect(quotes.response["scriptResult"] == #"{"n":1,"name":"ab"}"#)
+        }
+    }
+
+    @Test func errorsMayBeNumbersAndFormulas() async throws {
+        let solution = numbers([
+            "Five": [.error(5), .exit("\"never\"")], "Parameter": [.error("Get ( ScriptParameter )")],
+            "Sum": [.error("100 + N")], "Branch": [.branch("N = 1", then: [.error("401")], else: [])],
+        ])
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            for (script, parameter, error) in [
+                ("Five", "", "5"), ("Parameter", "301", "301"), ("Parameter", "-1", "-1"), ("Parameter", "", "-1"),
+                ("Parameter", "none", "-1"), ("Parameter", "1e300", "-1"), ("Sum", "", "101"), ("Branch", "", "401"),
+            ] {
+                let answer = try await bench.get("layouts/L/script/\(script)", [("script.param", parameter)])
+                #expect(answer.status == 200)
+                #expect(answer.response == ["scriptError": .string(error)])
+            }
+        }
+    }
+
+    @Test func waitsMayBeNumbersAndFormulas() async throws {
+        let solution = numbers([
+            "Fixed": [.wait(1.5), .exit("\"done\"")],
+            "Parameter": [.wait("Get ( ScriptParameter )"), .exit("\"done\"")],
+        ])
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            for (script, parameter, seconds) in [
+                ("Fixed", "", 1.5), ("Parameter", "0.25", 0.25), ("Parameter", "7", 7), ("Parameter", "1e9", 86_400),
+            ] {
+                async let answer = bench.get("layouts/L/script/\(script)", [("script.param", parameter)])
+                await bench.clock.waitForSleepers()
+                bench.clock.advance(by: .seconds(seconds - 0.125))
+                #expect(bench.clock.sleeperCount == 1)
+                bench.clock.advance(by: .seconds(0.125))
+                #expect(try await answer.response["scriptResult"] == "done")
+            }
+            // What is no time to wait for does not wait.
+            for parameter in ["", "-5", "soon"] {
+                let answer = try await bench.get("layouts/L/script/Parameter", [("script.param", parameter)])
+                #expect(answer.response["scriptResult"] == "done")
+            }
+        }
+    }
+
+    @Test func theSampleIsWhollyInItsFile() async throws {
+        #expect(Solution.sample.handlers.isEmpty)
+        try await withBench { (bench: Bench) async throws in
+            let failure = try await bench.get("layouts/Contacts/script/Fail%20With", [("script.param", "301")])
+            #expect(failure.response == ["scriptError": "301"])
+            for (parameter, seconds) in [("", 1), ("x", 0), ("2", 2), ("99999", 3600)] {
+                async let answer = bench.get("layouts/Contacts/script/Wait", [("script.param", parameter)])
+                if seconds > 0 {
+                    await bench.clock.waitForSleepers()
+                    bench.clock.advance(by: .seconds(seconds - 1))
+                    #expect(bench.clock.sleeperCount == 1)
+                    bench.clock.advance(by: .seconds(1))
+                }
+                #expect(try await answer.response == ["scriptResult": "waited", "scriptError": "0"])
+            }
+        }
+    }
+
+    @Test func formulasKnowDataInfoAndPortals() async throws {
+        var solution = Solution.sample
+        solution.scripts.append(
+            .script(.init(name: "Info", steps: [.template("[<<Get ( DataInfo )>>,<<Get ( PortalDataInfo )>>]")]))
+        )
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let answer = try await bench.find("Contacts", [["Name": "*"]], ["script": "Info"])
+            let info = try JSONParser.parse(Array((answer.response["scriptResult"].string ?? "").utf8))
+            var expected = answer.response["dataInfo"].object
+            expected?["returnedCount"] = nil
+            #expect(info[0].object == expected)
+            var portal = answer.response["data"][0]["portalDataInfo"][0].object
+            portal?["returnedCount"] = nil
+            #expect(info[1] == .array([.object(portal ?? [:])]))
+        }
+    }
+
+    @Test func aScriptWithoutEndIsStopped() async throws {
+        let forever: [Solution.Step] = [.loop([.loop([.loop([.loop([.loop([.loop([.loop([])])])])])])])]
+        let solution = Solution.oneTable(
+            [.init("N", .number)],
+            (0..<100).map { .init(["N": "\($0)"]) },
+            scripts: [
+                .script(.init(name: "Forever", steps: forever)),
+                .script(
+                    .init(
+                        name: "Grow",
+                        steps: [
+                            .set("$x", to: "\"xxxxxxxx\""), .loop([.set("$x", to: "$x & $x")]), .exit("Length ( $x )"),
+                        ]
+                    )
+                ),
+            ]
+        )
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.get("layouts/L/script/Forever").response == ["scriptError": "3"])
+            // A text that doubles a hundred times stops growing: it is `?`, and goes on doubling from there.
+            let grown = try await bench.get("layouts/L/script/Grow").response["scriptResult"].string.flatMap(Int.init)
+            #expect(try #require(grown) <= 1 << 24)
+        }
+    }
+
+    // MARK: What a session keeps
+
+    @Test func foundSetsAndVariablesStayWithTheSession() async throws {
+        var solution = numbers([
+            "Big": [.constrain("N > 1")], "Count": [.exit("Get ( FoundCount )")], "All": [.showAll],
+            "Remember": [.set("$$n", to: "Get ( ScriptParameter )"), .set("$n", to: "1")],
+            "Recall": [.exit("$$n & \"/\" & $n")],
+        ])
+        solution.tables.append(.init(name: "Other", fields: [.init("X")], records: [.init(["X": "x"])]))
+        solution.layouts.append(.layout(.init(name: "Other", table: "Other", fields: ["X"])))
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            func run(_ script: String, on layout: String = "L", as bench: Bench) async throws -> String? {
+                let target = "layouts/\(layout)/script/\(script)"
+                return try await bench.get(target, [("script.param", "7")]).response["scriptResult"].string
+            }
+            let other = try await bench.loggedIn()
+            #expect(try await run("Count", as: bench) == "3")
+            _ = try await run("Big", as: bench)
+            #expect(try await run("Count", as: bench) == "2")
+            #expect(try await run("Count", as: other) == "3")
+            #expect(try await run("Count", on: "Other", as: bench) == "1")
+            // A script before the request still sees it; a find then makes another, and a range shows all.
+            let find = try await bench.find("L", [["N": "1"]], ["script.prerequest": "Count", "script": "Count"])
+            #expect(find.response["scriptResult.prerequest"] == "2")
+            #expect(find.response["scriptResult"] == "1")
+            #expect(try await run("Count", as: bench) == "1")
+            _ = try await bench.get("layouts/L/records/3")
+            #expect(try await run("Count", as: bench) == "1")
+            _ = try await bench.delete("layouts/L/records/1")
+            #expect(try await run("Count", as: bench) == "0")
+            _ = try await bench.get("layouts/L/records")
+            #expect(try await run("Count", as: bench) == "2")
+            // All records are all records, those to come too.
+            _ = try await run("All", as: bench)
+            _ = try await bench.post("layouts/L/records", ["fieldData": [:]])
+            #expect(try await run("Count", as: bench) == "3")
+
+            _ = try await run("Remember", as: bench)
+            #expect(try await run("Recall", as: bench) == "7/")
+            #expect(try await run("Recall", as: other) == "/")
+        }
+    }
+
+    @Test func aLayoutThatAScriptComesBackToHasItsFoundSet() async throws {
+        var solution = Solution.sample
+        solution.addScript("Away and Back") { context in
+            try context.goToLayout("Zones")
+            try context.goToLayout("Contacts")
+            return .result("\(context.foundSet)")
+        }
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let answer = try await bench.find("Contacts", [["City": "Paris"]], ["script": "Away and Back"])
+            #expect(answer.response["scriptResult"] == "[2]")
+            #expect(answer.recordIds == ["2"])
+        }
+    }
+
+    /// Each script sees what the step before it has left: nothing found yet, found, sorted.
+    @Test func thePhasesStandWhereTheGuideSaysTheyDo() async throws {
+        var solution = Solution.sample
+        solution.addScript("See") { context in
+            .result("\(context.foundSet.map(String.init).joined()) \(try context.value("City"))")
+        }
+        solution.addScript("Move") { context in
+            try context.set("City", to: "Aachen", of: 3)
+            return .result("\(context.foundSet.map(String.init).joined())")
+        }
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let sort: JSONValue = [["fieldName": "City"]]
+            let answer = try await bench.find(
+                "Contacts",
+                [["City": "Aachen"], ["City": "London"]],
+                ["script.prerequest": "Move", "script.presort": "See", "script": "See", "sort": sort, "limit": "1"]
+            )
+            // Found only because the script before the request moved it there.
+            #expect(answer.response["scriptResult.prerequest"] == "123")
+            #expect(answer.response["scriptResult.presort"] == "13 London")
+            #expect(answer.response["scriptResult"] == "31 Aachen")
+            // Offset and limit come last.
+            #expect(answer.recordIds == ["3"])
+            #expect(answer.response["dataInfo"]["foundCount"] == .int(2))
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -204,6 +206,15 @@ import Testing
             )
             #expect(guest.response == ["databases": [["name": "World"]]])
         }
+        // Servers before 19.6 did not filter unless told to.
+        try await withBench(configure: { $0.serverVersion = .v18 }) { (bench: Bench) async throws in
+            let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")
+            #expect(anonymous.response == ["databases": [["name": "World"]]])
+        }
+        try await withBench(configure: { ($0.serverVersion, $0.filtersDatabases) = (.v18, true) }) {
+            (bench: Bench) async throws in
+            #expect(try await bench.send("GET", "/fmi/data/v1/databases").response == ["databases": []])
+        }
         try await withBench(configure: { $0.filtersDatabases = false }) { (bench: Bench) async throws in
             let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")
             #expect(anonymous.response == ["databases": [["name": "World"]]])
@@ -219,6 +230,68 @@ import Testing
             #expect(fresh.token != bench.token)
             #expect(try await bench.get("layouts").code == "952")
             #expect(bench.engine.counters.logins == 1)
+        }
+    }
+
+    @Test func aLogoutNeedsTheSpellingOfTheLogin() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let token = try #require(bench.token)
+            let other = try await bench.send("DELETE", "/fmi/data/v1/databases/world/sessions/\(token)")
+            #expect(other.status == 401)
+            #expect(other.code == "952")
+            #expect(try await bench.get("layouts").code == "0")
+            #expect(try await bench.delete("sessions/").status == 405)
+        }
+    }
+
+    @Test func aListOfDatabasesDoesNotUseUpWhatOAuthProved() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let id = bench.engine.withState { $0.oauth.begin() }
+            let user = Solution.Sample.oauthUser
+            let identifier = try #require(bench.engine.withState { $0.oauth.signIn(account: user, requestId: id) })
+            let headers = [
+                ("X-FM-Data-OAuth-Request-Id", id), ("X-FM-Data-OAuth-Identifier", identifier), Bench.json,
+            ]
+            for _ in 1...2 {
+                let list = try await bench.send("GET", "/fmi/data/v1/databases", headers: headers)
+                #expect(list.response == ["databases": [["name": "World"]]])
+            }
+            #expect(try await bench.send("POST", bench.path("sessions"), headers: headers).code == "0")
+        }
+    }
+
+    @Test func openSessionsCanBeInspected() async throws {
+        let clock = ManualClock()
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: clock))
+        #expect(sandbox.sessions.isEmpty)
+        let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
+        for (user, password) in [("guest", "welcome"), ("admin", "secret")] {
+            let headers = [Bench.basic(user, password), Bench.json]
+            let login = try await client.send("POST", "/fmi/data/v1/databases/World/sessions", headers: headers)
+            #expect(login.status == 200)
+        }
+        let now = clock.now
+        expectNoDifference(
+            sandbox.sessions,
+            [
+                .init(database: "World", account: "guest", lastUsed: now, isInUse: false),
+                .init(database: "World", account: "admin", lastUsed: now, isInUse: false),
+            ]
+        )
+        clock.advance(by: .seconds(15 * 60 + 1))
+        #expect(sandbox.sessions.isEmpty)
+        try await client.close()
+        await sandbox.stop()
+    }
+
+    /// A reset puts back what there was, and lets nothing in that began before the last restart.
+    @Test func aResetDoesNotTurnBackTheEra() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let era = bench.engine.withState { $0.era }
+            bench.engine.closeAllSessions(isRestart: true)
+            bench.engine.reset()
+            #expect(bench.engine.withState { $0.era } == era + 1)
+            #expect(bench.engine.counters == Sandbox.Counters())
         }
     }
 }

@@ -319,4 +319,142 @@ import Testing
             #expect(try await some.patch("layouts/L/records/1", ["fieldData": ["C": "x"]]).code == "201")
         }
     }
+
+    /// However many of its fields a request names one by one, a record is changed once.
+    @Test func aCommitCountsAModIdUpOnce() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let edit: JSONValue = [
+                "fieldData": ["City": "Bath", "Phones::Number.2": "22", "Phones::Kind.2": "work"],
+                "portalData": ["Phones": [["recordId": "2", "Phones::Number": "23"]]],
+            ]
+            #expect(try await bench.patch("layouts/Contacts/records/1", edit).response == ["modId": "1"])
+            let rows = try await bench.get("layouts/Contacts/records/1").response["data"][0]["portalData"]["Phones"]
+            expectNoDifference(
+                rows[1],
+                ["recordId": "2", "Phones::Kind": "work", "Phones::Number": "23", "modId": "1"]
+            )
+        }
+    }
+
+    @Test func fieldsOfANewRelatedRecordShareIt() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let edit: JSONValue = ["fieldData": ["Phones::Number.0": "9", "Phones::Kind.0": "mobile"]]
+            #expect(try await bench.patch("layouts/Contacts/records/2", edit).code == "0")
+            let rows = try await bench.get("layouts/Contacts/records/2").response["data"][0]["portalData"]["Phones"]
+            expectNoDifference(
+                rows,
+                [["recordId": "4", "Phones::Kind": "mobile", "Phones::Number": "9", "modId": "0"]]
+            )
+        }
+    }
+
+    @Test(arguments: Sandbox.ServerVersion.allCases)
+    func version17DeletesOneRowAtATime(_ version: Sandbox.ServerVersion) async throws {
+        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
+            let path = "layouts/Contacts/records/1"
+            let list = try await bench.patch(path, ["fieldData": ["deleteRelated": ["Phones.1"]]])
+            #expect(list.code == (version == .v17 ? "1708" : "0"))
+            #expect(try await bench.patch(path, ["fieldData": ["deleteRelated": "Phones.2"]]).code == "0")
+        }
+    }
+
+    /// A DELETE with a body of a form type, and a GET with a JSON type, come from clients in use.
+    @Test func needlessBodiesAreTaken() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let token = ("Authorization", "Bearer \(try #require(bench.token))")
+            let form = ("Content-Type", "application/x-www-form-urlencoded")
+            let record = bench.path("layouts/Contacts/records/3")
+            #expect(try await bench.send("GET", record, headers: [token, Bench.json]).code == "0")
+            for body in ["null", "[]"] {
+                let answer = try await bench.send("DELETE", record, headers: [token, form], body: Array(body.utf8))
+                #expect(answer.code == (body == "null" ? "0" : "101"))
+            }
+        }
+    }
+
+    @Test func hiddenFieldsAreNeitherSearchedNorSortedBy() async throws {
+        var solution = Solution.oneTable(
+            [.init("A"), .init("B"), .init("File", .container)],
+            [.init(["A": "1", "B": "2"])]
+        )
+        solution.privilegeSets = [.init(name: "Some", hiddenFields: ["T::B"])]
+        solution.accounts.append(.init(name: "some", password: "x", privilegeSet: "Some"))
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let some = try await bench.loggedIn("some", "x")
+            #expect(try await some.find("L", [["B": "2"]]).code == "202")
+            #expect(try await some.find("L", [["A": "1"]], ["sort": [["fieldName": "B"]]]).code == "204")
+            #expect(try await bench.find("L", [["B": "2"]], ["sort": [["fieldName": "B"]]]).code == "0")
+            #expect(try await bench.find("L", [["A": "1"]], ["sort": [["fieldName": "File"]]]).code == "404")
+        }
+    }
+
+    @Test func aFindLooksAtTheRepetitionsThatTheLayoutShows() async throws {
+        var solution = Solution.oneTable([.init("R", repetitions: 3)], [.init(["R": "one", "R(3)": "three"])])
+        solution.layouts = [
+            .layout(.init(name: "L", table: "T", fields: [.init("R", firstRepetition: 1, lastRepetition: 2)]))
+        ]
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.find("L", [["R": "one"]]).recordIds == ["1"])
+            #expect(try await bench.find("L", [["R": "three"]]).code == "401")
+            #expect(try await bench.find("L", [["R(3)": "three"]]).recordIds == ["1"])
+        }
+    }
+
+    /// All comparisons of a relationship, from either side.
+    @Test(
+        arguments: [
+            ("=", "2", "2"), ("≠", "13", "13"), ("<", "3", "1"), ("≤", "23", "12"), (">", "1", "3"), ("≥", "12", "23"),
+            ("x", "123", "123"),
+        ]
+    )
+    func relationshipsCompare(_ comparison: String, _ forward: String, _ back: String) async throws {
+        var solution = Solution.oneTable([.init("K", .number)], ["1", "2", "3"].map { .init(["K": $0]) })
+        solution.tables.append(
+            .init(name: "R", fields: [.init("K", .number)], records: ["1", "2", "3"].map { .init(["K": $0]) })
+        )
+        let kind = try #require(Solution.Relationship.Comparison(rawValue: comparison))
+        solution.relationships = [.init("T", "R", matches: [.init("K", "K", comparison: kind)])]
+        solution.layouts = [
+            .layout(.init(name: "L", table: "T", portals: [.init(table: "R", fields: ["R::K"])])),
+            .layout(.init(name: "M", table: "R", portals: [.init(table: "T", fields: ["T::K"])])),
+        ]
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            func keys(_ layout: String, _ portal: String) async throws -> String {
+                let record = try await bench.get("layouts/\(layout)/records/2").response["data"][0]
+                let rows = record["portalData"][portal].array ?? []
+                return rows.compactMap { $0["\(portal)::K"].scalarText }.joined()
+            }
+            #expect(try await keys("L", "R") == forward)
+            #expect(try await keys("M", "T") == back)
+        }
+    }
+
+    /// The order of a relationship may be that of a value list, as any sort order may.
+    @Test func relationshipsSortByAValueList() async throws {
+        var solution = Solution.oneTable(
+            [.init("K")],
+            [.init(["K": "k"])],
+            valueLists: [.init(name: "Sizes", values: ["small", "large"])]
+        )
+        solution.tables.append(
+            .init(
+                name: "R",
+                fields: [.init("K"), .init("Size")],
+                records: ["odd", "large", "small"].map { .init(["K": "k", "Size": $0]) }
+            )
+        )
+        solution.relationships = [
+            .init("T", "R", matches: [.init("K", "K")], rightRules: .init(sort: [.init("Size", "Sizes")]))
+        ]
+        solution.layouts = [
+            .layout(
+                .init(name: "L", table: "T", fields: ["R::Size"], portals: [.init(table: "R", fields: ["R::Size"])])
+            )
+        ]
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let record = try await bench.get("layouts/L/records/1").response["data"][0]
+            #expect(record["portalData"]["R"].array?.map { $0["R::Size"] } == ["small", "large", "odd"])
+            #expect(record["fieldData"]["R::Size"] == "small")
+        }
+    }
 }

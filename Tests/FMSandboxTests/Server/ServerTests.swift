@@ -125,4 +125,93 @@ import Testing
         #expect(try await trusting.send("GET", "/fmi/data/v1/productInfo").status == 200)
         await sandbox.stop()
     }
+
+    /// What it says of its length is enough: nobody needs to send a body that will be refused.
+    @Test func aBodyThatIsAnnouncedTooLargeIsRefusedUnread() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), maximumBodyBytes: 1000))
+        let head = """
+            POST /fmi/data/v1/databases/World/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\
+            Expect: 100-continue\r\n\r\n
+            """
+        let answer = try await RawSocket.exchange(port: sandbox.port, Array(head.utf8), until: { $0.count > 12 })
+        #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 413 "))
+        // A length is not needed to notice.
+        let chunked = """
+            POST /fmi/data/v1/databases/World/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n\
+            800\r\n\(String(repeating: "x", count: 0x800))\r\n
+            """
+        let second = try await RawSocket.exchange(port: sandbox.port, Array(chunked.utf8), until: { $0.count > 12 })
+        #expect(String(decoding: second, as: UTF8.self).hasPrefix("HTTP/1.1 413 "))
+        await sandbox.stop()
+    }
+
+    @Test(arguments: ["GET /fmi", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{", ""])
+    func aRequestThatStopsComingIsGivenUp(_ start: String) async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .milliseconds(20)))
+        let answer = try await RawSocket.exchange(port: sandbox.port, Array(start.utf8))
+        #expect(answer.isEmpty)
+        await sandbox.stop()
+    }
+
+    @Test func everyAnswerCarriesTheHeadersOfARealOne() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: ManualClock()))
+        let client = try await client(sandbox)
+        let info = try await client.send("GET", "/fmi/data/v1/productInfo")
+        let list = try await client.send("GET", "/fmi/data/v1/databases")
+        for (name, value) in [
+            ("content-type", "application/json; charset=utf-8"), ("vary", "Accept-Encoding"),
+            ("x-frame-options", "SAMEORIGIN"), ("x-xss-protection", "1; mode=block"),
+            ("x-content-type-options", "nosniff"), ("access-control-allow-origin", sandbox.authority),
+            ("access-control-allow-headers", "Content-Type, Authorization"),
+            ("access-control-allow-credentials", "true"), ("connection", "Keep-Alive"), ("server", "Apache"),
+            ("date", "Wed, 15 Jan 2025 12:00:00 GMT"),
+        ] {
+            #expect(info[name] == value)
+            #expect(list[name] == value)
+        }
+        #expect(list["cache-control"] == "no-cache")
+        #expect(list["etag"]?.hasPrefix("W/\"") == true)
+        #expect(info["cache-control"] == nil)
+        #expect(info["etag"] == nil)
+        await sandbox.stop()
+    }
+
+    #if Compression
+    @Test(
+        arguments: [
+            ("gzip", "gzip"), ("deflate, gzip", "gzip"), ("br, gzip;q=0.5", "gzip"), ("GZIP ; q=1", "gzip"),
+            ("gzip;q=0", nil), ("identity", nil),
+        ]
+    )
+    func gzipIsChosenWhereItIsWelcome(_ accepted: String, _ coding: String?) async throws {
+        try await withBench(.http) { (bench: Bench) async throws in
+            let headers = [("Authorization", "Bearer \(try #require(bench.token))"), ("Accept-Encoding", accepted)]
+            let answer = try await bench.send("GET", bench.path("layouts/Contacts/records"), headers: headers)
+            #expect(answer.header("content-encoding") == coding)
+        }
+    }
+    #endif
+
+    @Test func anAbsoluteTargetIsTaken() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let client = try await client(sandbox)
+        #expect(try await client.send("GET", "\(sandbox.url)/fmi/data/v1/productInfo").status == 200)
+        #expect(try await client.send("GET", "\(sandbox.url)").status == 404)
+        #expect(try await client.send("OPTIONS", "*").status == 404)
+        await sandbox.stop()
+    }
+
+    @Test func loggedPathsHideTokensHoweverTheyAreWritten() {
+        let path = "\(LoggedPath("/fmi/data/v1/databases/World/session%73/abc123"))"
+        #expect(path == "/fmi/data/v1/databases/World/sessions/…")
+    }
+
+    /// A fault may be asked for with any status; the connection bears it.
+    @Test(arguments: [-1, 0, 100, 600, 99_999]) func aStatusThatIsNoneIs500(_ status: Int) async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        sandbox.inject(.empty(status: status))
+        let client = try await client(sandbox)
+        #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 500)
+        await sandbox.stop()
+    }
 }

@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -79,6 +80,97 @@ import Testing
         }
     }
 
+    /// Everything a file can say, saved and read again.
+    @Test func whatIsSavedIsWhatIsRead() async throws {
+        let solution = Solution(
+            name: "Full",
+            tables: [
+                .init(
+                    name: "T",
+                    fields: [
+                        .init("Id", .number, autoEnter: .serial), .init("Text"), .init("gOne", isGlobal: true),
+                        .init("gTwo", repetitions: 2, isGlobal: true), .init("gFile", .container, isGlobal: true),
+                    ],
+                    records: [.init(["Text": "a"]), .init(recordId: 7, modId: 3, isLocked: true, ["Id": "12"])],
+                    globals: ["gOne": "x", "gTwo(2)": "y", "gFile": "data:text/plain;name=a;base64,YQ=="]
+                )
+            ],
+            layouts: [
+                .layout(.init(name: "L", table: "T", fields: ["Id", "Text", "gOne", "gTwo"])),
+                .folder("F", [.layout(.init(name: "-", table: ""))]),
+            ],
+            scripts: [
+                .script(
+                    .init(
+                        name: "S",
+                        steps: [
+                            .set("$a", to: "1"), .wait(0.5), .wait("$a"), .error(5), .error("$a"), .exit("$a"),
+                            .template("<<$a>>"), .loop([.deleteRecord]),
+                            .branch("$a", then: [.newRecord], else: [.showAll]),
+                            .goToLayout("L"), .constrain("1"),
+                        ]
+                    )
+                )
+            ],
+            accounts: [.init(name: "admin", password: "secret")],
+            server: .init(
+                version: .v19,
+                findPastEnd: .emptyPage,
+                ignoresNameCase: true,
+                newPortalRecordInfoOnCreate: true
+            )
+        )
+        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))
+        try await withFolder { folder in
+            let place = folder.appendingPathComponent("new/folder")
+            try sandbox.save(to: place)
+            let loaded = try Solution.load(from: place.appendingPathComponent("Full.json"))
+            expectNoDifference(
+                loaded.scripts.flatMap(\.scripts).map(\.steps),
+                solution.scripts.flatMap(\.scripts).map(\.steps)
+            )
+            expectNoDifference(loaded.server, solution.server)
+            expectNoDifference(loaded.tables[0].globals, solution.tables[0].globals)
+            #expect(loaded.tables[0].nextRecordId == 8)
+            #expect(loaded.tables[0].fields[0].nextSerial == "13")
+            #expect(loaded.tables[0].records.map(\.recordId) == [1, 7])
+            #expect(loaded.tables[0].records.map(\.modId) == [0, 3])
+            #expect(loaded.tables[0].records.map(\.isLocked) == [false, true])
+            // Saved, read and saved again, a file stays the same to the byte.
+            let first = try Data(contentsOf: place.appendingPathComponent("Full.json"))
+            let again = try await Sandbox.start([loaded], configuration: .init(keepAlive: .seconds(3600)))
+            try again.save(to: folder)
+            #expect(try Data(contentsOf: folder.appendingPathComponent("Full.json")) == first)
+            await again.stop()
+        }
+        await sandbox.stop()
+    }
+
+    /// Neither record ids nor serial numbers come back with a file, even if their records do not.
+    @Test func idsOfDeletedRecordsStayUsed() async throws {
+        let solution = Solution.oneTable(
+            [.init("Id", .number, autoEnter: .serial), .init("gX", isGlobal: true)],
+            [.init(["Id": "1"])]
+        )
+        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))
+        let engine = sandbox.engine
+        try await withFolder { folder in
+            try engine.commit { world in
+                let record = world.tables[0].append(values: [.text("2")])
+                world.tables[0].serials[0] = FMNumber(3)
+                world.tables[0].remove(record.id)
+            }
+            try sandbox.save(to: folder)
+            let loaded = try Solution.load(from: folder.appendingPathComponent("One.json"))
+            try await withBench(.inProcess, [loaded]) { (bench: Bench) async throws in
+                let created = try await bench.post("layouts/L/records", ["fieldData": [:]])
+                #expect(created.response["recordId"] == "3")
+                #expect(try await bench.get("layouts/L/records/3").fields["Id"] == .int(3))
+            }
+        }
+        await sandbox.stop()
+    }
+
     @Test func recordsAreLockedAndLetGoFromOutside() async throws {
         let sandbox = try await Sandbox.start()
         defer { sandbox.stopAndWait() }
@@ -111,6 +203,12 @@ import Testing
             (#"{"name":"X","tables":{}}"#, "tables"),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"jump":1}]}]}"#, "scripts[0].steps[0].jump"),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{}]}]}"#, "scripts[0].steps[0]"), ("{", ""), ("[]", ""),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"wait":true}]}]}"#, "scripts[0].steps[0].wait"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"error":[]}]}]}"#, "scripts[0].steps[0].error"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"template":1}]}]}"#, "scripts[0].steps[0].template"),
+            (#"{"name":"X","server":{"version":20}}"#, "server.version"),
+            (#"{"name":"X","server":{"findPastEnd":"102"}}"#, "server.findPastEnd"),
+            (#"{"name":"X","server":{"colour":1}}"#, "server.colour"),
         ]
     )
     func brokenFilesNameThePlace(_ text: String, _ path: String) async throws {
@@ -127,7 +225,7 @@ import Testing
         arguments: [
             (#"{"name":""}"#, "name"), (#"{"name":"X","dateFormat":"dd"}"#, "dateFormat"),
             (#"{"name":"X","tables":[{"name":"T","fields":["A","A"]}]}"#, "tables[0].fields[1].name"),
-            (#"{"name":"X","tables":[{"name":"T","fields":["A"]},{"name":"T","fields":[]}]}"#, "tables[0].name"),
+            (#"{"name":"X","tables":[{"name":"T","fields":["A"]},{"name":"T","fields":[]}]}"#, "tables[1].name"),
             (
                 #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","calculation":"1 +"}]}]}"#,
                 "tables[0].fields[0].calculation"
@@ -163,6 +261,74 @@ import Testing
             ),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"goToLayout":"L"}]}]}"#, "scripts[S].steps[0].goToLayout"),
             (#"{"name":"X","accounts":[{"name":"a","privilegeSet":"P"}]}"#, "accounts[0].privilegeSet"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"wait":-1}]}]}"#, "scripts[S].steps[0].wait"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"wait":"1 +"}]}]}"#, "scripts[S].steps[0].wait"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"error":1.5}]}]}"#, "scripts[S].steps[0].error"),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"error":"("}]}]}"#, "scripts[S].steps[0].error"),
+            (
+                #"{"name":"X","scripts":[{"name":"S","steps":[{"template":"<<1 +>>"}]}]}"#,
+                "scripts[S].steps[0].template"
+            ),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{"template":"a <<1"}]}]}"#, "scripts[S].steps[0].template"),
+            (
+                #"{"name":"X","scripts":[{"name":"S","steps":[{"if":"1","else":[{"loop":[{"wait":"("}]}]}]}]}"#,
+                "scripts[S].steps[0].else[0].loop[0].wait"
+            ),
+            (#"{"name":"X","valueLists":[{"name":"V","values":[]},{"name":"V","values":[]}]}"#, "valueLists[1].name"),
+            (#"{"name":"X","valueLists":[{"name":"V","field":"A"}]}"#, "valueLists[0].field"),
+            (
+                #"{"name":"X","privilegeSets":[{"name":"P","hiddenLayouts":["L"]}]}"#,
+                "privilegeSets[0].hiddenLayouts[0]"
+            ),
+            (
+                #"{"name":"X","privilegeSets":[{"name":"P","hiddenFields":["T::A"]}]}"#,
+                "privilegeSets[0].hiddenFields[0]"
+            ),
+            (
+                #"{"name":"X","privilegeSets":[{"name":"P","readOnlyFields":["T::A"]}]}"#,
+                "privilegeSets[0].readOnlyFields[0]"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","validation":{"valueList":"V"}}]}]}"#,
+                "tables[0].fields[0].validation.valueList"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"],"records":[{"$modId":-1}]}]}"#,
+                "tables[0].records[0].$modId"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"],"records":[{"$recordId":9223372036854775807}]}]}"#,
+                "tables[0].records[0].$recordId"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"],"records":[{}],"nextRecordId":1}]}"#,
+                "tables[0].nextRecordId"
+            ),
+            (#"{"name":"X","tables":[{"name":"T","fields":["A"],"globals":{"A":"1"}}]}"#, "tables[0].globals.A"),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","global":true}],"records":[{"A":"1"}]}]}"#,
+                "tables[0].records[0].A"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","autoEnter":"serial","nextSerial":"x"}]}]}"#,
+                "tables[0].fields[0].nextSerial"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"]}],"occurrences":[{"name":"O","table":"T"}],"relationships":[{"left":"T","right":"O","matches":[],"rightRules":{"sort":[{"field":"B"}]}}]}"#,
+                "relationships[0].rightRules.sort[0].field"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"]}],"occurrences":[{"name":"O","table":"T"}],"relationships":[{"left":"T","right":"O","matches":[],"leftRules":{"sort":[{"field":"A","order":"V"}]}}]}"#,
+                "relationships[0].leftRules.sort[0].order"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"]}],"occurrences":[{"name":"O","table":"T"}],"relationships":[{"left":"T","right":"O","matches":[]}],"layouts":[{"name":"L","table":"T","portals":[{"table":"O","fields":[],"rowCount":-1}]}]}"#,
+                "layouts[L].portals[0].rowCount"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["A"]}],"occurrences":[{"name":"O","table":"T"}],"relationships":[{"left":"T","right":"O","matches":[]}],"layouts":[{"name":"L","table":"T","portals":[{"table":"O","fields":[],"firstRow":0}]}]}"#,
+                "layouts[L].portals[0].firstRow"
+            ),
         ]
     )
     func looseEndsNameThePlace(_ text: String, _ path: String) throws {
@@ -180,12 +346,84 @@ import Testing
     @Test func recordsFilesStayBesideTheSolution() async throws {
         try await withFolder { folder in
             let file = folder.appendingPathComponent("x.json")
-            for name in ["../items.csv", "/etc/passwd", "items.txt"] {
+            try Data([0xFF]).write(to: folder.appendingPathComponent("items.txt"))
+            for name in ["../items.csv", "/etc/passwd", "items.txt", "nowhere.csv"] {
                 let text = #"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"\#(name)"}]}"#
                 try Data(text.utf8).write(to: file)
                 let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
                 #expect(error?.path == "tables[0].recordsFile")
             }
+        }
+    }
+
+    @Test func brokenRecordsFilesNameThePlace() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("x.json")
+            for (name, content, path) in [
+                ("a.csv", "A,$recordId\n1,x", "record 1"), ("b.csv", "A,$locked\n1,maybe", "record 1"),
+                ("c.csv", "A,B\n1", "record 1"), ("d.csv", "A\n\"open", "line 2"), ("e.json", #"[{"A":[]}]"#, "[0].A"),
+                ("f.json", "[", ""),
+            ] {
+                try Data(content.utf8).write(to: folder.appendingPathComponent(name))
+                let text = #"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"\#(name)"}]}"#
+                try Data(text.utf8).write(to: file)
+                let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
+                #expect(error?.path == path)
+                #expect(error?.solution == name)
+            }
+            try Data([0x41, 0x0A, 0xFF]).write(to: folder.appendingPathComponent("g.csv"))
+            try Data(#"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"g.csv"}]}"#.utf8).write(to: file)
+            let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
+            #expect(error?.reason == "expected UTF-8")
+        }
+    }
+
+    @Test func recordsFilesHoldIdsAndLocks() async throws {
+        try await withFolder { folder in
+            let file = folder.appendingPathComponent("x.json")
+            try Data("$recordId,$modId,$locked,A\n5,2,true,x\n9,0,false,\n".utf8)
+                .write(to: folder.appendingPathComponent("r.csv"))
+            try Data(#"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"r.csv"}]}"#.utf8).write(to: file)
+            let records = try Solution.load(from: file).tables[0].records
+            #expect(records.map(\.recordId) == [5, 9])
+            #expect(records.map(\.modId) == [2, 0])
+            #expect(records.map(\.isLocked) == [true, false])
+            #expect(records.map(\.values) == [["A": "x"], [:]])
+        }
+    }
+
+    /// Numbers may stand without quotes, however long; dates and times without padding.
+    @Test func valuesAreReadAsTheWireWritesThem() async throws {
+        let text = #"""
+            {"name":"One","accounts":[{"name":"admin","password":"secret"}],
+             "tables":[{"name":"T","fields":[{"name":"N","type":"number"},{"name":"D","type":"date"},
+              {"name":"H","type":"time"},{"name":"S","type":"timestamp"}],
+              "records":[{"N":12345678901234567890.5,"D":"1/5/2024","H":"6:30 pm","S":"1/5/2024 6:30"},{"D":"soon"}]}],
+             "layouts":[{"name":"L","table":"T","fields":["N","D","H","S"]}]}
+            """#
+        let solution = try JSONDecoder().decode(Solution.self, from: Data(text.utf8))
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/L/records")
+            let expected: JSONValue = [
+                "N": .number("12345678901234567890.5"), "D": "01/05/2024", "H": "18:30:00", "S": "01/05/2024 06:30:00",
+            ]
+            expectNoDifference(answer.fields, expected)
+            #expect(answer.column("D") == ["01/05/2024", "soon"])
+        }
+    }
+
+    /// What has no value of its own gives no serial numbers, whatever the file says.
+    @Test func serialNumbersOfCalculationsAndGlobalsAreIgnored() async throws {
+        let solution = Solution.oneTable(
+            [
+                .init("A"), .init("C", calculation: "1", autoEnter: .serial),
+                .init("g", isGlobal: true, autoEnter: .serial),
+            ],
+            [.init(["A": "1"])]
+        )
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.post("layouts/L/records", ["fieldData": [:]]).code == "0")
+            #expect(try await bench.get("layouts/L/records/2").fields == ["A": "", "C": "1", "g": ""])
         }
     }
 }

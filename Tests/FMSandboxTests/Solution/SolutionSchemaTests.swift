@@ -50,6 +50,7 @@ import Testing
         "account": keys(Solution.Account.CodingKeys.self),
         "privilegeSet": keys(Solution.PrivilegeSet.CodingKeys.self),
         "dataSource": keys(Solution.DataSource.CodingKeys.self),
+        "server": keys(Solution.Server.CodingKeys.self),
     ]
 
     @Test func theKeysAreThoseTheDecoderKnows() throws {
@@ -60,7 +61,7 @@ import Testing
             #expect(object["additionalProperties"] == false, "\(name)")
         }
         // A record's other keys are its fields; the items are one of two things named above.
-        let rest: Set = ["record", "layoutItem", "scriptItem"]
+        let rest: Set = ["record", "layoutItem", "scriptItem", "quantity"]
         expectNoDifference(
             Set(schema["$defs"].object?.keys ?? []),
             Set(Self.known.keys).subtracting([""]).union(rest)
@@ -79,6 +80,11 @@ import Testing
         expectNoDifference(values("layout", "view"), Solution.Layout.View.allCases.map(\.rawValue))
         expectNoDifference(values("layoutField", "display"), Solution.LayoutField.Display.allCases.map(\.rawValue))
         expectNoDifference(values("account", "kind"), Solution.Account.Kind.allCases.map(\.rawValue))
+        expectNoDifference(values("server", "findPastEnd"), Sandbox.FindPastEnd.allCases.map(\.rawValue))
+        expectNoDifference(
+            Self.object("server", in: schema)["properties"]["version"]["enum"],
+            .array(Sandbox.ServerVersion.allCases.map { .int($0.rawValue) })
+        )
     }
 
     @Test func everyReferenceLeadsSomewhere() throws {
@@ -93,5 +99,23 @@ import Testing
             }
         }
         check(schema)
+    }
+
+    /// The examples of the article are read as they stand there.
+    @Test func theExamplesOfTheArticleAreRead() throws {
+        let article = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appendingPathComponent("Sources/FMSandbox/FMSandbox.docc/SolutionFiles.md")
+        let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```")
+        let examples = stride(from: 1, to: parts.count, by: 2).map { Data(parts[$0].dropFirst("json".count).utf8) }
+        #expect(examples.count == 3)
+        let shop = try JSONDecoder().decode(Solution.self, from: examples[0])
+        _ = try ModelBuilder.build([shop])
+        var scripted = shop
+        scripted.scripts = try JSONDecoder().decode([Solution.ScriptItem].self, from: examples[1])
+        _ = try ModelBuilder.build([scripted])
+        let server = try JSONDecoder().decode(Solution.self, from: examples[2]).server
+        #expect(server == .init(version: .v18, findPastEnd: .recordMissing, ignoresNameCase: true))
     }
 }

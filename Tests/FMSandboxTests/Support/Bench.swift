@@ -85,6 +85,9 @@ struct Bench: Sendable {
         self.client = client
     }
 
+    /// Where the sandbox listens, if it is one on a socket.
+    var port: Int? { sandbox?.port }
+
     func stop() async {
         try? await client?.close()
         await sandbox?.stop()

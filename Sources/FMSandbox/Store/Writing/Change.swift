@@ -8,8 +8,8 @@ struct Change: Sendable {
 extension RecordWriter {
     /// Reads a value of a request for a field, in the date notation of the request.
     func change(_ value: JSONValue, to field: FieldModel, repetition: Int?, in table: Int) throws -> Change {
-        let schema = model.tables[table]
-        let qualified = "\(schema.name)::\(field.name)"
+        let privileges = privileges(table)
+        let qualified = "\(model.tables[table].name)::\(field.name)"
         guard !privileges.hiddenFields.contains(qualified) else { throw FileMakerError(202) }
         guard field.isStored, !privileges.readOnlyFields.contains(qualified),
             !field.prohibitsModification || options.skipsProhibition

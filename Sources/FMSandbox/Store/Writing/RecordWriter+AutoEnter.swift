@@ -30,10 +30,9 @@ extension RecordWriter {
     ) -> String {
         switch autoEnter {
         case .serial:
-            let last = world.tables[table.id].serials[field.index] ?? .zero
-            let next = FMNumber(literal: Formula.text(Formula.decimal(last.text) + 1)) ?? FMNumber(1)
-            world.tables[table.id].serials[field.index] = next
-            return next.text
+            let number = world.tables[table.id].serials[field.index] ?? FMNumber(1)
+            world.tables[table.id].serials[field.index] = number.successor
+            return number.text
         case .creationDate, .modificationDate: return DateNotation.us.write(viewpoint.now.date)
         case .creationTime, .modificationTime: return viewpoint.now.time.text
         case .creationTimestamp, .modificationTimestamp: return DateNotation.us.write(viewpoint.now)
@@ -46,4 +45,9 @@ extension RecordWriter {
             return groups.joined(separator: "-")
         }
     }
+}
+
+extension FMNumber {
+    /// One more.
+    var successor: FMNumber { FMNumber(literal: Formula.text(Formula.decimal(text) + 1)) ?? self }
 }

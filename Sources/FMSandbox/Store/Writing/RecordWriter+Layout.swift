@@ -38,11 +38,11 @@ extension RecordWriter {
         var data = FieldData()
         for member in fieldData.members {
             if member.key == "deleteRelated" {
-                data.deletions += try Self.deletions(member.value)
+                data.deletions += try deletions(member.value)
                 continue
             }
             let name = FieldName(member.key)
-            let isOwn = name.occurrence == nil || name.occurrence == database.occurrences[layout.occurrence].name
+            let isOwn = name.occurrence.map { database.occurrenceIndexes[$0] == layout.occurrence } ?? true
             guard let field = layout.field(named: isOwn ? name.field : name.qualified) ?? portalField(name, on: layout)
             else { throw FileMakerError(102) }
             if isOwn {
@@ -66,9 +66,10 @@ extension RecordWriter {
         return nil
     }
 
-    private static func deletions(_ value: JSONValue) throws -> [String] {
+    /// One row, or since version 18 a list of rows.
+    private func deletions(_ value: JSONValue) throws -> [String] {
         if let text = value.string { return [text] }
-        guard let elements = value.array else { throw FileMakerError(1708) }
+        guard options.deletesSeveralRows, let elements = value.array else { throw FileMakerError(1708) }
         return try elements.map { element in
             guard let text = element.string else { throw FileMakerError(1708) }
             return text
@@ -80,6 +81,8 @@ extension RecordWriter {
     /// Writes `Occurrence::Field` into the first related record, or the one that is named; where there is none, a value
     /// creates one if the relationship allows that, and an empty text does nothing.
     private mutating func writeRelated(_ data: FieldData, of recordId: Int, on layout: LayoutModel) throws {
+        /// The fields of one request that ask for a new record by `.0` share it.
+        var new: [(path: [Hop], changes: [Change])] = []
         for (name, field, value) in data.related {
             guard let record = world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
             let reference = field.reference
@@ -94,12 +97,17 @@ extension RecordWriter {
                     _ = try createRelated(along: reference.path, from: recordId, in: layout.table, [change])
                 }
             case 0:
-                _ = try createRelated(along: reference.path, from: recordId, in: layout.table, [change])
+                if let place = new.firstIndex(where: { $0.path == reference.path }) {
+                    new[place].changes.append(change)
+                } else {
+                    new.append((reference.path, [change]))
+                }
             case let id?:
                 guard related.contains(where: { $0.id == id }) else { throw FileMakerError(101) }
                 try self.change(id, in: reference.table, [change])
             }
         }
+        for (path, changes) in new { _ = try createRelated(along: path, from: recordId, in: layout.table, changes) }
     }
 
     /// A new record at the end of a path of one relationship, its match fields filled from the record at the start.
@@ -113,9 +121,8 @@ extension RecordWriter {
             throw FileMakerError(101)
         }
         let relationship = database.relationships[hop.relationship]
-        let rules = hop.isForward ? relationship.rightRules : relationship.leftRules
-        let target = hop.isForward ? relationship.right : relationship.left
-        guard rules.allowsCreation, let targetTable = database.occurrences[target].table else {
+        let far = relationship.far(hop)
+        guard far.allowsCreation, let targetTable = database.occurrences[far.occurrence].table else {
             throw FileMakerError(101)
         }
         var all = changes

@@ -9,6 +9,8 @@ struct RecordWriter {
         var skipsValidation = false
         /// `prohibitmode: "script"`: "prohibit modification during data entry" is not enforced.
         var skipsProhibition = false
+        /// `deleteRelated` may be a list: not so before version 18.
+        var deletesSeveralRows = true
     }
 
     /// A portal row that a request created.
@@ -21,12 +23,21 @@ struct RecordWriter {
 
     let model: Model
     let database: DatabaseModel
-    let privileges: Solution.PrivilegeSet
+    /// What the session may do in a table, which may be that of a data source.
+    let privileges: (_ table: Int) -> Solution.PrivilegeSet
     let notation: DateNotation
     let options: Options
     var world: World
     var viewpoint: Viewpoint
     private(set) var newRows: [NewRow] = []
+    /// What this commit has created or changed. A commit counts the modId of a record up once, however many of its fields
+    /// come one after the other.
+    private var touched: Set<Place> = []
+
+    private struct Place: Hashable {
+        var table: Int
+        var recordId: Int
+    }
 
     init(
         _ context: Context,
@@ -37,7 +48,7 @@ struct RecordWriter {
     ) {
         model = context.model
         database = context.database
-        privileges = context.privileges
+        privileges = context.privileges(in:)
         self.notation = notation
         self.options = options
         self.world = world
@@ -50,12 +61,13 @@ struct RecordWriter {
 
     /// A new record of a table with auto-entered values and those given, by slot.
     mutating func create(in table: Int, _ changes: [Change]) throws -> Record {
-        guard privileges.canCreate else { throw FileMakerError(200) }
+        guard privileges(table).canCreate else { throw FileMakerError(200) }
         let schema = model.tables[table]
         var record = world.tables[table].append(values: Array(repeating: .empty, count: schema.slotCount))
         enterOnCreation(&record, schema, given: Set(changes.map(\.field.index)))
         for change in changes { apply(change, to: &record, table) }
         world.tables[table].replace(record)
+        touched.insert(Place(table: table, recordId: record.id))
         try validate(record, schema, fields: schema.fields)
         return record
     }
@@ -68,11 +80,11 @@ struct RecordWriter {
         for change in changes where change.field.isGlobal { apply(change, to: &record, table) }
         let own = changes.filter { !$0.field.isGlobal }
         guard !own.isEmpty else { return }
-        guard privileges.canEdit else { throw FileMakerError(200) }
+        guard privileges(table).canEdit else { throw FileMakerError(200) }
         guard !record.isLocked else { throw FileMakerError(301) }
         for change in own { apply(change, to: &record, table) }
         enterOnModification(&record, schema, given: Set(own.map(\.field.index)))
-        record.modId += 1
+        if touched.insert(Place(table: table, recordId: recordId)).inserted { record.modId += 1 }
         world.tables[table].replace(record)
         try validate(record, schema, fields: own.map(\.field))
     }
@@ -80,18 +92,17 @@ struct RecordWriter {
     /// Deletes a record, and related ones where a relationship says so.
     mutating func delete(_ recordId: Int, in table: Int) throws {
         guard let record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
-        guard privileges.canDelete else { throw FileMakerError(200) }
+        guard privileges(table).canDelete else { throw FileMakerError(200) }
         guard !record.isLocked else { throw FileMakerError(301) }
         var related: [(table: Int, recordId: Int)] = []
         for (index, relationship) in database.relationships.enumerated() {
             for isForward in [true, false] {
-                let near = isForward ? relationship.left : relationship.right
-                let far = isForward ? relationship.right : relationship.left
-                let rules = isForward ? relationship.rightRules : relationship.leftRules
-                guard rules.deletesWithOther, database.occurrences[near].table == table,
-                    let farTable = database.occurrences[far].table
-                else { continue }
                 let hop = Hop(relationship: index, isForward: isForward)
+                let far = relationship.far(hop)
+                guard far.deletesWithOther,
+                    database.occurrences[relationship.near(hop).occurrence].table == table,
+                    let farTable = database.occurrences[far.occurrence].table
+                else { continue }
                 related += reader.related(to: record, table: table, along: [hop], in: database).map {
                     (farTable, $0.id)
                 }
@@ -106,10 +117,11 @@ struct RecordWriter {
 
     /// A copy of a record with a new id; serial numbers, creation stamps and the like are entered afresh.
     mutating func duplicate(_ recordId: Int, in table: Int) throws -> Record {
-        guard privileges.canCreate else { throw FileMakerError(200) }
+        guard privileges(table).canCreate else { throw FileMakerError(200) }
         guard let original = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
+        touched.insert(Place(table: table, recordId: record.id))
         enterOnCreation(&record, schema, given: [])
         world.tables[table].replace(record)
         try validate(record, schema, fields: schema.fields)

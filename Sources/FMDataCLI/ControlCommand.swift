@@ -1,0 +1,158 @@
+import FMSandbox
+import Foundation
+
+/// A line of `fmdata sandbox --control`: what a test in another language tells a sandbox that is running.
+enum ControlCommand: Equatable {
+    case fault(Sandbox.FaultRule)
+    case clearFaults
+    case expire
+    case restart
+    case reset
+    case counters
+    case sessions
+    case records(table: String, database: String)
+    case lock(recordId: Int, table: String, database: String, isLocked: Bool)
+    case save(folder: String)
+
+    /// What is wrong with a line.
+    struct Failure: Error, Equatable {
+        var reason: String
+    }
+
+    /// The commands and their arguments, for the help text.
+    static let usage = """
+        fault <fault>, clear-faults, expire, restart, reset, counters, sessions, records <database>/<table>, \
+        lock <database>/<table>/<record id>, unlock <database>/<table>/<record id>, save <folder>
+        """
+
+    init(_ line: String) throws(Failure) {
+        let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+        let argument = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+        let name = parts.first ?? ""
+        switch name {
+        case "clear-faults", "expire", "restart", "reset", "counters", "sessions":
+            guard argument.isEmpty else { throw Failure(reason: "\(name) takes no argument") }
+        case "fault", "records", "lock", "unlock", "save":
+            guard !argument.isEmpty else { throw Failure(reason: "\(name) needs an argument") }
+        default:
+            throw Failure(reason: "unknown command; known are \(Self.usage)")
+        }
+        switch name {
+        case "fault":
+            guard let fault = FaultArgument(argument: argument) else { throw Failure(reason: "unknown fault") }
+            self = .fault(fault.rule)
+        case "clear-faults": self = .clearFaults
+        case "expire": self = .expire
+        case "restart": self = .restart
+        case "reset": self = .reset
+        case "counters": self = .counters
+        case "sessions": self = .sessions
+        case "records":
+            let place = try Self.place(argument, count: 2)
+            self = .records(table: place[1], database: place[0])
+        case "save": self = .save(folder: argument)
+        default:
+            let place = try Self.place(argument, count: 3)
+            guard let recordId = Int(place[2]) else { throw Failure(reason: "a record id is a number") }
+            self = .lock(recordId: recordId, table: place[1], database: place[0], isLocked: name == "lock")
+        }
+    }
+
+    private static func place(_ text: String, count: Int) throws(Failure) -> [String] {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == count else { throw Failure(reason: "expected \(count) names with / between them") }
+        return parts
+    }
+
+    /// Does what the command says, and returns the line to answer with: `ok`, JSON, or `error: …`.
+    func perform(on sandbox: Sandbox) -> String {
+        do {
+            return try answer(of: sandbox)
+        } catch let error as FileMakerError {
+            return "error: \(error.code) \(error.message)"
+        } catch {
+            return "error: \(error)"
+        }
+    }
+
+    private func answer(of sandbox: Sandbox) throws -> String {
+        switch self {
+        case .fault(let rule): sandbox.inject(rule)
+        case .clearFaults: sandbox.clearFaults()
+        case .expire: sandbox.expireSessions()
+        case .restart: sandbox.restart()
+        case .reset: sandbox.reset()
+        case .counters: return try Self.json(CountersLine(sandbox.counters))
+        case .sessions: return try Self.json(sandbox.sessions.map(SessionLine.init))
+        case .records(let table, let database):
+            guard let records = sandbox.records(ofTable: table, inDatabase: database) else { throw FileMakerError(106) }
+            return try Self.json(records)
+        case .lock(let recordId, let table, let database, let isLocked):
+            try sandbox.setLocked(isLocked, recordId: recordId, ofTable: table, inDatabase: database)
+        case .save(let folder): try sandbox.save(to: URL(fileURLWithPath: folder, isDirectory: true))
+        }
+        return "ok"
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// The counters as `counters` prints them.
+private struct CountersLine: Encodable {
+    var requests: [String: Int]
+    var strayRequests, logins, failedLogins, logouts, expiredSessions, openSessions: Int
+    var mostConcurrentRequests, executedWrites, scriptRuns, connections: Int
+
+    init(_ counters: Sandbox.Counters) {
+        requests = Dictionary(uniqueKeysWithValues: counters.requests.map { ($0.key.rawValue, $0.value) })
+        strayRequests = counters.strayRequests
+        logins = counters.logins
+        failedLogins = counters.failedLogins
+        logouts = counters.logouts
+        expiredSessions = counters.expiredSessions
+        openSessions = counters.openSessions
+        mostConcurrentRequests = counters.mostConcurrentRequests
+        executedWrites = counters.executedWrites
+        scriptRuns = counters.scriptRuns
+        connections = counters.connections
+    }
+}
+
+/// A session as `sessions` prints it.
+private struct SessionLine: Encodable {
+    var account, database: String
+    var isInUse: Bool
+
+    init(_ session: Sandbox.SessionInfo) {
+        account = session.account
+        database = session.database
+        isInUse = session.isInUse
+    }
+}
+
+/// Reads commands line by line, on a thread of its own, and answers each on standard output. The end of the input ends the
+/// reading, not the sandbox.
+enum ControlReader {
+    static func start(_ sandbox: Sandbox) {
+        Thread.detachNewThread {
+            while let line = readLine() {
+                let line = line.trimmingCharacters(in: .whitespaces)
+                guard !line.isEmpty else { continue }
+                print(answer(to: line, sandbox))
+                fflush(nil)
+            }
+        }
+    }
+
+    static func answer(to line: String, _ sandbox: Sandbox) -> String {
+        do {
+            return try ControlCommand(line).perform(on: sandbox)
+        } catch {
+            return "error: \(error.reason)"
+        }
+    }
+}

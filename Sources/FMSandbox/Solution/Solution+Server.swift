@@ -1,0 +1,76 @@
+extension Solution {
+    /// What a solution asks of the server that hosts it: the release to imitate, and the answer to what sources disagree
+    /// about. ``Sandbox/Configuration`` goes before it; two solutions of one sandbox must not ask for different things.
+    public struct Server: Codable, Sendable, Equatable {
+        /// The release to imitate. The default is ``Sandbox/ServerVersion/v22``.
+        public var version: Sandbox.ServerVersion?
+        /// What a find answers whose offset lies past the end. The default is ``Sandbox/FindPastEnd/noRecordsMatch``.
+        public var findPastEnd: Sandbox.FindPastEnd?
+        /// Whether the names of layouts, fields, portals, scripts and value lists in requests may be written in any case. The
+        /// default is false.
+        public var ignoresNameCase: Bool?
+        /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. The default is
+        /// false.
+        public var newPortalRecordInfoOnCreate: Bool?
+
+        /// Requests to the server; nil where the solution does not care.
+        public init(
+            version: Sandbox.ServerVersion? = nil,
+            findPastEnd: Sandbox.FindPastEnd? = nil,
+            ignoresNameCase: Bool? = nil,
+            newPortalRecordInfoOnCreate: Bool? = nil
+        ) {
+            self.version = version
+            self.findPastEnd = findPastEnd
+            self.ignoresNameCase = ignoresNameCase
+            self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
+        }
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case version, findPastEnd, ignoresNameCase, newPortalRecordInfoOnCreate
+        }
+
+        /// Reads the documented JSON form.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            version = try container.decodeIfPresent(Sandbox.ServerVersion.self, forKey: .version)
+            findPastEnd = try container.decodeIfPresent(Sandbox.FindPastEnd.self, forKey: .findPastEnd)
+            ignoresNameCase = try container.decodeIfPresent(Bool.self, forKey: .ignoresNameCase)
+            newPortalRecordInfoOnCreate =
+                try container.decodeIfPresent(Bool.self, forKey: .newPortalRecordInfoOnCreate)
+        }
+    }
+}
+
+/// The server that a sandbox imitates, in the points where releases differ and sources disagree.
+struct ServerTraits: Equatable, Sendable {
+    let version: Sandbox.ServerVersion
+    let findPastEnd: Sandbox.FindPastEnd
+    let ignoresNameCase: Bool
+    let newPortalRecordInfoOnCreate: Bool
+
+    /// What the configuration says, else what the solutions say, else the default.
+    init(_ configuration: Sandbox.Configuration, _ solutions: [Solution]) throws {
+        func trait<Value: Equatable>(_ key: String, _ wanted: KeyPath<Solution.Server, Value?>) throws -> Value? {
+            var trait: Value?
+            for solution in solutions {
+                guard let value = solution.server[keyPath: wanted] else { continue }
+                guard trait == nil || trait == value else {
+                    throw SolutionError(
+                        solution: solution.name,
+                        path: "server.\(key)",
+                        reason: "another solution asks for something else"
+                    )
+                }
+                trait = value
+            }
+            return trait
+        }
+        version = try configuration.serverVersion ?? trait("version", \.version) ?? .v22
+        findPastEnd = try configuration.findPastEnd ?? trait("findPastEnd", \.findPastEnd) ?? .noRecordsMatch
+        ignoresNameCase = try configuration.ignoresNameCase ?? trait("ignoresNameCase", \.ignoresNameCase) ?? false
+        newPortalRecordInfoOnCreate =
+            try configuration.newPortalRecordInfoOnCreate
+            ?? trait("newPortalRecordInfoOnCreate", \.newPortalRecordInfoOnCreate) ?? false
+    }
+}

@@ -1,0 +1,71 @@
+import CustomDump
+import FMSandbox
+import Foundation
+import Testing
+
+@testable import FMDataCLI
+
+@Suite struct ControlCommandTests {
+    @Test(arguments: [
+        ("fault find:html502*2", ControlCommand.fault(.init(.html(status: 502), on: .find, count: 2))),
+        ("clear-faults", .clearFaults), ("expire", .expire), ("restart", .restart), ("reset", .reset),
+        ("counters", .counters), ("sessions", .sessions),
+        ("records World/Contacts", .records(table: "Contacts", database: "World")),
+        ("lock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: true)),
+        ("unlock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: false)),
+        ("save a folder", .save(folder: "a folder")),
+    ])
+    func aLineIsRead(_ line: String, _ command: ControlCommand) throws {
+        expectNoDifference(try ControlCommand(line), command)
+    }
+
+    @Test(arguments: [
+        "", "nothing", "fault", "fault nonsense", "expire now", "records World", "records a/b/c", "lock World/Contacts",
+        "lock World/Contacts/x", "save",
+    ])
+    func nonsenseIsRefused(_ line: String) {
+        #expect(throws: ControlCommand.Failure.self) { try ControlCommand(line) }
+    }
+
+    @Test func commandsActOnTheSandbox() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        func say(_ line: String) -> String { ControlReader.answer(to: line, sandbox) }
+        #expect(say("fault login:fullHost") == "ok")
+        #expect(sandbox.pendingFaults == [.init(.fullHost, on: .login)])
+        #expect(say("clear-faults") == "ok")
+        #expect(sandbox.pendingFaults.isEmpty)
+        #expect(say("lock World/Contacts/2") == "ok")
+        #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?[1].isLocked == true)
+        #expect(say("reset") == "ok")
+        #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?[1].isLocked == false)
+        #expect(say("lock World/Contacts/99") == "error: 101 Record is missing")
+        #expect(say("records World/Nope") == "error: 106 Table is missing")
+        #expect(say("jump").hasPrefix("error: unknown command"))
+        #expect(say("sessions") == "[]")
+        #expect(say("expire") == "ok")
+        #expect(say("restart") == "ok")
+        let phones = try JSONDecoder().decode(
+            [[String: String]].self,
+            from: Data(stripped(say("records World/Phones")))
+        )
+        #expect(phones.map { $0["Kind"] } == ["work", "home", "mobile"])
+        let counters = try JSONSerialization.jsonObject(with: Data(say("counters").utf8)) as? [String: Any]
+        #expect(counters?["executedWrites"] as? Int == 0)
+        await sandbox.stop()
+    }
+
+    /// Record ids are numbers among texts; the texts alone are looked at.
+    private func stripped(_ json: String) -> [UInt8] {
+        Array(json.replacing(/"\$recordId":\d+,?/, with: "").utf8)
+    }
+
+    @Test func theStateIsSaved() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        #expect(ControlReader.answer(to: "save \(folder.path)", sandbox) == "ok")
+        #expect(try Solution.load(from: folder.appendingPathComponent("World.json")).tables.count == 4)
+        #expect(ControlReader.answer(to: "save /dev/null/x", sandbox).hasPrefix("error: "))
+        await sandbox.stop()
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import CustomDump
+import FMSandbox
+import Testing
+
+@testable import FMDataCLI
+
+@Suite struct SandboxCommandTests {
+    private func command(_ arguments: String...) throws -> SandboxCommand { try SandboxCommand.parse(arguments) }
+
+    @Test func withoutOptionsTheSolutionDecides() throws {
+        let configuration = try command().sandboxConfiguration
+        #expect(configuration.port == 0)
+        #expect(!configuration.tls)
+        #expect(configuration.maximumSessions == 500)
+        #expect(configuration.latency == nil)
+        #expect(configuration.loginThrottling == nil)
+        #expect(configuration.serverVersion == nil)
+        #expect(configuration.findPastEnd == nil)
+        #expect(configuration.ignoresNameCase == nil)
+        #expect(configuration.containerStreaming == .authenticated)
+        #expect(try command().solutions().map(\.name) == ["World"])
+    }
+
+    @Test func everyOptionReachesTheSandbox() throws {
+        let configuration = try command(
+            "--port",
+            "3000",
+            "--tls",
+            "--max-sessions",
+            "3",
+            "--login-attempts",
+            "4",
+            "--latency",
+            "250",
+            "--server-version",
+            "18",
+            "--find-past-end",
+            "empty",
+            "--ignore-name-case",
+            "--open-containers"
+        )
+        .sandboxConfiguration
+        #expect(configuration.port == 3000)
+        #expect(configuration.tls)
+        #expect(configuration.maximumSessions == 3)
+        #expect(configuration.loginThrottling == .init(attempts: 4))
+        #expect(configuration.latency == .milliseconds(250))
+        #expect(configuration.serverVersion == .v18)
+        #expect(configuration.findPastEnd == .emptyPage)
+        #expect(configuration.ignoresNameCase == true)
+        #expect(configuration.containerStreaming == .open)
+    }
+
+    @Test func anAccountIsAddedToEveryDatabase() throws {
+        let accounts = try command("--user", "ADMIN", "--password", "other").solutions()[0].accounts
+        #expect(accounts.filter { $0.name.lowercased() == "admin" }.map(\.password) == ["other"])
+    }
+
+    @Test(arguments: [
+        ["--port", "70000"], ["--max-sessions", "-1"], ["--login-attempts", "-1"], ["--latency", "-1"],
+        ["--server-version", "20"], ["--find-past-end", "102"], ["--fault", "nonsense"],
+    ])
+    func nonsenseIsRefused(_ arguments: [String]) {
+        #expect(throws: (any Error).self) { try SandboxCommand.parse(arguments) }
+    }
+
+    @Test func faultsAreInjectedInTheirOrder() throws {
+        let faults = try command("--fault", "find:html502+1*2", "--fault", "reset*always").fault.map(\.rule)
+        expectNoDifference(
+            faults,
+            [.init(.html(status: 502), on: .find, skipping: 1, count: 2), .init(.reset, count: nil)]
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import FMSandbox
+
+@Suite struct ServerTraitsTests {
+    private func solution(_ name: String, _ server: Solution.Server) -> Solution {
+        Solution(name: name, server: server)
+    }
+
+    @Test func withoutAWordItIsTheNewestServer() throws {
+        let traits = try ServerTraits(.init(), [.sample])
+        #expect(traits.version == .v22)
+        #expect(traits.findPastEnd == .noRecordsMatch)
+        #expect(!traits.ignoresNameCase)
+        #expect(!traits.newPortalRecordInfoOnCreate)
+    }
+
+    @Test func theSolutionDecidesUnlessTheConfigurationDoes() throws {
+        let server = Solution.Server(
+            version: .v18,
+            findPastEnd: .emptyPage,
+            ignoresNameCase: true,
+            newPortalRecordInfoOnCreate: true
+        )
+        let solutions = [solution("A", .init()), solution("B", server), solution("C", .init(version: .v18))]
+        let theirs = try ServerTraits(.init(), solutions)
+        #expect(theirs.version == .v18)
+        #expect(theirs.findPastEnd == .emptyPage)
+        #expect(theirs.ignoresNameCase)
+        #expect(theirs.newPortalRecordInfoOnCreate)
+        let ours = try ServerTraits(
+            .init(
+                serverVersion: .v19,
+                findPastEnd: .recordMissing,
+                ignoresNameCase: false,
+                newPortalRecordInfoOnCreate: false
+            ),
+            solutions
+        )
+        #expect(ours.version == .v19)
+        #expect(ours.findPastEnd == .recordMissing)
+        #expect(!ours.ignoresNameCase)
+        #expect(!ours.newPortalRecordInfoOnCreate)
+    }
+
+    @Test func solutionsThatDisagreeDoNotStart() throws {
+        let solutions = [solution("A", .init(version: .v18)), solution("B", .init(version: .v19))]
+        let error = #expect(throws: SolutionError.self) { try Engine(solutions, configuration: .init()) }
+        #expect(error?.solution == "B")
+        #expect(error?.path == "server.version")
+        // The configuration settles it.
+        #expect(try Engine(solutions, configuration: .init(serverVersion: .v22)).version == .v22)
+    }
+
+    /// What differs in case alone is one name then.
+    @Test func namesThatFallTogetherDoNotStart() throws {
+        let solution = Solution.oneTable([.init("Name"), .init("NAME")])
+        #expect(throws: Never.self) { try ModelBuilder.build([solution]) }
+        let error = #expect(throws: SolutionError.self) {
+            try Engine([solution], configuration: .init(ignoresNameCase: true))
+        }
+        #expect(error?.path == "tables[0].fields[1].name")
+    }
+}
