@@ -44,7 +44,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     func run(_ exchange: Exchange, on connection: HTTP1Connection) {
         guard let sink = exchange.begin(on: connection) else {
-            pool.released(connection, lifetime: nil)
+            pool.returned(connection, lifetime: machine.lifetime)
             return
         }
         let framing = exchange.framing
