@@ -22,7 +22,7 @@ public import OpenCombine
 ///
 /// **A server that is down** is told at once: every request that waits for a connection fails with the reason of the failed
 /// attempt (``HTTPClientError/Code/connectionRefused`` and its kin), as soon as no connection is left that could serve it. The
-/// next request tries again immediately. Only after a second failure in a row do requests wait before they try, 50 ms at
+/// next request tries again immediately. Only after a second failure in a row do requests wait before they try, 100 ms at
 /// first and never more than a second, so that a thousand requests are not a thousand attempts.
 public final class HTTPClient: Sendable {
     let configuration: HTTPClientConfiguration

@@ -58,8 +58,12 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             return
         }
         self.connection = connection
-        let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop)
-        running = Running(exchange: exchange, sink: sink, upload: upload)
+        running = Running(exchange: exchange, sink: sink)
+        if let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop) {
+            // To make the stream is to call the user, who may have cancelled there.
+            guard running?.exchange === exchange else { return upload.cancel() }
+            running?.upload = upload
+        }
         parser.begin(method: framing.method)
         context.writeAndFlush(wrapOutboundOut(framing.head), promise: nil)
         if machine.becameWritable() { running?.upload?.pull() }

@@ -18,7 +18,8 @@ final class ConnectionPool: @unchecked Sendable {
     private var attempts: [ConnectionID: ConnectionAttempt] = [:]
     /// Why the last attempt failed, while none succeeds.
     private var connectError: HTTPClientError?
-    private var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
+    private var timer: Timer?
+    private var lastTimer = 0
     private var drained: [EventLoopPromise<Void>] = []
     private var isShutDown = false
 
@@ -82,9 +83,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    private func timePassed() {
+    private func fired(_ name: Int) {
         handle {
-            timer = nil
+            if timer?.name == name { timer = nil }
             return machine.timePassed(now: .now())
         }
     }
@@ -95,7 +96,7 @@ final class ConnectionPool: @unchecked Sendable {
     func shutDown(_ promise: EventLoopPromise<Void>?) {
         handle {
             isShutDown = true
-            timer?.scheduled.cancel()
+            timer?.scheduled?.cancel()
             timer = nil
             if let promise { drained.append(promise) }
             return machine.shutDown()
@@ -111,6 +112,13 @@ final class ConnectionPool: @unchecked Sendable {
     var counts: PoolCounts { lock.withLock { machine.counts } }
 
     // MARK: Acting
+
+    private struct Timer {
+        let name: Int
+        let deadline: NIODeadline
+        /// `nil` while a thread is about to set it.
+        var scheduled: Scheduled<Void>?
+    }
 
     /// Actions with the things their ids stand for, taken under the lock and used outside.
     private struct Work {
@@ -191,16 +199,23 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func wake(at deadline: NIODeadline) {
-        // Weak: a timer must not keep the pool of a forgotten client.
-        let next = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.timePassed() ?? () }
-        let superfluous = lock.withLock {
-            // A shutdown on another thread has called off all timers.
-            if isShutDown { return next as Scheduled<Void>? }
+        // Named before it is set: it may fire before this thread comes on, and one that was replaced may fire all the same.
+        let (name, superseded): (Int?, Scheduled<Void>?) = lock.withLock {
             // Another thread may have set an earlier one meanwhile; when that fires, the machine asks for this one again.
-            if let timer, timer.deadline <= deadline { return next }
-            defer { timer = (deadline, next) }
-            return timer?.scheduled
+            if isShutDown || (timer.map { $0.deadline <= deadline } ?? false) { return (nil, nil) }
+            lastTimer += 1
+            defer { timer = Timer(name: lastTimer, deadline: deadline) }
+            return (lastTimer, timer?.scheduled)
         }
-        superfluous?.cancel()
+        superseded?.cancel()
+        guard let name else { return }
+        // Weak: a timer must not keep the pool of a forgotten client.
+        let scheduled = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.fired(name) ?? ()
+        }
+        let isWanted = lock.withLock {
+            if timer?.name == name { timer?.scheduled = scheduled }
+            return timer?.name == name
+        }
+        if !isWanted { scheduled.cancel() }
     }
 }

@@ -66,6 +66,27 @@ struct CancellationTests {
         }
     }
 
+    /// On the event loop, when the body is asked for: before a byte is sent.
+    @Test func whileTheBodyIsMadeNothingIsSent() async throws {
+        try await withServer(answer: { _ in ok() }) { client, server, origin in
+            let canceller = SerialCancellable()
+            let cancelled = Gate()
+            let subscriber = Subscriber()
+            canceller.set(subscriber)
+            let body = HTTPBody.stream(length: 3, isReplayable: false) {
+                canceller.cancel()
+                return Empty(completeImmediately: false).handleEvents(receiveCancel: { cancelled.open() })
+                    .eraseToAnyPublisher()
+            }
+            client.response(HTTPRequest(method: .PUT, origin: origin, target: "/", body: body)).subscribe(subscriber)
+            await cancelled.wait()
+            await until { client.counts == PoolCounts() }
+            #expect(subscriber.history.count == 1)
+            await server.allConnectionsClosed()
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test func whileWaitingForTheAnswerTheConnectionIsClosed() async throws {
         try await withServer(answer: { _ in [] }) { client, server, origin in
             let subscriber = Subscriber()

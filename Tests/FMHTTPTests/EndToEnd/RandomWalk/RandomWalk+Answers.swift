@@ -19,9 +19,9 @@ extension RandomWalk {
     static func answer(_ request: FaultServer.Request, attempt: Int, _ plan: Plan) -> [FaultServer.Step] {
         let number = UInt64(request.target.dropFirst()) ?? 0
         var random = SeededRandom(seed: plan.seed << 40 ^ number << 8 ^ UInt64(attempt))
-        let form = Form.allCases.randomElement(using: &random) ?? .length
+        let form = Form.often.randomElement(using: &random) ?? .length
         let whole = form.text(request.target)
-        guard Int.random(in: 0..<10, using: &random) >= 6 else {
+        guard Int.random(in: 0..<10, using: &random) >= 7 else {
             return form.endsWithConnection ? [.send(whole), .close] : [.send(whole)]
         }
         return spoil(whole, form, request.target, &random)
@@ -30,6 +30,9 @@ extension RandomWalk {
     /// The ways to send one and the same body.
     private enum Form: CaseIterable {
         case length, chunks, informational, lastOfConnection, briefly, untilClose
+
+        /// Those that keep the connection come more often.
+        static let often = allCases + [.length, .chunks, .informational, .briefly, .length, .chunks]
 
         var endsWithConnection: Bool { self == .untilClose }
 
@@ -77,7 +80,7 @@ extension RandomWalk {
         // Slow, or much.
         case 10: return form.endsWithConnection ? [.send(whole), .close] : [.sendByteByByte(whole)]
         case 11:
-            let count = 200_000
+            let count = 100_000
             return [
                 .send("\(head)X-Zeros: \(count)\r\nContent-Length: \(body.utf8.count + count)\r\n\r\n\(body)"),
                 .sendZeros(count),

@@ -1,5 +1,6 @@
 import FMHTTP
 import FMTestSupport
+import Foundation
 import NIOCore
 import NIOPosix
 import OpenCombine
@@ -7,6 +8,20 @@ import OpenCombine
 /// One walk: a client with a few connections, a server that answers as `RandomWalk+Answers` says, and so many requests.
 enum RandomWalk {
     struct Plan: Sendable, CustomStringConvertible {
+        /// 20,000 requests in eight walks, or as many as the environment says.
+        static let all: [Plan] = (1...8).map { seed in
+            // A handshake costs as much as many requests.
+            let isEncrypted = seed.isMultiple(of: 4)
+            let asked = ProcessInfo.processInfo.environment["FMDATA_WALK"].flatMap { Int($0) }
+            return Plan(
+                seed: UInt64(seed),
+                requestCount: asked ?? (isEncrypted ? 500 : 3_200),
+                isEncrypted: isEncrypted,
+                answersEarly: seed == 3,
+                delivery: seed.isMultiple(of: 2) ? .eventLoop : .background
+            )
+        }
+
         var seed: UInt64
         var requestCount: Int
         var isEncrypted: Bool
@@ -27,8 +42,8 @@ enum RandomWalk {
     /// How many requests are under way at the same time.
     private static let width = 16
 
-    /// Returns what happened when everything has ended, and how many timers the client left.
-    static func run(_ plan: Plan) async throws -> (Ledger, leftTimers: Int) {
+    /// Returns what happened when everything has ended, and the timers that the client left.
+    static func run(_ plan: Plan) async throws -> (Ledger, leftTimers: [Int]) {
         let ledger = Locked(Ledger())
         var options = FaultServer.Options(
             tls: plan.isEncrypted ? try TestCertificates.serverContext() : nil,
@@ -67,8 +82,8 @@ enum RandomWalk {
         await server.allConnectionsClosed()
         try await server.stopped()
         // A timer that was called off on another thread leaves its loop a moment later.
-        var timers = try await group.timerCount()
-        for _ in 0..<20 where timers > 0 { timers = try await group.timerCount() }
+        var timers = try await group.timers()
+        for _ in 0..<20 where !timers.isEmpty { timers = try await group.timers() }
         try await group.shutdownGracefully()
         return (ledger.value, timers)
     }
