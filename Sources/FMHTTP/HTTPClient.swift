@@ -18,6 +18,11 @@ public import OpenCombine
 /// **Sent once.** A request that may change something (``HTTPRequest/isSafeToRepeat`` is `false`) is never sent a second
 /// time once a byte of it may have reached the server; the error's ``HTTPClientError/outcome`` says what is known.
 /// Redirects are not followed: a 3xx is a response like any other.
+///
+/// **A server that is down** is told at once: every request that waits for a connection fails with the reason of the failed
+/// attempt (``HTTPClientError/Code/connectionRefused`` and its kin), as soon as no connection is left that could serve it. The
+/// next request tries again immediately. Only after a second failure in a row do requests wait before they try, 100 ms at
+/// first and never more than a second, so that a thousand requests are not a thousand attempts.
 public final class HTTPClient: Sendable {
     let configuration: HTTPClientConfiguration
     private let eventLoopGroup: any EventLoopGroup
@@ -186,6 +191,7 @@ extension ConnectionFactory {
         pinnedKeys = configuration.tls.pinnedKeys
         maximumInflationRatio = configuration.maximumInflationRatio
         proxy = ProxyResolver(configuration.proxy)
+        lookUp = configuration.lookUp
     }
 }
 

@@ -1,3 +1,5 @@
+package import NIOCore
+
 /// Everything about an ``HTTPClient`` that can be chosen. Every part has a default that suits a service.
 public struct HTTPClientConfiguration: Sendable {
     /// Where values and completions arrive.
@@ -62,6 +64,8 @@ public struct HTTPClientConfiguration: Sendable {
     public var decompression: Decompression
     /// The proxy. The default is what the environment says; see ``ProxyOptions/environment``.
     public var proxy: ProxyOptions
+    /// How names become addresses. Tests bring their own.
+    package var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = HostResolver.system
 
     /// `nil` when bodies stay as they are.
     var maximumInflationRatio: Int? {

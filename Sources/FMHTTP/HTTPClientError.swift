@@ -71,7 +71,7 @@ extension HTTPClientError {
 
         /// The host's name has no address.
         public static let unknownHost = Code("unknownHost", "the host is not known")
-        /// The server (or a firewall) refused the connection.
+        /// The server (or a firewall) refused the connection. Told as soon as it happens; see ``HTTPClient``.
         public static let connectionRefused = Code("connectionRefused", "the connection was refused")
         /// The connection failed in another way: no route, network down.
         public static let connectFailed = Code("connectFailed", "no connection could be made")

@@ -2,7 +2,7 @@
 public struct TLSOptions: Sendable, Hashable {
     /// Certificates in PEM, one or several.
     public enum Certificates: Sendable, Hashable {
-        /// The path of a PEM file. Read when the first connection is made.
+        /// The path of a PEM file. Read when the first connection is made, and again for the next one if that failed.
         case file(String)
         /// The text of a PEM file.
         case pem([UInt8])

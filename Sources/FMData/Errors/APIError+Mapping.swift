@@ -37,7 +37,7 @@ extension FMRest.APIError {
         let code: Code
         switch error.code {
         case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
-        case .tlsFailure, .certificateInvalid: code = .tls
+        case .tlsFailure, .certificateInvalid, .certificatePinMismatch, .invalidTLSOptions: code = .tls
         case .responseTooLarge, .headTooLarge: code = .responseTooLarge
         case .insecureScheme, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
         case .shutdown: code = .shutdown

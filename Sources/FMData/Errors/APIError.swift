@@ -90,7 +90,8 @@ extension FMRest.APIError {
         public static let invalidRequest = Code("invalidRequest")
         /// No connection, or one that broke; see `underlying`.
         public static let network = Code("network")
-        /// TLS failed: a certificate that does not verify, no common version.
+        /// TLS failed: a certificate that does not verify, a key that is not pinned, no common version, a certificate file
+        /// of the configuration that cannot be read.
         public static let tls = Code("tls")
         /// A time limit passed: connecting, the first byte, silence, the whole, or waiting for a session.
         public static let timeout = Code("timeout")

@@ -98,7 +98,7 @@ extension DataAPI {
 
     /// Spans after which a request fails with ``FMRest/APIError/Code/timeout``. `nil` waits for ever.
     public struct Timeouts: Hashable, Sendable {
-        /// To have a connection, with TLS. The default is 10 s.
+        /// To have a connection, with TLS. The default is 10 s. A server that refuses the connection is told at once.
         public var connect: Duration? = .seconds(10)
         /// From the end of the request to the first byte of the answer: finds in unindexed fields and scripts take their
         /// time. The default is 120 s.

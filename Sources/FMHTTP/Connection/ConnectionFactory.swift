@@ -10,37 +10,35 @@ struct ConnectionFactory: Sendable {
     let tls: TLSContext
     let pinnedKeys: Set<String>
     let proxy: ProxyResolver
+    let lookUp: HostResolver.LookUp
 
-    /// Fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
-    func connect(
-        _ id: ConnectionID,
-        to origin: Origin,
-        pool: ConnectionPool,
-        on eventLoop: any EventLoop
-    ) -> EventLoopFuture<HTTP1Connection> {
+    /// Begins the attempt. It fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
+    func begin(_ attempt: ConnectionAttempt, _ id: ConnectionID, to origin: Origin, pool: ConnectionPool) {
         let deadline = connectTimeout.map { NIODeadline.now().advanced(by: $0) }
         switch origin.scheme {
         case .http:
-            return open(id, to: origin, pool: pool, on: eventLoop, deadline: deadline, tls: nil)
+            open(attempt, id, to: origin, pool: pool, deadline: deadline, tls: nil)
         case .https:
-            return tls.get(on: eventLoop)
-                .flatMapErrorThrowing { error in
+            tls.get(on: attempt.eventLoop).whenComplete { result in
+                switch result {
+                case .success(let tls):
+                    open(attempt, id, to: origin, pool: pool, deadline: deadline, tls: tls)
+                case .failure(let error):
                     let text = ConnectionFailure.text(of: error)
-                    throw HTTPClientError(.invalidTLSOptions, .notSent, origin: origin, detail: text)
+                    attempt.ready.fail(HTTPClientError(.invalidTLSOptions, .notSent, origin: origin, detail: text))
                 }
-                .flatMap { open(id, to: origin, pool: pool, on: eventLoop, deadline: deadline, tls: $0) }
+            }
         }
     }
 
     private func open(
+        _ attempt: ConnectionAttempt,
         _ id: ConnectionID,
         to origin: Origin,
         pool: ConnectionPool,
-        on eventLoop: any EventLoop,
         deadline: NIODeadline?,
         tls: NIOSSLContext?
-    ) -> EventLoopFuture<HTTP1Connection> {
-        let ready = eventLoop.makePromise(of: HTTP1Connection.self)
+    ) {
         let proxy = proxy.proxy(for: origin)
         let newConnection = ConnectionSetup(
             id: id,
@@ -51,24 +49,24 @@ struct ConnectionFactory: Sendable {
             pinnedKeys: pinnedKeys,
             parserLimits: parserLimits
         )
-        ClientBootstrap(group: eventLoop)
-            .resolver(HostResolver(eventLoop: eventLoop))
+        ClientBootstrap(group: attempt.eventLoop)
+            .resolver(HostResolver(eventLoop: attempt.eventLoop, lookUp: lookUp))
             .connectTimeout(connectTimeout ?? .hours(24))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    try attempt.add(channel)
                     let handler = HTTP1ChannelHandler(
                         id: id,
                         pool: pool,
                         limits: parserLimits,
                         maximumInflationRatio: maximumInflationRatio
                     )
-                    let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: ready)
+                    let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
                     try channel.pipeline.syncOperations.addHandlers(setup, handler)
                 }
             }
             .connect(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
-            .cascadeFailure(to: ready)
-        return ready.futureResult
+            .cascadeFailure(to: attempt.ready)
     }
 }

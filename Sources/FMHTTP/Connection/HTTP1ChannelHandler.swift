@@ -27,15 +27,14 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         let exchange: Exchange
         let connection: HTTP1Connection
         let sink: any ResponseSink
-        let upload: Upload?
+        var upload: Upload?
         var isCompressed = false
         var figures = ExchangeFigures()
 
-        init(_ exchange: Exchange, on connection: HTTP1Connection, sink: any ResponseSink, upload: Upload?) {
+        init(_ exchange: Exchange, on connection: HTTP1Connection, sink: any ResponseSink) {
             self.exchange = exchange
             self.connection = connection
             self.sink = sink
-            self.upload = upload
         }
     }
 
@@ -50,7 +49,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     func run(_ exchange: Exchange, on connection: HTTP1Connection) {
         guard let sink = exchange.begin(on: connection) else {
-            pool.released(connection, lifetime: nil)
+            pool.returned(connection, lifetime: machine.lifetime)
             return
         }
         let framing = exchange.framing
@@ -63,8 +62,12 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             exchange.failed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
             return
         }
-        let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop)
-        running = Running(exchange, on: connection, sink: sink, upload: upload)
+        running = Running(exchange, on: connection, sink: sink)
+        if let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop) {
+            // To make the stream is to call the user, who may have cancelled there.
+            guard let running, running.exchange === exchange else { return upload.cancel() }
+            running.upload = upload
+        }
         parser.begin(method: framing.method)
         context.writeAndFlush(wrapOutboundOut(framing.head), promise: nil)
         if machine.becameWritable() { running?.upload?.pull() }

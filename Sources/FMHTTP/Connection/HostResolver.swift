@@ -22,10 +22,15 @@ final class HostResolver: Resolver, Sendable {
         case needsLookUp
     }
 
+    /// All addresses of a host; may block, or throw an error whose text may be shown.
+    typealias LookUp = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
+
+    private let lookUp: LookUp
     private let v4: EventLoopPromise<[SocketAddress]>
     private let v6: EventLoopPromise<[SocketAddress]>
 
-    init(eventLoop: any EventLoop) {
+    init(eventLoop: any EventLoop, lookUp: @escaping LookUp) {
+        self.lookUp = lookUp
         v4 = eventLoop.makePromise()
         v6 = eventLoop.makePromise()
     }
@@ -39,7 +44,7 @@ final class HostResolver: Resolver, Sendable {
             self.v4.succeed(v4)
             self.v6.succeed(v6)
         case .needsLookUp:
-            DispatchQueue(label: "FMHTTP.resolver").async { self.lookUp(host, port) }
+            DispatchQueue(label: "FMHTTP.resolver").async { self.answer(host, port) }
         }
         return v6.futureResult
     }
@@ -60,7 +65,19 @@ final class HostResolver: Resolver, Sendable {
         }
     }
 
-    private func lookUp(_ host: String, _ port: Int) {
+    private func answer(_ host: String, _ port: Int) {
+        do {
+            let addresses = try lookUp(host, port)
+            v4.succeed(addresses.filter { $0.protocol == .inet })
+            v6.succeed(addresses.filter { $0.protocol == .inet6 })
+        } catch {
+            v4.fail(error)
+            v6.fail(error)
+        }
+    }
+
+    /// What the system says.
+    static let system: LookUp = { host, port in
         var hints = addrinfo()
         #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -70,24 +87,20 @@ final class HostResolver: Resolver, Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, String(port), &hints, &list)
         guard status == 0 else {
-            let error = LookUpFailed(description: gai_strerror(status).map { String(cString: $0) } ?? "error \(status)")
-            v4.fail(error)
-            v6.fail(error)
-            return
+            throw LookUpFailed(description: gai_strerror(status).map { String(cString: $0) } ?? "error \(status)")
         }
         defer { freeaddrinfo(list) }
-        var found: (v4: [SocketAddress], v6: [SocketAddress]) = ([], [])
+        var found: [SocketAddress] = []
         for entry in sequence(first: list, next: { $0?.pointee.ai_next }) {
             guard let entry, let address = entry.pointee.ai_addr else { continue }
             let bytes = UnsafeRawPointer(address)
             switch entry.pointee.ai_family {
-            case AF_INET: found.v4.append(SocketAddress(bytes.load(as: sockaddr_in.self), host: host))
-            case AF_INET6: found.v6.append(SocketAddress(bytes.load(as: sockaddr_in6.self), host: host))
+            case AF_INET: found.append(SocketAddress(bytes.load(as: sockaddr_in.self), host: host))
+            case AF_INET6: found.append(SocketAddress(bytes.load(as: sockaddr_in6.self), host: host))
             default: continue
             }
         }
-        v4.succeed(found.v4)
-        v6.succeed(found.v6)
+        return found
     }
 }
 

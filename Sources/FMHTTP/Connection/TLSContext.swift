@@ -4,7 +4,8 @@ internal import NIOPosix
 internal import NIOSSL
 
 /// The one TLS context of a client, made when first needed and away from event loops: it reads files, and the system's
-/// authorities are some hundred kilobytes of text.
+/// authorities are some hundred kilobytes of text. One that failed is made anew for the next connection: its files may be
+/// there by then.
 final class TLSContext: Sendable {
     private let options: TLSOptions
     private let made: NIOLockedValueBox<EventLoopFuture<NIOSSLContext>?> = NIOLockedValueBox(nil)
@@ -12,15 +13,23 @@ final class TLSContext: Sendable {
     init(_ options: TLSOptions) { self.options = options }
 
     func get(on eventLoop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
-        let future = made.withLockedValue { made in
-            if let made { return made }
+        let (future, isNew) = made.withLockedValue { made in
+            if let made { return (made, false) }
             let future = NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [options] in
                 try NIOSSLContext(configuration: TLSContext.configuration(options))
             }
             made = future
-            return future
+            return (future, true)
         }
+        // Before the caller hears of the failure: when he tries again, he does not meet it again.
+        if isNew { future.whenFailure { _ in self.forget(future) } }
         return future.hop(to: eventLoop)
+    }
+
+    private func forget(_ failed: EventLoopFuture<NIOSSLContext>) {
+        made.withLockedValue { made in
+            if made === failed { made = nil }
+        }
     }
 
     private static func configuration(_ options: TLSOptions) throws -> TLSConfiguration {

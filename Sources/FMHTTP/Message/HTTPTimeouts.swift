@@ -2,8 +2,9 @@ internal import NIOCore
 
 /// How long the parts of a request may take. Each limit has an error code of its own; `nil` means no limit.
 public struct HTTPTimeouts: Sendable, Hashable {
-    /// Waiting for a connection while all are busy. The default is 60 s.
-    /// Error: ``HTTPClientError/Code/queueTimeout``.
+    /// Waiting for a connection while all are busy. The default is 60 s. When connections cannot even be made and none is
+    /// busy, nobody waits for this: the error of the attempt comes at once.
+    /// Error: ``HTTPClientError/Code/queueTimeout``, with the reason of the last failed attempt if there is one.
     public var queue: Duration?
     /// Making a connection: look-up, TCP, proxy and TLS together. The default is 10 s.
     /// Error: ``HTTPClientError/Code/connectTimeout``.

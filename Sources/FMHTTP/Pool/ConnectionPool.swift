@@ -15,9 +15,13 @@ final class ConnectionPool: @unchecked Sendable {
     private var machine: PoolStateMachine
     private var waiting: [RequestID: Exchange] = [:]
     private var connections: [ConnectionID: HTTP1Connection] = [:]
+    private var attempts: [ConnectionID: ConnectionAttempt] = [:]
+    /// Why the last attempt failed, while none succeeds.
     private var connectError: HTTPClientError?
-    private var timer: (deadline: NIODeadline, scheduled: Scheduled<Void>)?
+    private var timer: Timer?
+    private var lastTimer = 0
     private var drained: [EventLoopPromise<Void>] = []
+    private var isShutDown = false
 
     init(
         origin: Origin,
@@ -50,6 +54,10 @@ final class ConnectionPool: @unchecked Sendable {
         handle { machine.released(connection.id, lifetime: lifetime, now: .now()) }
     }
 
+    func returned(_ connection: HTTP1Connection, lifetime: Int?) {
+        handle { machine.returned(connection.id, lifetime: lifetime, now: .now()) }
+    }
+
     func closed(_ id: ConnectionID) {
         handle {
             connections.removeValue(forKey: id)
@@ -60,20 +68,23 @@ final class ConnectionPool: @unchecked Sendable {
     private func connected(_ connection: HTTP1Connection) {
         handle {
             connections[connection.id] = connection
+            attempts[connection.id] = nil
+            connectError = nil
             return machine.connected(connection.id, now: .now())
         }
     }
 
     private func connectFailed(_ id: ConnectionID, _ error: HTTPClientError) {
         handle {
+            attempts[id] = nil
             connectError = error
             return machine.connectFailed(id, now: .now(), jitter: .random(in: 0..<1))
         }
     }
 
-    private func timePassed() {
+    private func fired(_ name: Int) {
         handle {
-            timer = nil
+            if timer?.name == name { timer = nil }
             return machine.timePassed(now: .now())
         }
     }
@@ -83,7 +94,8 @@ final class ConnectionPool: @unchecked Sendable {
     /// Fails what waits, lets what runs end, and succeeds the promise when nothing is left.
     func shutDown(_ promise: EventLoopPromise<Void>?) {
         handle {
-            timer?.scheduled.cancel()
+            isShutDown = true
+            timer?.scheduled?.cancel()
             timer = nil
             if let promise { drained.append(promise) }
             return machine.shutDown()
@@ -100,11 +112,19 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Acting
 
+    private struct Timer {
+        let name: Int
+        let deadline: NIODeadline
+        /// `nil` while a thread is about to set it.
+        var scheduled: Scheduled<Void>?
+    }
+
     /// Actions with the things their ids stand for, taken under the lock and used outside.
     private struct Work {
         var run: (HTTP1Connection, Exchange)?
-        var connect: [ConnectionID] = []
+        var connect: [(ConnectionID, ConnectionAttempt)] = []
         var close: [HTTP1Connection] = []
+        var abandon: [ConnectionAttempt] = []
         var fail: [(Exchange, HTTPClientError)] = []
         var wakeAt: NIODeadline?
         var drained: [EventLoopPromise<Void>] = []
@@ -124,8 +144,13 @@ final class ConnectionPool: @unchecked Sendable {
         } else if let submitted {
             waiting[submitted.id] = submitted
         }
-        work.connect = actions.connect
+        for id in actions.connect {
+            let attempt = ConnectionAttempt(on: eventLoopGroup.next())
+            attempts[id] = attempt
+            work.connect.append((id, attempt))
+        }
         work.close = actions.close.compactMap { connections[$0] }
+        work.abandon = actions.abandon.compactMap { attempts[$0] }
         for failed in actions.fail {
             guard let exchange = waiting.removeValue(forKey: failed.id) else { continue }
             work.fail.append((exchange, lockedError(failed.reason)))
@@ -140,7 +165,14 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func lockedError(_ reason: PoolStateMachine.FailureReason) -> HTTPClientError {
         switch reason {
-        case .deadline(let code): HTTPClientError(code, .notSent, origin: origin)
+        case .deadline(let code):
+            // A server that cannot be reached is what the caller should hear of, also where the wait was for a busy connection.
+            HTTPClientError(
+                code,
+                .notSent,
+                origin: origin,
+                detail: connectError.map { "the last attempt to connect: \($0.code.explanation)" }
+            )
         case .shutdown: HTTPClientError(.shutdown, .notSent, origin: origin)
         case .connectFailed: connectError ?? HTTPClientError(.connectFailed, .notSent, origin: origin)
         }
@@ -148,32 +180,43 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func perform(_ work: Work) {
         if let (connection, exchange) = work.run { connection.run(exchange) }
-        for id in work.connect { connect(id) }
+        for (id, attempt) in work.connect { connect(id, attempt) }
         for connection in work.close { connection.close() }
+        for attempt in work.abandon { attempt.abandon(HTTPClientError(.shutdown, .notSent, origin: origin)) }
         for (exchange, error) in work.fail { exchange.refused(error) }
         if let wakeAt = work.wakeAt { wake(at: wakeAt) }
         for promise in work.drained { promise.succeed() }
     }
 
-    private func connect(_ id: ConnectionID) {
-        factory.connect(id, to: origin, pool: self, on: eventLoopGroup.next()).whenComplete { result in
+    private func connect(_ id: ConnectionID, _ attempt: ConnectionAttempt) {
+        attempt.ready.futureResult.whenComplete { result in
             switch result {
             case .success(let connection): self.connected(connection)
             case .failure(let error):
                 self.connectFailed(id, (error as? HTTPClientError) ?? .connecting(error, origin: self.origin))
             }
         }
+        factory.begin(attempt, id, to: origin, pool: self)
     }
 
     private func wake(at deadline: NIODeadline) {
-        // Weak: a timer must not keep the pool of a forgotten client.
-        let next = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.timePassed() ?? () }
-        let superfluous = lock.withLock {
+        // Named before it is set: it may fire before this thread comes on, and one that was replaced may fire all the same.
+        let (name, superseded): (Int?, Scheduled<Void>?) = lock.withLock {
             // Another thread may have set an earlier one meanwhile; when that fires, the machine asks for this one again.
-            if let timer, timer.deadline <= deadline { return next as Scheduled<Void>? }
-            defer { timer = (deadline, next) }
-            return timer?.scheduled
+            if isShutDown || (timer.map { $0.deadline <= deadline } ?? false) { return (nil, nil) }
+            lastTimer += 1
+            defer { timer = Timer(name: lastTimer, deadline: deadline) }
+            return (lastTimer, timer?.scheduled)
         }
-        superfluous?.cancel()
+        superseded?.cancel()
+        guard let name else { return }
+        // Weak: a timer must not keep the pool of a forgotten client.
+        let scheduled = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.fired(name) ?? ()
+        }
+        let isWanted = lock.withLock {
+            if timer?.name == name { timer?.scheduled = scheduled }
+            return timer?.name == name
+        }
+        if !isWanted { scheduled.cancel() }
     }
 }

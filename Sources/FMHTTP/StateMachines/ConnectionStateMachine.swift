@@ -31,7 +31,8 @@ struct ConnectionStateMachine: Equatable {
 
     private var state = State.idle
     private var keepsAlive = true
-    private var lifetime: Int?
+    /// What the server last said about how long it keeps the connection.
+    private(set) var lifetime: Int?
     /// How many exchanges have ended well here. A connection that served none cannot be a stale one.
     private(set) var servedCount = 0
 

@@ -8,7 +8,8 @@ internal import NIOCore
 /// - A request that must not run twice takes no connection that has been idle for long: its server may be closing it at
 ///   this moment. A second attempt takes none that was used at all.
 /// - When an attempt to connect fails and nothing else is left to wait for, all waiting requests fail with its reason.
-///   The next attempt waits, each time longer.
+/// - After the first failure the next request tries again at once; after further ones in a row it waits a little, each time
+///   longer, and then tries. So a server that is down is known within about a second, and one that is back is found as soon.
 ///
 /// Pure: it names connections and requests by id; time and jitter are passed in.
 struct PoolStateMachine: Equatable {
@@ -18,7 +19,7 @@ struct PoolStateMachine: Equatable {
         /// How long a connection may have been idle for a request that must not run twice.
         var recentReuse: TimeAmount = .seconds(2)
         var firstBackoff: TimeAmount = .milliseconds(100)
-        var maximumBackoff: TimeAmount = .seconds(5)
+        var maximumBackoff: TimeAmount = .seconds(1)
     }
 
     /// Which connections a request may take.
@@ -59,6 +60,8 @@ struct PoolStateMachine: Equatable {
         var run: Assignment?
         var connect: [ConnectionID] = []
         var close: [ConnectionID] = []
+        /// Give up these attempts to connect; each of them is to be reported as failed.
+        var abandon: [ConnectionID] = []
         var fail: [FailedRequest] = []
         /// Call `timePassed` then. Earlier or more often does no harm.
         var wakeAt: NIODeadline?
@@ -88,7 +91,10 @@ struct PoolStateMachine: Equatable {
     /// Told to close and not yet closed: they count for `drained` only.
     private var closing: Set<ConnectionID> = []
     private var queue = RequestQueue()
-    private var failedAttempts = 0
+    /// How often in a row connecting failed. Attempts that were under way at the same time count as one.
+    private var failedRounds = 0
+    /// The newest attempt of the last of these rounds.
+    private var lastOfRound = 0
     private var nextAttempt: NIODeadline?
     private var wakeAt: NIODeadline?
     private var lastConnection = 0
@@ -126,6 +132,8 @@ struct PoolStateMachine: Equatable {
             return actions
         }
         queue.append(RequestQueue.Entry(id: id, reuse: reuse, deadline: deadline))
+        // A server that restarts, or a network that hiccups, is back at once as a rule: one failure holds up no newcomer.
+        if failedRounds == 1 { nextAttempt = nil }
         connectAsNeeded(now: now, &actions)
         if let deadline { wake(at: deadline.deadline, &actions) }
         return actions
@@ -156,7 +164,7 @@ struct PoolStateMachine: Equatable {
     mutating func connected(_ id: ConnectionID, now: NIODeadline) -> Actions {
         var actions = Actions()
         guard connecting.remove(id) != nil else { return actions }
-        failedAttempts = 0
+        failedRounds = 0
         nextAttempt = nil
         guard lifecycle == .running else {
             close(id, &actions)
@@ -178,11 +186,17 @@ struct PoolStateMachine: Equatable {
     mutating func connectFailed(_ id: ConnectionID, now: NIODeadline, jitter: Double) -> Actions {
         var actions = Actions()
         guard connecting.remove(id) != nil else { return actions }
-        if let nextAttempt, now > nextAttempt.advanced(by: settings.maximumBackoff) { failedAttempts = 0 }
-        failedAttempts += 1
-        nextAttempt = now.advanced(by: backoff(jitter: jitter))
-        if openCount == 0 {
-            for entry in queue.removeAll() { actions.fail.append(FailedRequest(id: entry.id, reason: .connectFailed)) }
+        if id.number > lastOfRound {
+            if let nextAttempt, now > nextAttempt.advanced(by: settings.maximumBackoff) { failedRounds = 0 }
+            failedRounds += 1
+            lastOfRound = lastConnection
+            nextAttempt = now.advanced(by: backoff(jitter: jitter))
+        }
+        if connecting.isEmpty {
+            // An idle connection is no hope (whoever waits may not take it), and a busy one not for a second attempt.
+            let nothingRuns = leased.isEmpty
+            let hopeless = queue.removeAll { nothingRuns || $0.reuse == .never }
+            for entry in hopeless { actions.fail.append(FailedRequest(id: entry.id, reason: .connectFailed)) }
         }
         connectAsNeeded(now: now, &actions)
         drainIfDone(&actions)
@@ -210,6 +224,27 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
+    /// A leased connection comes back as it was: its request was cancelled on the way to it. Nothing is known of how long it
+    /// had rested, so it counts as old.
+    mutating func returned(_ id: ConnectionID, lifetime: Int?, now: NIODeadline) -> Actions {
+        var actions = Actions()
+        guard leased.remove(id) != nil else { return actions }
+        guard lifecycle == .running else {
+            close(id, &actions)
+            return actions
+        }
+        if let next = queue.popFirst(where: { $0.reuse == .any }) {
+            leased.insert(id)
+            actions.run = Assignment(request: next.id, connection: id)
+            return actions
+        }
+        let expiresAt = now.advanced(by: span(lifetime: lifetime))
+        idle.insert(IdleConnection(id: id, parkedAt: .distantPast, expiresAt: expiresAt), at: 0)
+        wake(at: expiresAt, &actions)
+        connectAsNeeded(now: now, &actions)
+        return actions
+    }
+
     /// The connection is closed, in whatever state.
     mutating func closed(_ id: ConnectionID, now: NIODeadline) -> Actions {
         var actions = Actions()
@@ -222,15 +257,17 @@ struct PoolStateMachine: Equatable {
     }
 
     private mutating func park(_ id: ConnectionID, lifetime: Int?, now: NIODeadline, _ actions: inout Actions) {
-        var span = settings.idleLifetime
-        if let lifetime {
-            // The server counts from when it sent its answer, and its FIN needs time to arrive: leave before it does.
-            let announced = TimeAmount.seconds(Int64(clamping: min(lifetime, 1_000_000)))
-            span = min(span, lifetime > 1 ? announced - .seconds(1) : .milliseconds(500))
-        }
-        let expiresAt = now.advanced(by: span)
+        let expiresAt = now.advanced(by: span(lifetime: lifetime))
         idle.append(IdleConnection(id: id, parkedAt: now, expiresAt: expiresAt))
         wake(at: expiresAt, &actions)
+    }
+
+    /// How long an idle connection is kept.
+    private func span(lifetime: Int?) -> TimeAmount {
+        guard let lifetime else { return settings.idleLifetime }
+        // The server counts from when it sent its answer, and its FIN needs time to arrive: leave before it does.
+        let announced = TimeAmount.seconds(Int64(clamping: min(lifetime, 1_000_000)))
+        return min(settings.idleLifetime, lifetime > 1 ? announced - .seconds(1) : .milliseconds(500))
     }
 
     private mutating func close(_ id: ConnectionID, _ actions: inout Actions) {
@@ -259,7 +296,7 @@ struct PoolStateMachine: Equatable {
     }
 
     private func backoff(jitter: Double) -> TimeAmount {
-        let doublings = min(failedAttempts - 1, 20)
+        let doublings = min(failedRounds - 1, 20)
         let full = min(settings.maximumBackoff.nanoseconds, settings.firstBackoff.nanoseconds << doublings)
         return .nanoseconds(full / 2 + Int64(Double(full / 2) * jitter))
     }
@@ -289,7 +326,7 @@ struct PoolStateMachine: Equatable {
 
     // MARK: Shutdown
 
-    /// Refuses the new, fails what waits, closes what is idle, lets run what runs.
+    /// Refuses the new, fails what waits, closes what is idle, gives up what is being connected, lets run what runs.
     mutating func shutDown() -> Actions {
         var actions = Actions()
         guard lifecycle == .running else {
@@ -300,6 +337,7 @@ struct PoolStateMachine: Equatable {
         for entry in queue.removeAll() { actions.fail.append(FailedRequest(id: entry.id, reason: .shutdown)) }
         for connection in idle { close(connection.id, &actions) }
         idle.removeAll()
+        actions.abandon = connecting.sorted { $0.number < $1.number }
         drainIfDone(&actions)
         return actions
     }

@@ -126,61 +126,124 @@ import Testing
 
     // MARK: Everything at once
 
-    /// The size comes from `FMDATA_LOAD`, for a measurement; without it the test is a short one.
-    @Test func faultsOfAllKindsUnderLoad() async throws {
+    /// Expiries, refused logins, restarts, cuts and cancellations at random. The size comes from `FMDATA_LOAD`, for a
+    /// measurement; without it the test is a short one.
+    @Test(.timeLimit(.minutes(60))) func faultsOfAllKindsUnderLoad() async throws {
         let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? 2000
-        let batch = 500
+        let (batch, maximumSessions) = (500, 8)
         try await World.run(client: {
-            $0.sessions.maximumSessions = 8
+            $0.sessions.maximumSessions = maximumSessions
             $0.sessions.minimumBackOff = .milliseconds(1)
             $0.sessions.maximumBackOff = .milliseconds(10)
         }) { world in
             var random = SeededRandom(seed: 7)
             var tally = Tally()
-            var restarts = 0
-            let acknowledged = Locked(0)
+            var (expiries, restarts) = (0, 0)
             let begin = ContinuousClock.now
             for first in stride(from: 0, to: total, by: batch) {
                 for fault in Self.faults {
                     let hitsWrite = Bool.random(using: &random)
                     let passed = Int.random(in: 0..<(hitsWrite ? batch / 4 : batch * 3 / 4), using: &random)
                     world.sandbox.inject(fault, on: hitsWrite ? .createRecord : .find, skipping: passed)
+                    if fault == .expireToken { expiries += 1 }
                 }
-                if first.isMultiple(of: 4 * batch) {
-                    restarts += 1
-                    world.sandbox.restart()
-                }
-                let requests = (first..<first + batch).map { number in
-                    guard number.isMultiple(of: 4) else { return read(world) }
-                    return write(number, world)
-                        .handleEvents(receiveOutput: { _ in acknowledged.change { $0 += 1 } })
-                        .eraseToAnyPublisher()
-                }
-                tally.add(await Tally(of: requests))
+                // A login that the server carried out and whose answer is lost leaves a session that nobody can close, so
+                // logins are refused, but not cut off. The first ones succeed, for without any session all would fail at once.
+                let loginFault = Self.loginFaults[first / batch % Self.loginFaults.count]
+                world.sandbox.inject(loginFault, on: .login, skipping: maximumSessions)
+                let isRestarted = first / batch % 4 == 1
+                if isRestarted { restarts += 1 }
+                let plan = Batch(
+                    numbers: first..<first + batch,
+                    restartAfter: isRestarted ? Int.random(in: 0..<batch / 2, using: &random) : nil,
+                    cancelled: Set((0..<10).map { _ in first + Int.random(in: 0..<batch, using: &random) })
+                )
+                tally.add(await run(plan, world))
             }
             world.sandbox.clearFaults()
-            expectNoDifference(tally.succeeded + tally.errors.count, total)
-            let executed = world.sandbox.counters.executedWrites
-            #expect((acknowledged.value...acknowledged.value + tally.unknown).contains(executed))
+            let duration = ContinuousClock.now - begin
+
+            // Each ended once.
+            expectNoDifference(tally.succeeded + tally.errors.count + tally.cancelled, total)
+            #expect(tally.succeeded > total / 2)
             let status = world.database.sessionStatus
             expectNoDifference([status.leased, status.waiting], [0, 0])
-            #expect(status.refusals > 0)
+            // Writes executed are those acknowledged, and of those whose end nobody knows or wanted to know, some.
+            let writes = tally.acknowledgedWrites
+            let executed = world.sandbox.counters.executedWrites
+            #expect((writes...writes + tally.unknown + tally.cancelledWrites).contains(executed))
+
+            // Nothing is left behind.
+            _ = try await world.database.logOut().firstValue()
+            let counters = world.sandbox.counters
+            expectNoDifference(counters.openSessions, 0)
+            // What the server opened and nobody closed has died: by expiry, or in a restart.
+            let deaths = counters.logins - counters.logouts
+            #expect(deaths <= expiries + restarts * maximumSessions)
+            // Each death costs one login and nothing else does: but for the first sessions, those at the end, and those under
+            // way in a restart, of which the client does not hear.
+            #expect((deaths...deaths + maximumSessions * (1 + restarts)).contains(counters.logins))
+            let last = world.database.sessionStatus
+            #expect((0...maximumSessions * restarts).contains(counters.logins - last.logins))
+            expectNoDifference(last.sessions, 0)
+            // In the client's own books: a session ends by a refusal or by a logout.
+            expectNoDifference(last.logins, last.refusals + last.logouts)
+            #expect(last.refusals > 0)
+            #expect(last.refusals <= deaths)
+
             if ProcessInfo.processInfo.environment["FMDATA_LOAD"] != nil {
                 print(
                     """
-                    \(total) requests in \(ContinuousClock.now - begin): \(tally.succeeded) answered, \
-                    \(tally.errors.count) failed; writes: \(executed) executed, \(acknowledged.value) acknowledged, \
-                    \(tally.unknown) reported unknown; \(restarts) restarts; \(status)
+                    \(total) requests in \(duration): \(tally.succeeded) answered, \(tally.errors.count) failed, \
+                    \(tally.cancelled) cancelled; writes: \(executed) executed, \(writes) acknowledged, \
+                    \(tally.unknown) reported unknown, \(tally.cancelledWrites) cancelled; \(expiries) expiries and \
+                    \(restarts) restarts ordered, \(deaths) sessions died; server: \(counters.logins) logins, \
+                    \(counters.logouts) logouts, \(counters.failedLogins) refused; client: \(last)
                     """
                 )
             }
         }
     }
 
+    private struct Batch {
+        var numbers: Range<Int>
+        /// The server restarts when so many have been answered.
+        var restartAfter: Int?
+        var cancelled: Set<Int>
+    }
+
+    /// All at once; every fourth is a write.
+    private func run(_ batch: Batch, _ world: World) async -> Tally {
+        let answered = Locked(0)
+        let sandbox = world.sandbox
+        let requests = batch.numbers.map { number in
+            let isWrite = number.isMultiple(of: 4)
+            let request = isWrite ? write(number, world) : read(world)
+            return Tally.Request(
+                publisher:
+                    request
+                    .handleEvents(receiveOutput: { _ in
+                        var restarts = false
+                        answered.change {
+                            $0 += 1
+                            restarts = $0 == batch.restartAfter
+                        }
+                        if restarts { sandbox.restart() }
+                    })
+                    .eraseToAnyPublisher(),
+                isWrite: isWrite,
+                isCancelled: batch.cancelled.contains(number)
+            )
+        }
+        return await Tally(of: requests)
+    }
+
     private static let faults: [Sandbox.Fault] = [
         .expireToken, .expireToken, .expireToken, .cut(afterBodyBytes: 10), .reset, .resetAfterExecution,
         .html(status: 502), .empty(status: 503), .brokenJSON,
     ]
+
+    private static let loginFaults: [Sandbox.Fault] = [.fullHost, .html(status: 503), .reset]
 
     /// For a measurement: how much faster eight sessions are than one. Not part of a test run, since it measures time.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["FMDATA_LOAD"] != nil))
@@ -219,29 +282,51 @@ import Testing
 
 /// How requests ended that were made at the same moment.
 private struct Tally {
+    struct Request {
+        var publisher: AnyPublisher<Void, FMRest.APIError>
+        var isWrite = false
+        /// Cancelled when a few others have been asked for.
+        var isCancelled = false
+    }
+
     var succeeded = 0
     var errors: [FMRest.APIError] = []
+    var cancelled = 0
+    var acknowledgedWrites = 0
+    var cancelledWrites = 0
 
     /// Of the errors, those after which nobody knows whether the server did it.
     var unknown: Int { errors.count(where: \.outcomeIsUnknown) }
 
     init() {}
 
+    init(of publishers: [AnyPublisher<Void, FMRest.APIError>]) async {
+        await self.init(of: publishers.map { Request(publisher: $0) })
+    }
+
     /// Subscribes to all, then waits for all, and checks that each ended once, with a value or an error.
-    init(of requests: [AnyPublisher<Void, FMRest.APIError>]) async {
-        let subscribers = requests.map { request in
-            let subscriber = TrackingSubscriber<Void, FMRest.APIError>()
-            request.subscribe(subscriber)
-            return subscriber
+    init(of requests: [Request]) async {
+        typealias Subscriber = TrackingSubscriber<Void, FMRest.APIError>
+        let all = requests.map { request in
+            let subscriber = Subscriber()
+            request.publisher.subscribe(subscriber)
+            return (request, subscriber)
         }
-        for subscriber in subscribers { await subscriber.completion() }
-        for subscriber in subscribers {
+        for (request, subscriber) in all where request.isCancelled {
+            subscriber.cancel()
+            cancelled += 1
+            if request.isWrite { cancelledWrites += 1 }
+        }
+        for (request, subscriber) in all where !request.isCancelled { await subscriber.completion() }
+        for (request, subscriber) in all {
             let ends = subscriber.history.count { if case .completion = $0 { true } else { false } }
-            #expect(ends == 1)
+            #expect(ends == 1 || (ends == 0 && request.isCancelled))
+            if request.isCancelled { continue }
             switch subscriber.completionIfAny {
             case .finished:
                 #expect(subscriber.values.count == 1)
                 succeeded += 1
+                if request.isWrite { acknowledgedWrites += 1 }
             case .failure(let error):
                 #expect(subscriber.values.isEmpty)
                 errors.append(error)
@@ -254,5 +339,8 @@ private struct Tally {
     mutating func add(_ other: Tally) {
         succeeded += other.succeeded
         errors += other.errors
+        cancelled += other.cancelled
+        acknowledgedWrites += other.acknowledgedWrites
+        cancelledWrites += other.cancelledWrites
     }
 }

@@ -156,6 +156,33 @@ import Testing
         }
     }
 
+    /// With no time limit set, each of many requests hears of it, and so does the next one; nobody waits.
+    @Test(.timeLimit(.minutes(15))) func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
+        let closed = try ClosedPort()
+        var config = DataAPI.Config()
+        config.timeouts.connect = nil
+        config.sessions.maximumSessions = 4
+        config.sessions.waitingDeadline = .seconds(3600)
+        let database = DataAPI.Server(host: "http://127.0.0.1:\(closed.port)", config: config)
+            .addDatabase("Contacts", credentials: Self.guest)
+        for _ in 0..<3 {
+            let subscribers = (0..<100).map { _ in TrackingSubscriber<FieldData?, FMRest.APIError>() }
+            for subscriber in subscribers { read(database).subscribe(subscriber) }
+            for subscriber in subscribers {
+                guard case .failure(let error) = await subscriber.completion() else {
+                    Issue.record("found something")
+                    continue
+                }
+                expectNoDifference(error.code, .network)
+                #expect(error.isRetryable)
+                #expect("\(error)".contains("refused"), "\(error)")
+            }
+        }
+        expectNoDifference(database.sessionStatus.waiting, 0)
+        expectNoDifference(database.credentials, Self.guest)
+        _ = try await database.logOut().firstValue()
+    }
+
     // MARK: Status
 
     @Test func theStatusTellsWhatSessionsDo() async throws {

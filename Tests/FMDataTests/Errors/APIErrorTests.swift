@@ -147,4 +147,14 @@ import Testing
         let next = await failing(306).catchError(of: .modIdMismatch) { _ in failing(5) }.awaitSingleResult().failure
         expectNoDifference(next?.fileMakerCode, 5)
     }
+
+    /// Trying again would show the same certificate, or the same file.
+    @Test(arguments: [
+        HTTPClientError.Code.tlsFailure, .certificateInvalid, .certificatePinMismatch, .invalidTLSOptions,
+    ])
+    func everythingAboutTLSIsSaidToBeSo(code: HTTPClientError.Code) {
+        let error = FMRest.APIError(HTTPClientError(code: code, outcome: .notSent))
+        expectNoDifference(error.code, .tls)
+        #expect(!error.isRetryable)
+    }
 }

@@ -45,30 +45,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func whileConnectingItGivesUpTheWaitAndTheConnectionIsKept() async throws {
-        // The handshake cannot end before the server reads.
-        let gate = Gate()
-        let options = FaultServer.Options(
-            tls: try TestCertificates.serverContext(),
-            reads: false,
-            onAccept: { _ in [.wait(gate), .startReading] }
-        )
-        let tls = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
-        try await withServer(options, configuration: HTTPClientConfiguration(tls: tls), answer: { _ in ok() }) {
-            client,
-            server,
-            origin in
-            let subscriber = Subscriber()
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
-            #expect(client.counts == PoolCounts(connecting: 1, waiting: 1))
-            subscriber.cancel()
-            #expect(client.counts == PoolCounts(connecting: 1))
-            gate.open()
-            await until { client.counts == PoolCounts(idle: 1) }
-            #expect(server.requests.isEmpty)
-            #expect(subscriber.history.count == 1)
-        }
-    }
+    // While connecting, in each of its stages: `ConnectTests`.
 
     @Test func whileSendingTheConnectionIsClosedAndTheBodyCancelled() async throws {
         try await withServer(answer: { _ in ok() }) { client, server, origin in
@@ -86,6 +63,27 @@ struct CancellationTests {
             await server.allConnectionsClosed()
             await until { client.counts == PoolCounts() }
             #expect(subscriber.history.count == 1)
+        }
+    }
+
+    /// On the event loop, when the body is asked for: before a byte is sent.
+    @Test func whileTheBodyIsMadeNothingIsSent() async throws {
+        try await withServer(answer: { _ in ok() }) { client, server, origin in
+            let canceller = SerialCancellable()
+            let cancelled = Gate()
+            let subscriber = Subscriber()
+            canceller.set(subscriber)
+            let body = HTTPBody.stream(length: 3, isReplayable: false) {
+                canceller.cancel()
+                return Empty(completeImmediately: false).handleEvents(receiveCancel: { cancelled.open() })
+                    .eraseToAnyPublisher()
+            }
+            client.response(HTTPRequest(method: .PUT, origin: origin, target: "/", body: body)).subscribe(subscriber)
+            await cancelled.wait()
+            await until { client.counts == PoolCounts() }
+            #expect(subscriber.history.count == 1)
+            await server.allConnectionsClosed()
+            #expect(server.requests.isEmpty)
         }
     }
 

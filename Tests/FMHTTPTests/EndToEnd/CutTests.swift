@@ -27,20 +27,51 @@ struct CutTests {
 
     @Test(arguments: Way.allCases, answers)
     func afterEachByte(way: Way, answer: String) async throws {
+        try await afterEachByte(way, answer, FaultServer.Options(), HTTPClientConfiguration())
+    }
+
+    /// A handshake for each cut, so there is but one answer. A reset comes without the farewell of TLS.
+    @Test(arguments: [Way.close, .reset])
+    func afterEachByteUnderTLS(way: Way) async throws {
+        let options = FaultServer.Options(tls: try TestCertificates.serverContext())
+        let tls = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
+        try await afterEachByte(way, answer, options, HTTPClientConfiguration(tls: tls))
+    }
+
+    private func afterEachByte(
+        _ way: Way,
+        _ answer: String,
+        _ options: FaultServer.Options,
+        _ configuration: HTTPClientConfiguration
+    ) async throws {
         // The target says where to cut.
         let steps: FaultServer.Answer = { request in
             let cut = Int(request.target.dropFirst()) ?? 0
             return [.send(String(answer.prefix(cut))), way.step]
         }
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 4)
-        try await withServer(configuration: configuration, answer: steps) { client, server, origin in
+        // Of the head proper, not of a 1xx before it.
+        let headLength = answer.ranges(of: "HTTP/1.1 200").first.map { head in
+            answer[..<head.lowerBound].count
+                + (answer[head.lowerBound...].firstRange(of: "\r\n\r\n").map {
+                    answer[head.lowerBound..<$0.upperBound].count
+                } ?? 0)
+        }
+        try await withServer(options, configuration: configuration, answer: steps) { client, server, origin in
             for cut in 0..<answer.count {
-                let error = await client.send(HTTPRequest(origin: origin, target: "/\(cut)")).failure
-                let codes: [HTTPClientError.Code] =
-                    // A reset may throw away what was on its way, so the client may have seen less than was sent.
-                    way == .reset || cut > 0 ? [.truncatedBody, .connectionClosed] : [.connectionClosed]
-                #expect(error.map { codes.contains($0.code) } == true, "cut at \(cut): \(String(describing: error))")
-                #expect(error?.outcome != .notSent)
+                let error = try #require(
+                    await client.send(HTTPRequest(origin: origin, target: "/\(cut)")).failure,
+                    "cut at \(cut)"
+                )
+                switch way {
+                case .reset:
+                    // It may throw away what was on its way, so the client may have seen less than was sent.
+                    #expect([.truncatedBody, .connectionClosed].contains(error.code), "cut at \(cut): \(error)")
+                    #expect(error.outcome != .notSent)
+                case .close, .closeOutput:
+                    #expect(error.code == (cut == 0 ? .connectionClosed : .truncatedBody), "cut at \(cut): \(error)")
+                    #expect(error.outcome == (cut < headLength ?? 0 ? .unknown : .answered), "cut at \(cut)")
+                }
             }
             #expect(server.requests.count == answer.count, "nothing was repeated")
             // The whole answer is good, whatever follows.

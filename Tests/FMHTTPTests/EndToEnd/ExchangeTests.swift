@@ -55,8 +55,17 @@ struct ExchangeTests {
 
     @Test func usesNoMoreConnectionsThanAllowed() async throws {
         let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 2)
-        try await withServer(configuration: configuration, answer: { ok($0.target) }) { client, server, origin in
+        // The first two wait for each other, so that neither serves all the rest alone.
+        let gate = Gate()
+        try await withServer(configuration: configuration, answer: { [.wait(gate)] + ok($0.target) }) {
+            client,
+            server,
+            origin in
             await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await server.requestCount(atLeast: 2)
+                    gate.open()
+                }
                 for number in 0..<20 {
                     group.addTask {
                         let result = await client.get(origin, "/\(number)")

@@ -17,10 +17,9 @@ struct FailureTests {
     }
 
     @Test func aRefusedConnectionSaysSo() async throws {
-        let server = try await FaultServer.start { _ in [] }
-        let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        try await server.stopped()
+        let closed = try ClosedPort()
         let client = HTTPClient()
+        let origin = Origin(scheme: .http, host: "127.0.0.1", port: closed.port)
         let error = try #require(await client.get(origin).failure)
         #expect(error.code == .connectionRefused)
         #expect(error.outcome == .notSent)
@@ -68,7 +67,15 @@ struct FailureTests {
         }
     }
 
-    @Test(arguments: ["hello\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\nx"])
+    @Test(arguments: [
+        "hello\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n",
+    ])
     func aResponseThatIsNotHTTP(answer: String) async throws {
         try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
             let error = try #require(await client.get(origin).failure)
@@ -76,8 +83,11 @@ struct FailureTests {
         }
     }
 
-    @Test func aHeadBeyondTheLimit() async throws {
-        let answer = "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 70_000))"
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 70_000))",
+        "HTTP/1.1 200 OK\r\n\(String(repeating: "X: x\r\n", count: 129))\r\n",
+    ])
+    func aHeadBeyondTheLimit(answer: String) async throws {
         try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
             #expect(await client.get(origin).failure?.code == .headTooLarge)
         }
@@ -99,6 +109,41 @@ struct FailureTests {
             let error = try #require(await client.get(origin).failure)
             #expect(error.code == .idleTimeout)
             #expect(error.outcome == .answered)
+        }
+    }
+
+    /// No server takes in a gigabyte that it does not read.
+    @Test func aServerThatStopsReading() async throws {
+        let gate = Gate()
+        let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
+        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(50)))
+        try await withServer(options, configuration: configuration, answer: { _ in [] }) { client, _, origin in
+            let body = HTTPBody.stream(length: 1 << 30, isReplayable: false) {
+                (0..<(1 << 10)).publisher
+                    .map { _ in ByteBuffer(repeating: 0, count: 1 << 20) }
+                    .setFailureType(to: (any Error).self)
+                    .eraseToAnyPublisher()
+            }
+            let request = HTTPRequest(method: .PUT, origin: origin, target: "/", body: body)
+            let error = try #require(await client.send(request).failure)
+            #expect(error.code == .idleTimeout)
+            #expect(error.outcome == .unknown)
+            gate.open()
+        }
+    }
+
+    /// The client would wait for ever; the requests do not.
+    @Test(arguments: [
+        (HTTPTimeouts(firstByte: .milliseconds(20)), "", HTTPClientError.Code.firstByteTimeout),
+        (HTTPTimeouts(idle: .milliseconds(20)), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .idleTimeout),
+        (HTTPTimeouts(total: .milliseconds(20)), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .totalTimeout),
+    ])
+    func aRequestBringsItsOwnLimits(timeouts: HTTPTimeouts, answer: String, code: HTTPClientError.Code) async throws {
+        let never = HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: nil)
+        let configuration = HTTPClientConfiguration(timeouts: never)
+        try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
+            let request = HTTPRequest(origin: origin, target: "/", timeouts: timeouts)
+            #expect(await client.send(request).failure?.code == code)
         }
     }
 

@@ -41,6 +41,38 @@ struct ProxyTests {
         }
     }
 
+    /// The usual case: the proxy sees a name and a port, and the certificate that counts is the server's.
+    @Test func encryptsThroughTheTunnel() async throws {
+        // A name that is not of this machine, for which there is a certificate.
+        let name = "wrong.example"
+        let context = try TestCertificates.serverContext(TestCertificates.wrongName)
+        let server = try await FaultServer.start(.init(tls: context)) { _ in ok("x") }
+        let proxy = try await TunnelProxy.start(to: server.port)
+        let configuration = HTTPClientConfiguration(
+            timeouts: HTTPTimeouts(connect: .seconds(3600)),
+            tls: TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))])),
+            proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b")))
+        )
+        let client = HTTPClient(configuration: configuration)
+        let known = Origin(scheme: .https, host: name, port: 8443)
+        for _ in 0..<2 { #expect(await client.get(known).value?.text == "x") }
+        #expect(server.acceptedCount == 1)
+        #expect(
+            proxy.requests == [
+                "CONNECT \(name):8443 HTTP/1.1\r\nHost: \(name):8443\r\n"
+                    + "Proxy-Authorization: Basic YTpi\r\n\r\n"
+            ]
+        )
+        // A name that the certificate does not hold, behind the same proxy.
+        let error = await client.get(Origin(scheme: .https, host: "other.invalid")).failure
+        #expect(error?.code == .certificateInvalid)
+        await client.shutdown()
+        #expect(client.counts == PoolCounts())
+        await server.allConnectionsClosed()
+        try await server.stopped()
+        try await proxy.stopped()
+    }
+
     @Test func aProxyThatWantsCredentials() async throws {
         let answer = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
         try await withProxy(connectAnswer: [.send(answer)]) { client, _ in

@@ -1,5 +1,6 @@
 import FMHTTP
 import FMTestSupport
+import Foundation
 import NIOCore
 import NIOSSL
 import Testing
@@ -14,7 +15,8 @@ struct TLSTests {
         host: String = "localhost"
     ) async throws -> Result<HTTPResponse, HTTPClientError> {
         let server = try await FaultServer.start(.init(tls: server)) { _ in ok("x") }
-        let client = HTTPClient(configuration: HTTPClientConfiguration(tls: tls))
+        let patient = HTTPTimeouts(connect: .seconds(3600))
+        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: patient, tls: tls))
         let result = await client.get(Origin(scheme: .https, host: host, port: server.port))
         await client.shutdown()
         #expect(client.counts == PoolCounts())
@@ -102,6 +104,23 @@ struct TLSTests {
         let error = try #require(try await get(TestCertificates.serverContext(), options).failure)
         #expect(error.code == .invalidTLSOptions)
         #expect(error.outcome == .notSent)
+    }
+
+    /// An authority's file that was not there when the program began is read when it is.
+    @Test func optionsThatCouldNotBeUsedAreTriedAgain() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = HTTPClientConfiguration(tls: TLSOptions(trust: .only([.file(path)])))
+        let options = FaultServer.Options(tls: try TestCertificates.serverContext())
+        try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
+            client,
+            server,
+            origin in
+            for _ in 0..<2 { #expect(await client.get(origin).failure?.code == .invalidTLSOptions) }
+            try TestCertificates.authority.write(toFile: path, atomically: true, encoding: .utf8)
+            for _ in 0..<2 { #expect(await client.get(origin).value?.text == "x") }
+            #expect(server.acceptedCount == 1)
+        }
     }
 
     @Test func aServerThatSpeaksNoTLS() async throws {

@@ -16,6 +16,7 @@ func withServer(
     var configuration = configuration
     // A busy machine may let any time pass between two lines of a test.
     configuration.maximumRestBeforeUnsafeRequest = .seconds(3600)
+    configuration.timeouts.connect = .seconds(3600)
     let client = HTTPClient(configuration: configuration)
     let scheme: Origin.Scheme = options.tls == nil ? .http : .https
     try await body(client, server, Origin(scheme: scheme, host: "localhost", port: server.port))

@@ -24,6 +24,8 @@ struct PoolRandomWalkTests {
         private var connections: [ConnectionID: Connection] = [:]
         private var waiting: [RequestID: PoolStateMachine.Reuse] = [:]
         private var used: Set<ConnectionID> = []
+        /// Came back without having been used.
+        private var unknownAge: Set<ConnectionID> = []
         private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         private var lastRequest = 0
         private var isDrained = false
@@ -89,12 +91,24 @@ struct PoolRandomWalkTests {
             } else {
                 connections[id] = nil
                 apply(machine.connectFailed(id, now: now, jitter: Double.random(in: 0..<1, using: &random)))
+                let hasHope = connections.values.contains { connection in
+                    switch connection {
+                    case .connecting, .running: true
+                    case .idle, .ordered: false
+                    }
+                }
+                #expect(hasHope || waiting.isEmpty, "who waits for nothing is told so")
             }
         }
 
         private mutating func release() {
             guard let id = any(where: { if case .running = $0 { true } else { false } }) else { return }
             connections[id] = .idle
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                unknownAge.insert(id)
+                return apply(machine.returned(id, lifetime: 5, now: now))
+            }
+            unknownAge.remove(id)
             apply(machine.released(id, lifetime: [nil, 1, 5].randomElement(using: &random) ?? nil, now: now))
         }
 
@@ -117,6 +131,10 @@ struct PoolRandomWalkTests {
                 case .connecting?, .ordered?, nil: Issue.record("closed \(id), which is not open")
                 }
             }
+            for id in actions.abandon {
+                if case .connecting? = connections[id] { continue }
+                Issue.record("gave up \(id), which is not being connected")
+            }
             for id in actions.connect {
                 #expect(connections[id] == nil)
                 connections[id] = .connecting
@@ -131,6 +149,7 @@ struct PoolRandomWalkTests {
                     return
                 }
                 #expect(reuse != .never || !used.contains(run.connection))
+                #expect(reuse == .any || !unknownAge.contains(run.connection))
                 used.insert(run.connection)
                 connections[run.connection] = .running(run.request)
             }

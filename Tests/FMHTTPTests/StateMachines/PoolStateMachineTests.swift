@@ -203,12 +203,61 @@ struct PoolStateMachineTests {
         #expect(machine.released(connection(1), lifetime: nil, now: at(1)).run == run(2, on: 1))
     }
 
-    @Test func eachFailureDoublesTheWait() {
+    @Test func anIdleConnectionIsNoHopeForWhoMayNotTakeIt() {
+        var machine = machineWithIdle()
+        _ = machine.submitted(request(1), reuse: .recent, deadline: nil, now: at(3000))
+        expectNoDifference(
+            machine.connectFailed(connection(2), now: at(3000), jitter: 0).fail,
+            [.init(id: request(1), reason: .connectFailed)]
+        )
+        expectNoDifference(machine.counts, PoolCounts(idle: 1))
+    }
+
+    @Test func aSecondAttemptDoesNotWaitForABusyConnection() {
+        var machine = machineWithIdle()
+        _ = machine.submitted(request(1), reuse: .any, deadline: nil, now: at(0))
+        _ = machine.submitted(request(2), reuse: .never, deadline: nil, now: at(0))
+        expectNoDifference(
+            machine.connectFailed(connection(2), now: at(0), jitter: 0),
+            Actions(fail: [.init(id: request(2), reason: .connectFailed)])
+        )
+    }
+
+    @Test func afterTheFirstFailureTheNextRequestTriesAtOnce() {
+        var machine = machine()
+        _ = machine.submitted(request(1), reuse: .any, deadline: nil, now: at(0))
+        _ = machine.connectFailed(connection(1), now: at(0), jitter: 0.9)
+        expectNoDifference(
+            machine.submitted(request(2), reuse: .any, deadline: nil, now: at(0)),
+            Actions(connect: [connection(2)])
+        )
+    }
+
+    @Test func attemptsThatWereUnderWayTogetherAreOneFailure() {
+        var machine = machine(maximum: 8)
+        for number in 1...8 { _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: at(0)) }
+        for number in 1...8 { _ = machine.connectFailed(connection(number), now: at(1), jitter: 0) }
+        #expect(machine.submitted(request(9), reuse: .any, deadline: nil, now: at(1)).connect == [connection(9)])
+        _ = machine.connectFailed(connection(9), now: at(1), jitter: 0)
+        #expect(machine.submitted(request(10), reuse: .any, deadline: nil, now: at(1)).connect == [])
+        #expect(machine.timePassed(now: at(100)).connect == [])
+        #expect(machine.timePassed(now: at(101)).connect == [connection(10)])
+    }
+
+    /// A machine whose attempts have failed once: the next failure is the first with a wait.
+    private func machineThatFailedOnce() -> Machine {
         var machine = machine(maximum: 1)
+        _ = machine.submitted(request(0), reuse: .any, deadline: nil, now: at(0))
+        _ = machine.connectFailed(connection(1), now: at(0), jitter: 0)
+        return machine
+    }
+
+    @Test func eachFurtherFailureDoublesTheWait() {
+        var machine = machineThatFailedOnce()
         var now: Int64 = 0
-        for (number, wait) in [100, 200, 400, 800, 1600, 3200, 5000, 5000].enumerated() {
+        for (number, wait) in [200, 400, 800, 1000, 1000].enumerated() {
             _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: at(now))
-            _ = machine.connectFailed(connection(number + 1), now: at(now), jitter: 0)
+            _ = machine.connectFailed(connection(number + 2), now: at(now), jitter: 0)
             // With no jitter, half of it.
             let end = now + Int64(wait) / 2
             expectNoDifference(
@@ -221,12 +270,12 @@ struct PoolStateMachineTests {
     }
 
     @Test func jitterIsHalfOfTheWait() {
-        var machine = machine(maximum: 1)
+        var machine = machineThatFailedOnce()
         _ = machine.submitted(request(1), reuse: .any, deadline: nil, now: at(0))
-        _ = machine.connectFailed(connection(1), now: at(0), jitter: 0.5)
+        _ = machine.connectFailed(connection(2), now: at(0), jitter: 0.5)
         _ = machine.submitted(request(2), reuse: .any, deadline: nil, now: at(0))
-        #expect(machine.timePassed(now: at(74)).connect == [])
-        #expect(machine.timePassed(now: at(75)).connect == [connection(2)])
+        #expect(machine.timePassed(now: at(149)).connect == [])
+        #expect(machine.timePassed(now: at(150)).connect == [connection(3)])
     }
 
     @Test func successEndsTheBackOff() {
@@ -235,24 +284,79 @@ struct PoolStateMachineTests {
         _ = machine.submitted(request(2), reuse: .any, deadline: nil, now: at(0))
         _ = machine.connectFailed(connection(2), now: at(0), jitter: 0)
         #expect(machine.timePassed(now: at(50)).connect == [connection(3)])
-        #expect(machine.connected(connection(3), now: at(51)).run == run(2, on: 3))
-        _ = machine.closed(connection(3), now: at(52))
-        #expect(machine.submitted(request(3), reuse: .any, deadline: nil, now: at(52)).connect == [connection(4)])
+        _ = machine.connectFailed(connection(3), now: at(50), jitter: 0)
+        #expect(machine.timePassed(now: at(150)).connect == [connection(4)])
+        #expect(machine.connected(connection(4), now: at(151)).run == run(2, on: 4))
+        _ = machine.closed(connection(4), now: at(152))
+        #expect(machine.submitted(request(3), reuse: .any, deadline: nil, now: at(152)).connect == [connection(5)])
+        // And the next failure is a first one again.
+        _ = machine.connectFailed(connection(5), now: at(153), jitter: 0)
+        #expect(machine.submitted(request(4), reuse: .any, deadline: nil, now: at(153)).connect == [connection(6)])
     }
 
     @Test func afterALongPauseTheBackOffStartsAnew() {
         var machine = machine(maximum: 1)
         for number in 1...5 {
-            let now = at(Int64(number) * 2000)
+            let now = at(Int64(number) * 1000)
             _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: now)
             _ = machine.connectFailed(connection(number), now: now, jitter: 0)
         }
-        _ = machine.submitted(request(6), reuse: .any, deadline: nil, now: at(60_000))
+        #expect(machine.submitted(request(6), reuse: .any, deadline: nil, now: at(5000)).wakeAt == at(5500))
+        #expect(machine.timePassed(now: at(60_000)).connect == [connection(6)])
         _ = machine.connectFailed(connection(6), now: at(60_000), jitter: 0)
-        #expect(machine.submitted(request(7), reuse: .any, deadline: nil, now: at(60_000)).wakeAt == at(60_050))
+        #expect(machine.submitted(request(7), reuse: .any, deadline: nil, now: at(60_000)).connect == [connection(7)])
+    }
+
+    // MARK: Back without having been used
+
+    @Test func aConnectionThatComesBackUnusedCountsAsOld() {
+        var machine = machineWithIdle(maximum: 3)
+        #expect(machine.submitted(request(1), reuse: .any, deadline: nil, now: at(1000)).run == run(1, on: 1))
+        expectNoDifference(machine.returned(connection(1), lifetime: 5, now: at(1001)), Actions(wakeAt: at(5001)))
+        expectNoDifference(machine.counts, PoolCounts(idle: 1))
+        // Who knows how long it has rested?
+        #expect(machine.submitted(request(2), reuse: .recent, deadline: nil, now: at(1002)).connect == [connection(2)])
+        #expect(machine.submitted(request(3), reuse: .any, deadline: nil, now: at(1002)).run == run(3, on: 1))
+    }
+
+    @Test func aConnectionThatComesBackUnusedDoesNotHideTheOthers() {
+        var machine = machine()
+        for number in 1...2 { _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: at(0)) }
+        for number in 1...2 { _ = machine.connected(connection(number), now: at(0)) }
+        _ = machine.released(connection(1), lifetime: nil, now: at(0))
+        _ = machine.returned(connection(2), lifetime: nil, now: at(0))
+        #expect(machine.submitted(request(3), reuse: .recent, deadline: nil, now: at(1)).run == run(3, on: 1))
+    }
+
+    @Test func aConnectionThatComesBackUnusedServesWhoMayTakeAny() {
+        var machine = machine(maximum: 1)
+        _ = machine.submitted(request(1), reuse: .any, deadline: nil, now: at(0))
+        _ = machine.connected(connection(1), now: at(0))
+        _ = machine.submitted(request(2), reuse: .recent, deadline: nil, now: at(0))
+        _ = machine.submitted(request(3), reuse: .any, deadline: nil, now: at(0))
+        expectNoDifference(machine.returned(connection(1), lifetime: nil, now: at(0)), Actions(run: run(3, on: 1)))
+        // Nobody of the rest may: it makes room.
+        let actions = machine.returned(connection(1), lifetime: nil, now: at(0))
+        expectNoDifference(actions.close, [connection(1)])
+        expectNoDifference(actions.connect, [connection(2)])
+        expectNoDifference(machine.returned(connection(1), lifetime: nil, now: at(0)), Actions())
     }
 
     // MARK: Shutdown
+
+    @Test func whatIsBeingConnectedIsGivenUp() {
+        var machine = machine()
+        for number in 1...2 { _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: at(0)) }
+        expectNoDifference(
+            machine.shutDown(),
+            Actions(
+                abandon: [connection(1), connection(2)],
+                fail: (1...2).map { .init(id: request($0), reason: .shutdown) }
+            )
+        )
+        expectNoDifference(machine.connectFailed(connection(1), now: at(1), jitter: 0), Actions())
+        expectNoDifference(machine.connectFailed(connection(2), now: at(1), jitter: 0), Actions(isDrained: true))
+    }
 
     @Test func aShutdownEndsEverythingInOrder() {
         var machine = machineWithIdle()
@@ -261,7 +365,10 @@ struct PoolStateMachineTests {
         _ = machine.submitted(request(3), reuse: .any, deadline: nil, now: at(0))
         expectNoDifference(
             machine.shutDown(),
-            Actions(fail: [2, 3].map { .init(id: request($0), reason: .shutdown) })
+            Actions(
+                abandon: [connection(2)],
+                fail: [2, 3].map { .init(id: request($0), reason: .shutdown) }
+            )
         )
         expectNoDifference(
             machine.submitted(request(4), reuse: .any, deadline: nil, now: at(1)),

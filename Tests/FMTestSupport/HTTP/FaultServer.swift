@@ -72,6 +72,8 @@ public final class FaultServer: Sendable {
         public var answersEarly: Bool
         /// Whether to read at all; a server that does not read blocks an upload.
         public var reads: Bool
+        /// Whether to keep `requests`; a long walk does without.
+        public var remembers = true
 
         public init(
             tls: NIOSSLContext? = nil,

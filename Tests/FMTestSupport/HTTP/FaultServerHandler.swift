@@ -90,7 +90,7 @@ final class FaultServerHandler: ChannelInboundHandler {
             connection: connection,
             number: requestCount
         )
-        server.change { $0.requests.append(request) }
+        if options.remembers { server.change { $0.requests.append(request) } }
         carryOut(answer(request), context: context)
     }
 

@@ -1,0 +1,171 @@
+import FMHTTP
+import FMTestSupport
+import NIOCore
+import OpenCombine
+
+// The client's side of a walk. What is asked for, and whether it is cancelled, follows from the seed and the number.
+extension RandomWalk {
+    struct Errands: Sendable {
+        let plan: Plan
+        let client: HTTPClient
+        let origin: Origin
+        let closedOrigin: Origin
+        let ledger: Locked<Ledger>
+
+        private enum Cancellation { case never, afterTurns(Int), withinValue }
+
+        func run(_ number: Int) async {
+            var random = SeededRandom(seed: plan.seed << 32 ^ UInt64(number))
+            let request = makeRequest(number, &random)
+            let cancellation: Cancellation =
+                switch Int.random(in: 0..<16, using: &random) {
+                case 0: .afterTurns(Int.random(in: 0..<8, using: &random))
+                case 1: .withinValue
+                default: .never
+                }
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                await take(client.parts(request), of: request, demand: .max(1), cancellation) { Self.assembled($0) }
+            } else {
+                await take(client.response(request), of: request, demand: .unlimited, cancellation) { $0.first }
+            }
+        }
+
+        private func makeRequest(_ number: Int, _ random: inout SeededRandom) -> HTTPRequest {
+            var request = HTTPRequest(origin: origin, target: "/\(number)")
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...4:
+                request.isSafeToRepeat = true
+            case 5...7:
+                request.method = .POST
+                request.body = .bytes(ByteBuffer(string: "write \(number)"))
+            case 8:
+                request.method = .PUT
+                request.body = .bytes(ByteBuffer(repeating: 7, count: 100_000))
+            default:
+                request.method = .PUT
+                request.body = stream(&random)
+            }
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0: request.origin = closedOrigin
+            case 1: request.timeouts = HTTPTimeouts(total: .milliseconds(5))
+            case 2: request.timeouts = HTTPTimeouts(queue: .milliseconds(1), firstByte: .milliseconds(50))
+            case 3: request.headers = ["X": "line\r\nbreak"]
+            case 4: request.headers = ["Connection": "close"]
+            default: break
+            }
+            return request
+        }
+
+        /// A body in pieces; now and then one that is not what was announced.
+        private func stream(_ random: inout SeededRandom) -> HTTPBody {
+            let pieces = Int.random(in: 1...20, using: &random)
+            let announced = pieces + (Int.random(in: 0..<8, using: &random) == 0 ? 1 : 0)
+            return .stream(length: announced * 3_000, isReplayable: Bool.random(using: &random)) {
+                (0..<pieces).publisher
+                    .map { _ in ByteBuffer(repeating: 1, count: 3_000) }
+                    .setFailureType(to: (any Error).self)
+                    .eraseToAnyPublisher()
+            }
+        }
+
+        private static func assembled(_ parts: [HTTPResponsePart]) -> HTTPResponse? {
+            guard case .head(let head)? = parts.first else { return nil }
+            var body = ByteBuffer()
+            for case .body(let bytes) in parts { body.writeImmutableBuffer(bytes) }
+            return HTTPResponse(status: head.status, headers: head.headers, body: body)
+        }
+
+        // MARK: Taking what comes
+
+        private func take<Response: Publisher>(
+            _ publisher: Response,
+            of request: HTTPRequest,
+            demand: Subscribers.Demand,
+            _ cancellation: Cancellation,
+            _ whole: ([Response.Output]) -> HTTPResponse?
+        ) async where Response.Output: Sendable, Response.Failure == HTTPClientError {
+            let canceller = SerialCancellable()
+            let subscriber = TrackingSubscriber<Response.Output, HTTPClientError>(
+                initialDemand: demand,
+                demandAfterValue: { _ in demand == .unlimited ? .none : .max(1) },
+                onEvent: { event in
+                    switch event {
+                    case .subscription: break
+                    case .value: if case .withinValue = cancellation { canceller.cancel() }
+                    case .completion: ledger.change { $0.completions[request.target, default: 0] += 1 }
+                    }
+                }
+            )
+            canceller.set(subscriber)
+            publisher
+                .handleEvents(receiveSubscription: { subscription in
+                    let seen = WeakObject(object: subscription as AnyObject)
+                    ledger.change { $0.subscriptions.append(seen) }
+                })
+                .subscribe(subscriber)
+            switch cancellation {
+            case .never:
+                break
+            case .afterTurns(let turns):
+                for _ in 0..<turns { await Task.yield() }
+                subscriber.cancel()
+                return gaveUp(request)
+            case .withinValue:
+                // With a value it is cancelled there, without one it fails.
+                await subscriber.wait { $0.count > 1 }
+                guard subscriber.values.isEmpty else { return gaveUp(request) }
+            }
+            let completion = await subscriber.completion()
+            enter(completion, request, completion == .finished ? whole(subscriber.values) : nil)
+        }
+
+        /// Cancelled, or just done: what became of a write is the caller's not to know.
+        private func gaveUp(_ request: HTTPRequest) {
+            ledger.change { _ = $0.cancelled.insert(request.target) }
+        }
+
+        private func enter(
+            _ completion: Subscribers.Completion<HTTPClientError>,
+            _ request: HTTPRequest,
+            _ response: HTTPResponse?
+        ) {
+            let target = request.target
+            let isWrite = request.method != .GET
+            ledger.change { ledger in
+                ledger.ended += 1
+                switch completion {
+                case .finished:
+                    if isWrite { ledger.acknowledged.insert(target) }
+                case .failure(let error):
+                    ledger.codes["\(error.code)", default: 0] += 1
+                    guard isWrite else { return }
+                    switch error.outcome {
+                    case .notSent: ledger.notSent.insert(target)
+                    case .unknown: ledger.unknown.insert(target)
+                    case .answered: ledger.answered.insert(target)
+                    }
+                }
+            }
+            switch completion {
+            case .finished:
+                ledger.note(response.map { isAnswer($0, to: target) } == true, "\(target) got another answer")
+            case .failure(let error):
+                let isBeforeSending = Self.codesBeforeSending.contains(error.code)
+                ledger.note(!isBeforeSending || error.outcome == .notSent, "\(target): \(error), \(error.outcome)")
+            }
+        }
+
+        private func isAnswer(_ response: HTTPResponse, to target: String) -> Bool {
+            let zeros = response.headers.first(name: "x-zeros").flatMap { Int($0) } ?? 0
+            let text = String(decoding: response.body.readableBytesView.prefix { $0 != 0 }, as: UTF8.self)
+            let isShort = response.headers.contains(name: "x-maybe-short")
+            return (isShort ? target.hasPrefix(text) : text == target)
+                && response.body.readableBytes == text.utf8.count + zeros
+        }
+
+        private static let codesBeforeSending: Set<HTTPClientError.Code> = [
+            .invalidRequest, .queueTimeout, .connectionRefused, .connectFailed, .connectTimeout, .tlsFailure,
+            .certificateInvalid,
+        ]
+    }
+}

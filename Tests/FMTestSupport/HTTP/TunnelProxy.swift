@@ -1,0 +1,108 @@
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOPosix
+
+/// An HTTP proxy on loopback that opens every tunnel it is asked for, all of them to one port of this machine, whatever name
+/// was asked for. It looks at nothing that goes through.
+public final class TunnelProxy: Sendable {
+    private let channel: any Channel
+    private let received: NIOLockedValueBox<[String]>
+
+    private init(channel: any Channel, received: NIOLockedValueBox<[String]>) {
+        self.channel = channel
+        self.received = received
+    }
+
+    public static func start(to port: Int) async throws -> TunnelProxy {
+        let received = NIOLockedValueBox<[String]>([])
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(TunnelEntrance(to: port, received: received))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0)
+            .get()
+        return TunnelProxy(channel: channel, received: received)
+    }
+
+    public var port: Int { channel.localAddress?.port ?? 0 }
+    /// The heads of the CONNECT requests, as they came.
+    public var requests: [String] { received.withLockedValue { $0 } }
+
+    public func stopped() async throws { try await channel.close().get() }
+}
+
+/// The client's side of a tunnel. Confined to its loop, like the exit, which lives on the same one.
+private final class TunnelEntrance: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let port: Int
+    private let received: NIOLockedValueBox<[String]>
+    private var head = ByteBuffer()
+    private var isOpening = false
+    private var exit: (any Channel)?
+
+    init(to port: Int, received: NIOLockedValueBox<[String]>) {
+        self.port = port
+        self.received = received
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        if let exit { return exit.writeAndFlush(bytes, promise: nil) }
+        head.writeImmutableBuffer(bytes)
+        let text = String(buffer: head)
+        guard !isOpening, text.hasSuffix("\r\n\r\n") else { return }
+        isOpening = true
+        received.withLockedValue { $0.append(text) }
+        open(context: context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        exit?.close(promise: nil)
+        context.fireChannelInactive()
+    }
+
+    private func open(context: ChannelHandlerContext) {
+        let client = context.channel
+        let connecting = ClientBootstrap(group: context.eventLoop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(TunnelExit(client: client))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port)
+        let me = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        connecting.whenComplete { result in
+            let (entrance, context) = me.value
+            switch result {
+            case .success(let exit):
+                entrance.exit = exit
+                let answer = ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
+                context.writeAndFlush(entrance.wrapOutboundOut(answer), promise: nil)
+            case .failure:
+                context.close(promise: nil)
+            }
+        }
+    }
+}
+
+/// The server's side of a tunnel.
+private final class TunnelExit: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let client: any Channel
+
+    init(client: any Channel) { self.client = client }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        client.writeAndFlush(unwrapInboundIn(data), promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        client.close(promise: nil)
+        context.fireChannelInactive()
+    }
+}
