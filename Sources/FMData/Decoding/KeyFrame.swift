@@ -125,7 +125,7 @@ struct KeyFrame {
 
     /// Remembers where the question just asked was answered.
     private mutating func setStep(_ step: Step) {
-        guard turn > 0, turn <= KeyFrame.limit, turn <= stepCount + 1 else { return }
+        guard turn > 0, turn <= KeyFrame.limit else { return }
         if turn > stepCapacity {
             let more = UnsafeMutablePointer<Step>.allocate(capacity: KeyFrame.limit)
             more.moveInitialize(from: steps, count: stepCount)
@@ -133,8 +133,12 @@ struct KeyFrame {
             steps = more
             stepCapacity = KeyFrame.limit
         }
-        (steps + (turn - 1)).initialize(to: step)
-        stepCount = max(stepCount, turn)
+        // Questions in between had no answer.
+        while stepCount < turn {
+            (steps + stepCount).initialize(to: Step(epoch: 0, distance: 1, rawKey: 0))
+            stepCount += 1
+        }
+        steps[turn - 1] = step
     }
 }
 
