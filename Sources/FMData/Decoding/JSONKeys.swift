@@ -6,6 +6,7 @@ import Foundation
 /// to be free of duplicates needs no second look.
 struct JSONKeys {
     private static let slots = 64
+    private static let fewKeys: UInt32 = 32
 
     private let knownShapes: UnsafeMutablePointer<UInt64>
 
@@ -36,6 +37,22 @@ struct JSONKeys {
         return UInt32(truncatingIfNeeded: hash >> 32)
     }
 
+    /// Whether two of a few keys have the same hash: each is compared with those before it, which is faster than sorting.
+    private func hasEqualHashes(_ tape: JSONTape, _ object: UInt32) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Int(JSONKeys.fewKeys)) { hashes in
+            var count = 0
+            var index = object + 1
+            while index < tape.count {
+                let hash = tape.entries[Int(index)].link
+                for earlier in 0..<count where hashes[earlier] == hash { return true }
+                hashes[count] = hash
+                count += 1
+                index = tape.end(of: index + 1)
+            }
+            return false
+        }
+    }
+
     /// Whether a key comes twice in the object that was just closed, or has escapes, so that it may.
     func mayRepeat(_ tape: JSONTape, _ object: UInt32, _ text: UnsafePointer<UInt8>) -> Bool {
         let end = UInt32(truncatingIfNeeded: tape.count)
@@ -56,6 +73,7 @@ struct JSONKeys {
     }
 
     private func hasDuplicate(_ tape: JSONTape, _ object: UInt32, _ text: UnsafePointer<UInt8>) -> Bool {
+        if tape.entries[Int(object)].length <= JSONKeys.fewKeys, !hasEqualHashes(tape, object) { return false }
         var keys: [JSONTape.Entry] = []
         keys.reserveCapacity(Int(tape.entries[Int(object)].length))
         var index = object + 1

@@ -5,7 +5,7 @@ extension JSONDocument {
         var start: Int
         var length: Int
         var flags: JSONTape.Entry.Flags
-        var next: Int { start + length + 1 }
+        var next: Int { start &+ length &+ 1 }
 
         @inline(__always)
         func entry(_ kind: JSONTape.Entry.Kind, hash: UInt32) -> JSONTape.Entry {
@@ -41,7 +41,7 @@ extension JSONDocument {
         _ at: Int,
         _ end: Int
     ) throws(JSONSyntaxError) -> StringToken? {
-        var scan = reading.stringScan == 0 ? at + 1 : reading.stringScan
+        var scan = reading.stringScan == 0 ? at &+ 1 : reading.stringScan
         var bits = reading.stringBits
         var isEscaped = reading.stringIsEscaped
         let stop = JSONDocument.scanString(base, &scan, end, &bits, &isEscaped)

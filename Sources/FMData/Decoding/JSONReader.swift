@@ -208,27 +208,31 @@ extension JSONDocument {
         _ end: Int
     ) throws(JSONSyntaxError) -> Step {
         let keyMemory = keyMemory
+        var (written, position) = (tape, at)
+        defer { (tape, at) = (written, position) }
         while true {
-            guard let key = keyMemory.match(at: tape.count, base, at &+ 1) else { return .key }
-            JSONDocument.push(&tape, key.entry)
-            at = key.next
+            guard let key = keyMemory.match(at: written.count, base, position &+ 1) else { return .key }
+            JSONDocument.push(&written, key.entry)
+            position = key.next
             guard key.hasColon else { return .colon }
-            let byte = base[at]
+            let byte = base[position]
             if byte == UInt8(ascii: "\"") {
-                guard let string = try readString(base, at, end) else { return .value }
-                at = string.next
-                JSONDocument.push(&tape, string.entry(.string, hash: 0))
+                guard let string = try readString(base, position, end) else { return .value }
+                position = string.next
+                JSONDocument.push(&written, string.entry(.string, hash: 0))
             } else if byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-") {
-                guard let number = try readNumber(base, at, end, false) else { return .value }
-                JSONDocument.push(&tape, number)
-                at &+= Int(number.length)
+                guard let number = try readNumber(base, position, end, false) else { return .value }
+                JSONDocument.push(&written, number)
+                position &+= Int(number.length)
             } else {
                 return .value
             }
-            tape.entries[Int(open)].length &+= 1
+            written.entries[Int(open)].length &+= 1
             // Beyond the end there are zeros.
-            guard base[at] == UInt8(ascii: ","), base[at &+ 1] == UInt8(ascii: "\"") else { return .afterValue }
-            at &+= 1
+            guard base[position] == UInt8(ascii: ","), base[position &+ 1] == UInt8(ascii: "\"") else {
+                return .afterValue
+            }
+            position &+= 1
         }
     }
 

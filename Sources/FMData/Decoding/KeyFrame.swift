@@ -24,7 +24,7 @@ struct KeyFrame {
     }
 
     let keyType: ObjectIdentifier
-    let object: UInt32
+    private(set) var object: UInt32
     /// The index after the last member.
     private(set) var end: UInt32 = 0
     /// Whether the object has no containers in it, so that its keys are at the odd places.
@@ -59,6 +59,12 @@ struct KeyFrame {
 
     fileprivate func deallocate() {
         steps.deallocate()
+    }
+
+    /// Another object of the same type of keys: the places are still good guesses, but nobody vouches for them.
+    fileprivate mutating func move(to object: UInt32) {
+        self.object = object
+        for turn in 0..<stepCount { steps[turn].epoch = 0 }
     }
 
     /// A container begins to ask.
@@ -119,7 +125,7 @@ struct KeyFrame {
 
     /// Remembers where the question just asked was answered.
     private mutating func setStep(_ step: Step) {
-        guard turn > 0, turn <= KeyFrame.limit, turn <= stepCount + 1 else { return }
+        guard turn > 0, turn <= KeyFrame.limit else { return }
         if turn > stepCapacity {
             let more = UnsafeMutablePointer<Step>.allocate(capacity: KeyFrame.limit)
             more.moveInitialize(from: steps, count: stepCount)
@@ -127,8 +133,12 @@ struct KeyFrame {
             steps = more
             stepCapacity = KeyFrame.limit
         }
-        (steps + (turn - 1)).initialize(to: step)
-        stepCount = max(stepCount, turn)
+        // Questions in between had no answer.
+        while stepCount < turn {
+            (steps + stepCount).initialize(to: Step(epoch: 0, distance: 1, rawKey: 0))
+            stepCount += 1
+        }
+        steps[turn - 1] = step
     }
 }
 
@@ -196,12 +206,40 @@ struct KeyFrames {
             guard frame.pointee.shell != nil, isSame || isKnownUniquelyReferenced(&frame.pointee.shell) else {
                 return newContainer(type, object, mode, context, slot)
             }
-            frame.pointee.begin(mode, context, hasByteKeys: KeyedValues<Key>.hasByteKeys)
-            // What is there is what was put there for the same type of keys.
-            return unsafeBitCast(frame.pointee.shell, to: KeyedDecodingContainer<Key>.self)
+            return reuse(frame, as: type, mode, context)
         }
-        let free = (home..<home + KeyFrames.neighbours).first { frames[$0] == nil }
-        return newContainer(type, object, mode, context, free ?? home)
+        return anotherContainer(type, object, mode, context, home)
+    }
+
+    @inline(__always)
+    private func reuse<Key: CodingKey>(
+        _ frame: UnsafeMutablePointer<KeyFrame>,
+        as type: Key.Type,
+        _ mode: DecodingContext.Mode,
+        _ context: DecodingContext
+    ) -> KeyedDecodingContainer<Key> {
+        frame.pointee.begin(mode, context, hasByteKeys: KeyedValues<Key>.hasByteKeys)
+        // What is there is what was put there for the same type of keys.
+        return unsafeBitCast(frame.pointee.shell, to: KeyedDecodingContainer<Key>.self)
+    }
+
+    /// The container for an object that has no frame: in a free slot, or in the place of one of the same type that nobody
+    /// holds any more, as the objects of a long array do.
+    private mutating func anotherContainer<Key: CodingKey>(
+        _ type: Key.Type,
+        _ object: UInt32,
+        _ mode: DecodingContext.Mode,
+        _ context: DecodingContext,
+        _ home: Int
+    ) -> KeyedDecodingContainer<Key> {
+        for slot in home..<home + KeyFrames.neighbours {
+            guard let frame = frames[slot] else { return newContainer(type, object, mode, context, slot) }
+            guard frame.pointee.keyType == ObjectIdentifier(type), isKnownUniquelyReferenced(&frame.pointee.shell)
+            else { continue }
+            frame.pointee.move(to: object)
+            return reuse(frame, as: type, mode, context)
+        }
+        return newContainer(type, object, mode, context, home)
     }
 
     private mutating func newContainer<Key: CodingKey>(
