@@ -12,10 +12,11 @@ enum JSONText {
     static func problem(in text: UnsafeBufferPointer<UInt8>) -> (Problem, at: Int)? {
         var position = 0
         while position < text.count {
+            let skipped = plainBytes(text, at: position)
+            position &+= skipped
+            if skipped == 8 { continue }
             let byte = text[position]
-            if position &+ 8 <= text.count, isPlain(text, at: position) {
-                position &+= 8
-            } else if byte == backslash {
+            if byte == backslash {
                 guard let length = escapeLength(text, at: position) else { return (.invalidEscape, position) }
                 if text[position + 1] == UInt8(ascii: "u") {
                     switch unit(text, at: position) {
@@ -35,6 +36,9 @@ enum JSONText {
                 position += length
             } else if byte < 0x80 {
                 position += 1
+            } else if 0xC2...0xDF ~= byte, position &+ 1 < text.count, text[position &+ 1] & 0xC0 == 0x80 {
+                // Most of what is beyond ASCII has two bytes.
+                position &+= 2
             } else {
                 let length = scalarLength(text, at: position)
                 if length == 0 { return (.invalidUTF8, position) }
@@ -44,13 +48,16 @@ enum JSONText {
         return nil
     }
 
-    /// Whether the next eight bytes are ASCII and none of them begins an escape.
+    /// How many of the next eight bytes come before one beyond ASCII or a backslash; 0 where fewer than eight are left.
     @inline(__always)
-    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Bool {
-        let word = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+    private static func plainBytes(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
+        guard position &+ 8 <= text.count else { return 0 }
+        let bytes = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+        let word = UInt64(littleEndian: bytes)
         let others = word ^ 0x5C5C_5C5C_5C5C_5C5C
-        // A borrow can only make a byte after a backslash look like one too.
-        return (word | (others &- 0x0101_0101_0101_0101) & ~others) & 0x8080_8080_8080_8080 == 0
+        // Finds the first backslash exactly; a borrow can only make bytes after it look like one.
+        let found = (word | (others &- 0x0101_0101_0101_0101) & ~others) & 0x8080_8080_8080_8080
+        return found.trailingZeroBitCount &>> 3
     }
 
     /// The bytes of the well-formed UTF-8 sequence that begins here, 0 when there is none (Unicode, table 3-7).
@@ -134,12 +141,14 @@ enum JSONText {
             var length = 0
             var position = 0
             while position < text.count {
-                if position &+ 8 <= text.count, isPlain(text, at: position) {
-                    // What was written never is ahead of what was read, so there is room for eight bytes.
+                let skipped = plainBytes(text, at: position)
+                if skipped > 0 {
+                    // What was written never is ahead of what was read, so there is room for eight bytes, some of which the
+                    // next ones overwrite.
                     let word = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
                     UnsafeMutableRawBufferPointer(scratch).storeBytes(of: word, toByteOffset: length, as: UInt64.self)
-                    length += 8
-                    position += 8
+                    length &+= skipped
+                    position &+= skipped
                     continue
                 }
                 let byte = text[position]
