@@ -97,7 +97,7 @@ struct SandboxCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let interruption = Interruption()
+        let interruption = await Interruption()
         let sandbox = try await Sandbox.start(try solutions(), configuration: sandboxConfiguration)
         for argument in fault { sandbox.inject(argument.rule) }
         print(sandbox.url)
@@ -135,22 +135,33 @@ struct SandboxCommand: AsyncParsableCommand {
     }
 }
 
-/// SIGINT and SIGTERM as events. They are caught from the moment the value is made, so that whoever reads the URL may end the
-/// program at once.
+/// SIGINT and SIGTERM as events. They are caught once the value is made, so that whoever reads the URL may end the program at
+/// once.
 private struct Interruption {
     private let sources: [any DispatchSourceSignal]
     private let signals: AsyncStream<Void>
 
-    init() {
+    init() async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         signals = stream
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
+        var sources: [any DispatchSourceSignal] = []
+        for number in [SIGINT, SIGTERM] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
+            // A source listens some time after it was resumed. Were the signal ignored until then it would be lost.
+            await withCheckedContinuation { listening in
+                source.setRegistrationHandler {
+                    #if canImport(Darwin)
+                    // There a source sees the signals that the program ignores; elsewhere it has a handler of its own.
+                    signal(number, SIG_IGN)
+                    #endif
+                    listening.resume()
+                }
+                source.resume()
+            }
+            sources.append(source)
         }
+        self.sources = sources
     }
 
     /// Returns when the first one has come.
