@@ -52,7 +52,7 @@ import Testing
 
     @Test func aCertificateForAnotherName() async throws {
         try await World.run(over: .tls) { world in
-            var config = DataAPI.Config()
+            var config = DataAPI.Config.patient
             config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
             // The certificate names localhost, 127.0.0.1 and ::1; this is the same machine by another name.
             let server = DataAPI.Server(host: "https://127.0.0.2:\(world.sandbox.port)", config: config)

@@ -36,7 +36,7 @@ struct ContainerHost: Sendable {
     }
 
     func database(_ configure: (inout DataAPI.Config) -> Void = { _ in }) -> DataAPI.Database {
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         configure(&config)
         return DataAPI.Server(host: "http://127.0.0.1:\(server.port)", config: config)
             .addDatabase("d", credentials: Credentials(user: "u", password: "p"))

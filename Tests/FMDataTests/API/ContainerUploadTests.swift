@@ -48,7 +48,7 @@ import Testing
         var configuration = configuration
         configuration.keepAlive = .seconds(600)
         let sandbox = try await Sandbox.start([solution], configuration: configuration)
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
         configure(&config)
         let database = DataAPI.Server(host: sandbox.url, config: config)

@@ -87,7 +87,7 @@ import Testing
         var solution = Solution.sample
         solution.accounts = [.init(name: user, password: secret)]
         let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         var logger = Logger(label: "FMData") { _ in MemoryLogHandler(log: log) }
         logger.logLevel = .trace
         config.logger = logger

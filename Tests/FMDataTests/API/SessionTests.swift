@@ -159,7 +159,7 @@ import Testing
     /// With no time limit set, each of many requests hears of it, and so does the next one; nobody waits.
     @Test(.timeLimit(.minutes(15))) func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
         let closed = try ClosedPort()
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         config.timeouts.connect = nil
         config.sessions.maximumSessions = 4
         config.sessions.waitingDeadline = .seconds(3600)

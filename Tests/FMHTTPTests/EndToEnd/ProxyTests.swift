@@ -17,7 +17,11 @@ struct ProxyTests {
     ) async throws {
         let server = try await FaultServer.start { $0.method == .CONNECT ? connectAnswer : ok("tunnelled") }
         let proxy = HTTPProxy(host: "127.0.0.1", port: server.port, credentials: credentials)
-        let configuration = HTTPClientConfiguration(allowsPlainHTTP: .anywhere, proxy: .proxy(proxy))
+        let configuration = HTTPClientConfiguration(
+            timeouts: HTTPTimeouts(connect: nil),
+            allowsPlainHTTP: .anywhere,
+            proxy: .proxy(proxy)
+        )
         let client = HTTPClient(configuration: configuration)
         try await body(client, server)
         await client.shutdown(grace: .zero)

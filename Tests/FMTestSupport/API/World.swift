@@ -39,7 +39,7 @@ public struct World: Sendable {
         configureSandbox(&configuration)
         let sandbox = try await Sandbox.start(configuration: configuration)
 
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
         configureClient(&config)
         let database = DataAPI.Server(host: sandbox.url, config: config)

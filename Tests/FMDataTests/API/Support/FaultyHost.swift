@@ -36,7 +36,7 @@ struct FaultyHost {
             return answer(request, calls.next() - 1).steps
         }
         defer { server.stop() }
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         configure(&config)
         let database = DataAPI.Server(host: "http://127.0.0.1:\(server.port)", config: config)
             .addDatabase("Harbor", credentials: credentials, dataSources: dataSources)

@@ -1,4 +1,5 @@
 import FMSandbox
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -15,7 +16,7 @@ enum Hosted {
             [solution],
             configuration: .init(keepAlive: .seconds(600), serverVersion: version)
         )
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         configure(&config)
         let database = DataAPI.Server(host: sandbox.url, config: config)
             .addDatabase(solution.name, credentials: Credentials(user: "admin", password: ""))
