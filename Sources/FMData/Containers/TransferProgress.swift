@@ -6,6 +6,7 @@ extension DataAPI {
         /// Bytes of the whole file; `nil` while a server has not said how many there are.
         public var totalBytes: Int?
 
+        /// Progress; `totalBytes` is `nil` while the size is not known.
         public init(completedBytes: Int, totalBytes: Int?) {
             self.completedBytes = completedBytes
             self.totalBytes = totalBytes

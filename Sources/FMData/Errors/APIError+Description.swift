@@ -1,6 +1,7 @@
 // Printing without secrets and values: whatever prints an error shows this and nothing else.
 
 extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String {
         var text = "\(code)"
         if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
@@ -12,6 +13,7 @@ extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible
         return text
     }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 }
 

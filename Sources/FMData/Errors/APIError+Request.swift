@@ -18,6 +18,7 @@ extension FMRest.APIError {
         /// The body, with everything replaced that is neither a name nor a count.
         var body: String?
 
+        /// A request as an error shows it: without query, headers and body.
         public init(method: String, origin: String, path: String) {
             self.init(method: method, origin: origin, path: path, prefix: "", query: [], headers: [], body: nil)
         }
@@ -63,7 +64,9 @@ extension FMRest.APIError {
 }
 
 extension FMRest.APIError.RequestSummary: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "\(method) \(origin)\(path)" }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 }

@@ -37,6 +37,7 @@ extension FMRest {
         /// The error of a lower layer: transport, decoding, encoding.
         public var underlying: (any Error)?
 
+        /// An error of your own making, for tests and doubles; see the properties for its parts.
         public init(
             _ code: Code,
             reason: String,

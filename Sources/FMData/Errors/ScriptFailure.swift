@@ -11,6 +11,7 @@ extension DataAPI {
         /// What the script returned. It is not printed.
         public var result: String?
 
+        /// A script that ended with an error; see the properties for the parts.
         public init(phase: ScriptPhase, code: FileMakerErrorCode, result: String? = nil) {
             self.phase = phase
             self.code = code
@@ -30,10 +31,13 @@ extension DataAPI {
 }
 
 extension DataAPI.ScriptFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "The script \(phase.rawValue) ended with \(code)." }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror { Mirror(self, children: ["phase": phase, "code": code]) }
 }
 

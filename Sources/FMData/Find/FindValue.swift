@@ -17,29 +17,38 @@ extension DataAPI {
 }
 
 extension DataAPI.FindValue {
+    /// Whether a find can compare it by size.
     public static var isOrderedInFinds: Bool { true }
 }
 
 extension DataAPI.FindValue where Self: RawRepresentable, RawValue: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { rawValue.findText }
+    /// Whether a find can compare it by size.
     public static var isOrderedInFinds: Bool { RawValue.isOrderedInFinds }
 }
 
 extension String: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { self }
+    /// Whether a find can compare it by size.
     public static var isOrderedInFinds: Bool { false }
 }
 
 extension Substring: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { String(self) }
+    /// Whether a find can compare it by size.
     public static var isOrderedInFinds: Bool { false }
 }
 
 extension Int: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { String(self) }
 }
 
 extension Int64: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { String(self) }
 }
 
@@ -49,6 +58,7 @@ extension Double: DataAPI.FindValue {
 }
 
 extension Decimal: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
 }
 
@@ -58,6 +68,8 @@ extension Bool: DataAPI.FindValue {
 }
 
 extension UUID: DataAPI.FindValue {
+    /// The value as a find takes it; `nil` when there is no such text.
     public var findText: String? { uuidString }
+    /// Whether a find can compare it by size.
     public static var isOrderedInFinds: Bool { false }
 }

@@ -65,6 +65,7 @@ extension DataAPI {
         /// The related record's id.
         public var recordId: Int
 
+        /// A row by its portal and record id.
         public init(portal: String, recordId: Int) {
             self.portal = portal
             self.recordId = recordId
@@ -85,6 +86,7 @@ extension DataAPI {
         /// `.script` ignores "prohibit modification of value during data entry". The server's default is `.user`.
         public var prohibitMode: Mode?
 
+        /// Options; `nil` leaves the choice to the server.
         public init(entryMode: Mode? = nil, prohibitMode: Mode? = nil) {
             self.entryMode = entryMode
             self.prohibitMode = prohibitMode

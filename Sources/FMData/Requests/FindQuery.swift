@@ -34,6 +34,7 @@ extension DataAPI {
         /// The default is an empty response.
         public var noMatch: NoMatch
 
+        /// See the properties for the meaning of each part and its default.
         public init(
             query: [[String: String]],
             sort: [SortQuery]? = nil,

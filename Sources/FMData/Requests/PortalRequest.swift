@@ -12,6 +12,7 @@ extension DataAPI {
         /// The first row to return, counted from 1.
         public var offset: Int?
 
+        /// A portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
         public init(name: String, limit: Int? = nil, offset: Int? = nil) {
             self.name = name
             self.limit = limit

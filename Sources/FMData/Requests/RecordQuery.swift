@@ -18,6 +18,7 @@ extension DataAPI {
         /// Without it records come in the order of their creation. Not for a single record.
         public var sortOrder: [SortQuery]?
 
+        /// See the properties for the meaning of each part and its default.
         public init(
             script: ScriptQuery? = nil,
             layoutResponse: String? = nil,

@@ -56,8 +56,10 @@ extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringCon
         isConfidential ? "ScriptParameter(confidential)" : "ScriptParameter(••••)"
     }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror { Mirror(self, children: ["isConfidential": isConfidential]) }
 }
 

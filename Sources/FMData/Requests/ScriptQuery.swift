@@ -23,6 +23,7 @@ extension DataAPI {
         /// What the script before the request gets from `Get(ScriptParameter)`.
         public var scriptPreRequestParam: String?
 
+        /// See the properties for the meaning of each part and its default.
         public init(
             script: String? = nil,
             scriptParam: String? = nil,

@@ -17,6 +17,7 @@ extension DataAPI {
             /// The order in which the value list names the values; values that are not in it come last.
             public static func valueList(_ name: String) -> Order { Order(rawValue: name) }
 
+            /// Writes it as the Data API takes it.
             public func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
                 try container.encode(rawValue)

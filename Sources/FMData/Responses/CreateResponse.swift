@@ -12,6 +12,7 @@ extension DataAPI {
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             recordId: Int,
             modId: Int?,
@@ -37,6 +38,7 @@ extension DataAPI {
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             modId: Int,
             newPortalRecordInfo: [CreatedPortalRecordInfo] = [],
@@ -57,6 +59,7 @@ extension DataAPI {
         /// The related record's modification id, where the server says it.
         public var modId: Int?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(tableName: String, recordId: Int, modId: Int?) {
             self.tableName = tableName
             self.recordId = recordId
@@ -77,6 +80,7 @@ extension DataAPI.CreateResponse: Decodable {
         case recordId, modId, newPortalRecordInfo
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordId = try container.decodeWireInteger(forKey: .recordId)
@@ -91,6 +95,7 @@ extension DataAPI.EditRecordResponse: Decodable {
         case modId, newPortalRecordInfo
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         modId = try container.decodeWireInteger(forKey: .modId)
@@ -104,6 +109,7 @@ extension DataAPI.CreatedPortalRecordInfo: Decodable {
         case tableName, recordId, modId
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         tableName = try container.decode(String.self, forKey: .tableName)

@@ -17,6 +17,7 @@ extension DataAPI {
         /// each count is the number of records that came.
         public var isReported: Bool
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             database: String,
             layout: String,
@@ -63,6 +64,7 @@ extension DataAPI {
         /// array.
         public var returnedCount: Int
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             portalObjectName: String? = nil,
             database: String,
@@ -84,6 +86,7 @@ extension DataAPI.DataInfo: Decodable {
         case database, layout, table, totalRecordCount, foundCount, returnedCount
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -102,6 +105,7 @@ extension DataAPI.PortalDataInfo: Decodable {
         case portalObjectName, database, table, foundCount, returnedCount
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -8,16 +8,19 @@ extension DataAPI.Database {
             /// The name itself.
             public var name: String
 
+            /// A database by its name.
             public init(name: String) {
                 self.name = name
             }
 
+            /// By name.
             public static func < (lhs: DatabaseName, rhs: DatabaseName) -> Bool { lhs.name < rhs.name }
         }
 
         /// The files, in the server's order.
         public var databases: [DatabaseName]
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(databases: [DatabaseName]) {
             self.databases = databases
         }

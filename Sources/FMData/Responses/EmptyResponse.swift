@@ -1,6 +1,7 @@
 extension FMRest {
     /// The answer of a call that says nothing but that it worked.
     public struct EmptyResponse: Hashable, Sendable {
+        /// The one value there is.
         public init() {}
     }
 }

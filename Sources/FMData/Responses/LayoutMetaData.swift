@@ -11,6 +11,7 @@ extension DataAPI.Layout {
         /// unless the metadata was asked for a record.
         public var valueLists: [ValueLists]?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             fieldMetaData: [FieldMetaData],
             portalMetaData: [String: [FieldMetaData]] = [:],
@@ -80,7 +81,9 @@ extension DataAPI.Layout {
 extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
     /// How a field gets its value. A kind that a future server invents keeps its name.
     public struct FieldType: RawRepresentable, Hashable, Sendable {
+        /// The text on the wire.
         public let rawValue: String
+        /// By its text on the wire, also one that this library does not know yet.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The field holds what is entered.
@@ -93,7 +96,9 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
 
     /// The control that shows a field. A kind that a future server invents keeps its name.
     public struct DisplayType: RawRepresentable, Hashable, Sendable {
+        /// The text on the wire.
         public let rawValue: String
+        /// By its text on the wire, also one that this library does not know yet.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A text box.
@@ -116,7 +121,9 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
 
     /// The type of a field's values. A kind that a future server invents keeps its name.
     public struct CalcResult: RawRepresentable, Hashable, Sendable {
+        /// The text on the wire.
         public let rawValue: String
+        /// By its text on the wire, also one that this library does not know yet.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Text.
@@ -141,6 +148,7 @@ extension DataAPI.Layout.LayoutMetaData: Decodable {
         case metaData
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let fields = try container.decodeIfPresent([FieldMetaData].self, forKey: .metaData) {
@@ -159,6 +167,7 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Decodable {
         case notEmpty, numeric, timeOfDay, repetitionStart, repetitionEnd, repetitions
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         name = try container.decode(String.self, forKey: .name)

@@ -7,6 +7,7 @@ extension DataAPI {
         /// The name that ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:)`` wants: "Google", "Microsoft", ….
         public var name: String
 
+        /// A provider by its name, as ``DataAPI/Server/getOAuthProviders()`` lists it.
         public init(name: String) {
             self.name = name
         }
@@ -31,6 +32,7 @@ extension DataAPI {
         /// Comes back to the return URL as `trackingID`: a callback with another one belongs to another sign-in.
         public var trackingId: String
 
+        /// A sign-in that was begun; see the properties for its parts.
         public init(requestId: String, url: String, trackingId: String) {
             self.requestId = requestId
             self.url = url
@@ -47,9 +49,12 @@ extension DataAPI {
 }
 
 extension DataAPI.OAuthSignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "OAuthSignIn(requestId: ••••, trackingId: \"\(trackingId)\")" }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror { Mirror(self, children: ["trackingId": trackingId]) }
 }

@@ -16,6 +16,7 @@ extension DataAPI.Server {
         /// The pattern of timestamps.
         public var timeStampFormat: String
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             name: String,
             buildDate: String? = nil,

@@ -18,6 +18,7 @@ extension DataAPI {
         /// FileMaker's messages: code `"0"`, or `"401"` on the empty response of a find without matches.
         public var messages: [Message]
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             data: [Record],
             dataInfo: DataInfo,
@@ -46,6 +47,7 @@ extension DataAPI {
         /// How many rows each portal has. Absent before FileMaker Server 18.
         public var portalDataInfo: [PortalDataInfo]?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             fieldData: R,
             portalData: P? = nil,
@@ -63,6 +65,7 @@ extension DataAPI {
 
     /// The portal type of a response whose portals do not matter. Whatever portals the server sends are skipped.
     public struct EmptyPortal: Codable, Hashable, Sendable {
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init() {}
     }
 }
@@ -82,6 +85,7 @@ extension DataAPI.Record: Sendable where R: Sendable, P: Sendable {}
 extension DataAPI.Record: Equatable where R: Equatable, P: Equatable {}
 
 extension DataAPI.Record: Identifiable {
+    /// The record id, for `Identifiable`.
     public var id: Int { recordId }
 }
 

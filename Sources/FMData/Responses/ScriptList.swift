@@ -34,6 +34,7 @@ extension DataAPI.Database.ScriptItem: Decodable {
         case name, folderScriptNames
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let name = try container.decode(String.self, forKey: .name)

@@ -20,6 +20,7 @@ extension DataAPI {
         /// Last error of the script that ran before the sort.
         public var scriptErrorPreSort: String?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             scriptResult: String? = nil,
             scriptError: String? = nil,
@@ -51,6 +52,7 @@ extension DataAPI.ScriptResponse: Decodable {
         case scriptErrorPreSort = "scriptError.presort"
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

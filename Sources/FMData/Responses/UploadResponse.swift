@@ -6,6 +6,7 @@ extension DataAPI {
         /// The record's new modification id, where the server tells it.
         public var modId: Int?
 
+        /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(modId: Int? = nil) {
             self.modId = modId
         }
@@ -17,6 +18,7 @@ extension DataAPI.UploadResponse: Decodable {
         case modId
     }
 
+    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
     public init(from decoder: any Decoder) throws {
         modId = try decoder.container(keyedBy: CodingKeys.self).decodeWireIntegerIfPresent(forKey: .modId)
     }

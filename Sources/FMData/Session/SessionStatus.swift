@@ -20,11 +20,13 @@ extension DataAPI {
         /// Sessions that were logged out or left to a token store, since the beginning.
         public var logouts = 0
 
+        /// A database without sessions.
         public init() {}
     }
 }
 
 extension DataAPI.SessionStatus: CustomStringConvertible {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String {
         """
         \(sessions) of \(limit) sessions, \(leased) leased, \(loggingIn) logging in, \(waiting) waiting; \

@@ -55,6 +55,7 @@ extension DataAPI {
         /// What the client calls itself to the server.
         public var userAgent = "FMData (Swift)"
 
+        /// The defaults; each property says its own.
         public init() {}
     }
 
@@ -62,7 +63,9 @@ extension DataAPI {
     ///
     /// Version 1 shapes portal data after the layout's view setting; version 2 and later always return all related rows.
     public struct APIVersion: RawRepresentable, Hashable, Sendable {
+        /// The version as it stands in the path: `v2`.
         public let rawValue: String
+        /// A version by its name in the path, also one that this library does not know yet.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Version 1, for servers from FileMaker 17 on.
@@ -108,6 +111,7 @@ extension DataAPI {
         /// For the whole request, waiting for a connection included. The default is `nil`.
         public var total: Duration?
 
+        /// The defaults; each property says its own.
         public init() {}
     }
 
@@ -139,12 +143,14 @@ extension DataAPI {
             /// The path of the private key, in PEM.
             public var keyFile: String
 
+            /// A certificate and its key, by the paths of their files.
             public init(chainFile: String, keyFile: String) {
                 self.chainFile = chainFile
                 self.keyFile = keyFile
             }
         }
 
+        /// The defaults; each property says its own.
         public init() {}
     }
 }

@@ -114,8 +114,10 @@ extension DataAPI {
 }
 
 extension DataAPI.Database: CustomStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "Database(\"\(name)\" on \(server.host))" }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name, "server": server.host, "credentials": credentials])
     }

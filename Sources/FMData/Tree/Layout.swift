@@ -26,6 +26,7 @@ extension DataAPI.Layout: Hashable {
         lhs.name == rhs.name && lhs.database === rhs.database
     }
 
+    /// By database and name.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(ObjectIdentifier(database))
@@ -33,8 +34,10 @@ extension DataAPI.Layout: Hashable {
 }
 
 extension DataAPI.Layout: CustomStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "Layout(\"\(name)\" of \(database))" }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name, "database": database.name, "table": table as Any])
     }

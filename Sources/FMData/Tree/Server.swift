@@ -137,7 +137,9 @@ private struct WeakPool: Sendable {
 }
 
 extension DataAPI.Server: CustomStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "Server(\"\(host)\")" }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror { Mirror(self, children: ["host": host]) }
 }

@@ -84,6 +84,7 @@ extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Cust
     public init(integerLiteral value: Int) { self.init(value) }
     /// A number in source code: `let price: FMNumber = 2.5`.
     // A literal in source code is finite.
+    /// The number that the literal stands for, by its shortest digits.
     public init(floatLiteral value: Double) { self = FMNumber(value) ?? 0 }
 
     /// The same as ``literal``.

@@ -11,6 +11,7 @@ extension DataAPI {
         /// How many bytes will come, where the server says so.
         public var byteCount: Int?
 
+        /// What is known of a container's content.
         public init(fileName: String? = nil, mimeType: String? = nil, byteCount: Int? = nil) {
             self.fileName = fileName
             self.mimeType = mimeType
@@ -38,6 +39,7 @@ extension DataAPI {
         /// See ``ContainerHead/mimeType``.
         public var mimeType: String?
 
+        /// Content in memory.
         public init(data: Data, fileName: String? = nil, mimeType: String? = nil) {
             self.data = data
             self.fileName = fileName
@@ -56,6 +58,7 @@ extension DataAPI {
         /// See ``ContainerHead/mimeType``.
         public var mimeType: String?
 
+        /// Content in a file.
         public init(path: String, byteCount: Int, fileName: String? = nil, mimeType: String? = nil) {
             self.path = path
             self.byteCount = byteCount

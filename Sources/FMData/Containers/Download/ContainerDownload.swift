@@ -24,12 +24,15 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public struct ContainerDownload: Publisher, Sendable {
+        /// The next bytes.
         public typealias Output = Data
+        /// Why there are no more.
         public typealias Failure = FMRest.APIError
 
         /// Finds the content.
         let open: @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
 
+        /// Attaches the subscriber. Nothing is asked for before it asks.
         public func receive<Downstream: Subscriber<Data, FMRest.APIError>>(subscriber: Downstream) {
             parts.compactMap(\.bytes).receive(subscriber: subscriber)
         }

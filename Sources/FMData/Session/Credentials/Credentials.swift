@@ -101,6 +101,7 @@ extension DataAPI {
             /// How the file is opened.
             public var credentials: Credentials
 
+            /// Credentials for one external data source.
             public init(database: String, credentials: Credentials) {
                 self.database = database
                 self.credentials = credentials
@@ -110,6 +111,7 @@ extension DataAPI {
         /// The external files.
         public var fmDataSource: [DataSource]
 
+        /// Credentials for several external data sources.
         public init(fmDataSource: [DataSource]) {
             self.fmDataSource = fmDataSource
         }
@@ -119,6 +121,7 @@ extension DataAPI {
 // MARK: - Printing without secrets
 
 extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String {
         switch secret {
         case .basic(let user, _): "Credentials(user: \"\(user)\", password: ••••)"
@@ -129,8 +132,10 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
         }
     }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror {
         Mirror(self, children: user.map { [("kind", kind as Any), ("user", $0 as Any)] } ?? [("kind", kind as Any)])
     }
@@ -139,6 +144,7 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
 extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
+    /// What it is, in a few words that hold no secret and no field value.
     public var description: String {
         switch self {
         case .basic(let user, _): "basic(user: \"\(user)\", password: ••••)"
@@ -146,7 +152,9 @@ extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertib
         }
     }
 
+    /// The same as `description`.
     public var debugDescription: String { description }
 
+    /// What a dump may show: no secret.
     public var customMirror: Mirror { Mirror(reflecting: description) }
 }

@@ -12,6 +12,7 @@ extension DataAPI.TokenStore {
         /// part of it.
         public let identity: String
 
+        /// A key; see the properties for its parts.
         public init(host: String, database: String, identity: String) {
             self.host = host
             self.database = database
