@@ -56,9 +56,15 @@ struct OwnSlot {
 
     /// The context goes away.
     func giveBack() {
+        abandon()
+        SlotPool.give(pointer)
+    }
+
+    /// The context goes away, and somebody keeps a container that will look here: so no other context may ever have this slot,
+    /// for they may be on different threads. Its 40 bytes are the price of keeping a container.
+    func abandon() {
         pointer.pointee.invalidate()
         pointer.pointee.context = nil
-        SlotPool.give(pointer)
     }
 }
 

@@ -70,10 +70,13 @@ final class DecodingContext {
     }
 
     deinit {
-        slot.giveBack()
+        if areContainersHeld { slot.abandon() } else { slot.giveBack() }
         frames.removeAll()
         frames.deallocate()
     }
+
+    /// Whether a type keeps a container, which it may ask from any thread at any time.
+    var areContainersHeld: Bool { frames.areHeld }
 
     /// Forgets the bytes, and keeps what was learned of keys.
     func restart() {

@@ -24,7 +24,7 @@ final class DecodingContexts: Sendable {
             ?? DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: [:])
     }
 
-    /// - Parameter context: One that nobody else refers to, after a whole answer.
+    /// - Parameter context: One whose decoders and containers nobody holds, after a whole answer.
     func give(_ context: DecodingContext) {
         guard context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut else { return }
         context.restart()

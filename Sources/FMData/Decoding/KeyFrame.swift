@@ -177,6 +177,15 @@ struct KeyFrames {
 
     var hasRetired: Bool { !retired.isEmpty }
 
+    /// Whether somebody holds on to a container that was handed out.
+    var areHeld: Bool {
+        hasRetired
+            || (0..<KeyFrames.slots).contains { slot in
+                guard let frame = frames[slot], frame.pointee.shell != nil else { return false }
+                return !isKnownUniquelyReferenced(&frame.pointee.shell)
+            }
+    }
+
     private static func free(_ frame: UnsafeMutablePointer<KeyFrame>) {
         frame.pointee.deallocate()
         frame.deinitialize(count: 1)

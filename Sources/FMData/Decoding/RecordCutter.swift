@@ -32,10 +32,11 @@ struct RecordCutter {
         endValue()
     }
 
-    /// After the end: the context, unless somebody kept one of its decoders.
+    /// After the end: the context, unless somebody kept one of its decoders or containers.
     consuming func retire() -> DecodingContext? {
         var cutter = consume self
-        return isKnownUniquelyReferenced(&cutter.context) ? cutter.context : nil
+        guard isKnownUniquelyReferenced(&cutter.context), !cutter.context.areContainersHeld else { return nil }
+        return cutter.context
     }
 
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.

@@ -46,7 +46,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
         cutter = RecordCutter(context)
     }
 
-    /// After ``finish()``: the context for the next answer, unless somebody kept one of its decoders.
+    /// After ``finish()``: the context for the next answer, unless somebody kept one of its decoders or containers.
     consuming func retire() -> DecodingContext? {
         let cutter = cutter
         return cutter.retire()

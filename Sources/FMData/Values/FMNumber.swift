@@ -83,9 +83,10 @@ extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Cust
     /// A number in source code: `let count: FMNumber = 3`.
     public init(integerLiteral value: Int) { self.init(value) }
     /// A number in source code: `let price: FMNumber = 2.5`.
-    // A literal in source code is finite.
-    /// The number that the literal stands for, by its shortest digits.
-    public init(floatLiteral value: Double) { self = FMNumber(value) ?? 0 }
+    public init(floatLiteral value: Double) {
+        // A literal in source code is finite.
+        self = FMNumber(value) ?? 0
+    }
 
     /// The same as ``literal``.
     public var description: String { literal }

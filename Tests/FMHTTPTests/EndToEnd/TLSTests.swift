@@ -127,7 +127,7 @@ struct TLSTests {
         let server = try await FaultServer.start(
             .init(onAccept: { _ in [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
         ) { _ in [] }
-        let client = HTTPClient()
+        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: HTTPTimeouts(connect: nil)))
         let error = try #require(await client.get(Origin(scheme: .https, host: "localhost", port: server.port)).failure)
         #expect(error.code == .tlsFailure)
         #expect(error.outcome == .notSent)
