@@ -144,7 +144,7 @@ import Testing
                 for fault in Self.faults {
                     let hitsWrite = Bool.random(using: &random)
                     let passed = Int.random(in: 0..<(hitsWrite ? batch / 4 : batch * 3 / 4), using: &random)
-                    world.sandbox.inject(fault, on: hitsWrite ? .createRecord : .getRecords, skipping: passed)
+                    world.sandbox.inject(fault, on: hitsWrite ? .createRecord : .getRecord, skipping: passed)
                     if fault == .expireToken { expiries += 1 }
                 }
                 // A login that the server carried out and whose answer is lost leaves a session that nobody can close, so
@@ -274,7 +274,7 @@ import Testing
 
     /// A read that takes no longer when there are many records.
     private func glance(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
-        world.contacts.getRecords(recordQuery: RecordQuery(limit: 1)).returnAs(FieldData.self)
+        world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self)
             .map { _ in () }
             .eraseToAnyPublisher()
     }

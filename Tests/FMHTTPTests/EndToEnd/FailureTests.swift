@@ -118,9 +118,11 @@ struct FailureTests {
         let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
         let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(50)))
         try await withServer(options, configuration: configuration, answer: { _ in [] }) { client, _, origin in
+            // One for all: a sequence is mapped as a whole, and would be a gigabyte.
+            let chunk = ByteBuffer(repeating: 0, count: 1 << 20)
             let body = HTTPBody.stream(length: 1 << 30, isReplayable: false) {
                 (0..<(1 << 10)).publisher
-                    .map { _ in ByteBuffer(repeating: 0, count: 1 << 20) }
+                    .map { _ in chunk }
                     .setFailureType(to: (any Error).self)
                     .eraseToAnyPublisher()
             }

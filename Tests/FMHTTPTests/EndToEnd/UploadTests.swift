@@ -53,9 +53,11 @@ struct UploadTests {
         let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
         try await withServer(options, answer: { _ in [] }) { client, server, origin in
             let given = Locked(0)
+            // One for all: a sequence is mapped as a whole, and would be a gigabyte.
+            let chunk = ByteBuffer(repeating: 0, count: 1 << 16)
             let request = put(origin, length: 1 << 30) {
                 (0..<(1 << 14)).publisher
-                    .map { _ in ByteBuffer(repeating: 0, count: 1 << 16) }
+                    .map { _ in chunk }
                     .setFailureType(to: (any Error).self)
                     .handleEvents(receiveOutput: { bytes in given.change { $0 += bytes.readableBytes } })
                     .eraseToAnyPublisher()
