@@ -11,11 +11,13 @@ protocol Deliverer: AnyObject, Sendable {
 /// the threads. A serial queue of its own per worker, because Dispatch adds a thread for each of those however many are
 /// blocked, which its global queues do not promise.
 final class DeliveryCrew: Sendable {
-    /// How long a delivery may wait for a busy worker.
+    private typealias Machine = DeliveryCrewStateMachine<any Deliverer>
+
+    /// How long a worker may be at one delivery before another is started for those that wait.
     private static let patience = TimeAmount.milliseconds(1)
 
     private let eventLoopGroup: any EventLoopGroup
-    private let machine = NIOLockedValueBox(DeliveryCrewStateMachine<any Deliverer>(patience: patience))
+    private let machine = NIOLockedValueBox(Machine(patience: patience))
 
     init(eventLoopGroup: any EventLoopGroup) { self.eventLoopGroup = eventLoopGroup }
 
@@ -27,17 +29,17 @@ final class DeliveryCrew: Sendable {
         perform(machine.withLockedValue { $0.timePassed(now: .now()) })
     }
 
-    private func perform(_ actions: DeliveryCrewStateMachine<any Deliverer>.Actions) {
-        if actions.startsWorker {
-            DispatchQueue(label: "FMHTTP.delivery").async { self.work() }
+    private func perform(_ actions: Machine.Actions) {
+        if let id = actions.start {
+            DispatchQueue(label: "FMHTTP.delivery").async { self.work(as: id) }
         }
         if let wakeAt = actions.wakeAt {
             eventLoopGroup.any().scheduleTask(deadline: wakeAt) { [weak self] in self?.timePassed() ?? () }
         }
     }
 
-    private func work() {
-        while let deliverer = machine.withLockedValue({ $0.next() }) {
+    private func work(as id: Machine.WorkerID) {
+        while let deliverer = machine.withLockedValue({ $0.next(for: id, now: .now()) }) {
             deliverer.deliver()
         }
     }

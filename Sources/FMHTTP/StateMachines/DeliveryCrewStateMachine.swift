@@ -2,18 +2,28 @@ internal import NIOCore
 
 /// How many workers deliver to the subscribers of one client, and who of them takes what.
 ///
-/// One worker is enough as long as it keeps up, and cheapest: it finds the next delivery without being woken for it. When the
-/// oldest delivery has waited for longer than `patience`, a subscriber blocks or there is more to do than one worker can, and
-/// another one is started; so a subscriber that blocks delays others by that span once, and stalls nobody. Who finds nothing
-/// to do leaves.
+/// One worker is enough as long as it keeps up, and cheapest: it finds the next delivery without being woken for it. A worker
+/// that has been at one delivery for longer than `patience` is not counted on: its subscriber blocks or takes its time. When no
+/// other one is there, or when the oldest delivery has waited that long, another is started. So a subscriber that blocks delays
+/// others by that span once, and stalls nobody. Who finds nothing to do leaves.
 ///
 /// Pure: time is passed in; it holds what it is given and runs nothing.
 struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
+    struct WorkerID: Hashable, Sendable {
+        let number: Int
+    }
+
     /// What the shell is to do after an event.
     struct Actions: Equatable {
-        var startsWorker = false
+        var start: WorkerID?
         /// Call `timePassed` then.
         var wakeAt: NIODeadline?
+    }
+
+    private struct Worker: Sendable {
+        let id: WorkerID
+        /// When it was started, or took its delivery.
+        var since: NIODeadline
     }
 
     private struct Waiting: Sendable {
@@ -23,11 +33,14 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
 
     private let patience: TimeAmount
     private var waiting = CircularBuffer<Waiting>(initialCapacity: 16)
+    private var workers: [Worker] = []
+    private var lastWorker = 0
     private var lastStart = NIODeadline.uptimeNanoseconds(0)
     private var isWakeSet = false
-    private(set) var workerCount = 0
 
     init(patience: TimeAmount) { self.patience = patience }
+
+    var workerCount: Int { workers.count }
 
     mutating func submitted(_ delivery: Delivery, now: NIODeadline) -> Actions {
         waiting.append(Waiting(delivery: delivery, since: now))
@@ -35,10 +48,14 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     }
 
     /// The next delivery for a worker; without one the worker leaves.
-    mutating func next() -> Delivery? {
-        if let next = waiting.popFirst() { return next.delivery }
-        workerCount -= 1
-        return nil
+    mutating func next(for id: WorkerID, now: NIODeadline) -> Delivery? {
+        guard let index = workers.firstIndex(where: { $0.id == id }) else { return nil }
+        guard let next = waiting.popFirst() else {
+            workers.remove(at: index)
+            return nil
+        }
+        workers[index].since = now
+        return next.delivery
     }
 
     mutating func timePassed(now: NIODeadline) -> Actions {
@@ -49,11 +66,14 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     private mutating func staff(now: NIODeadline) -> Actions {
         var actions = Actions()
         guard let oldest = waiting.first else { return actions }
-        // Not more than one each time: the last one needs a moment before it shows whether it was enough.
-        if workerCount == 0 || now >= max(oldest.since, lastStart) + patience {
-            workerCount += 1
+        let isSomebodyQuick = workers.contains { now < $0.since + patience }
+        // For too much work not more than one each time: the last one needs a moment to show whether it was enough.
+        if !isSomebodyQuick || now >= max(oldest.since, lastStart) + patience {
+            lastWorker += 1
             lastStart = now
-            actions.startsWorker = true
+            let id = WorkerID(number: lastWorker)
+            workers.append(Worker(id: id, since: now))
+            actions.start = id
         }
         if !isWakeSet {
             isWakeSet = true
