@@ -6,8 +6,8 @@ public protocol SandboxClock: Sendable {
     /// What a clock on the wall of the host shows.
     var now: Date { get }
 
-    /// Returns after the duration, or throws when the task is cancelled first.
-    func sleep(for duration: Duration) async throws
+    /// Returns when the duration has passed, or throws when the task is cancelled first.
+    func wait(for duration: Duration) async throws
 }
 
 /// The clock of the machine.
@@ -18,8 +18,8 @@ public struct SystemClock: SandboxClock {
     /// The machine's date and time.
     public var now: Date { Date() }
 
-    /// Sleeps in real time.
-    public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    /// Waits in real time.
+    public func wait(for duration: Duration) async throws { try await Task.sleep(for: duration) }
 }
 
 /// A clock that stands still until it is told to go on: tests let fifteen minutes pass in no time.
@@ -28,27 +28,27 @@ public struct SystemClock: SandboxClock {
 ///     let sandbox = try Sandbox.start(configuration: .init(clock: clock))
 ///     clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
 public final class ManualClock: SandboxClock {
-    private struct Sleeper {
+    private struct Waiter {
         var deadline: Date
         var continuation: CheckedContinuation<Void, any Error>
     }
 
     private struct State {
         var now: Date
-        var sleepers: [Int: Sleeper] = [:]
-        var nextSleeper = 0
-        /// Sleepers cancelled before they were registered.
+        var waiters: [Int: Waiter] = [:]
+        var nextWaiter = 0
+        /// Waiters cancelled before they were registered.
         var cancelled: Set<Int> = []
         var watchers: [Watcher] = []
 
         mutating func takeSatisfiedWatchers() -> [Watcher] {
-            let satisfied = watchers.filter { $0.count <= sleepers.count }
-            watchers.removeAll { $0.count <= sleepers.count }
+            let satisfied = watchers.filter { $0.count <= waiters.count }
+            watchers.removeAll { $0.count <= waiters.count }
             return satisfied
         }
     }
 
-    /// Somebody who waits until so many others sleep.
+    /// Somebody who wants to know when so many others wait.
     private struct Watcher {
         var count: Int
         var continuation: CheckedContinuation<Void, Never>
@@ -65,10 +65,10 @@ public final class ManualClock: SandboxClock {
     public var now: Date { state.withLockedValue { $0.now } }
 
     /// How many tasks wait for the clock to go on.
-    public var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
+    public var waitingCount: Int { state.withLockedValue { $0.waiters.count } }
 
     /// Returns once at least `count` tasks wait for the clock: a test then knows that what it started has come to rest.
-    public func waitForSleepers(_ count: Int = 1) async {
+    public func untilWaiting(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let satisfied = state.withLockedValue { state in
                 state.watchers.append(Watcher(count: count, continuation: continuation))
@@ -80,40 +80,40 @@ public final class ManualClock: SandboxClock {
 
     /// Moves the clock on and wakes everybody whose time has come, in the order of their deadlines.
     public func advance(by duration: Duration) {
-        let due = state.withLockedValue { state -> [Sleeper] in
+        let due = state.withLockedValue { state -> [Waiter] in
             state.now += duration.seconds
             let now = state.now
-            let due = state.sleepers.filter { $0.value.deadline <= now }
-            for id in due.keys { state.sleepers[id] = nil }
+            let due = state.waiters.filter { $0.value.deadline <= now }
+            for id in due.keys { state.waiters[id] = nil }
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value)
         }
-        for sleeper in due { sleeper.continuation.resume() }
+        for waiter in due { waiter.continuation.resume() }
     }
 
     /// Returns once the clock has been advanced past the duration.
-    public func sleep(for duration: Duration) async throws {
+    public func wait(for duration: Duration) async throws {
         let id = state.withLockedValue { state in
-            state.nextSleeper += 1
-            return state.nextSleeper
+            state.nextWaiter += 1
+            return state.nextWaiter
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let (outcome, watchers) = state.withLockedValue { state -> (Result<Void, any Error>?, [Watcher]) in
                     if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
                     if duration <= .zero { return (.success(()), []) }
-                    state.sleepers[id] = Sleeper(deadline: state.now + duration.seconds, continuation: continuation)
+                    state.waiters[id] = Waiter(deadline: state.now + duration.seconds, continuation: continuation)
                     return (nil, state.takeSatisfiedWatchers())
                 }
                 if let outcome { continuation.resume(with: outcome) }
                 for watcher in watchers { watcher.continuation.resume() }
             }
         } onCancel: {
-            let sleeper = state.withLockedValue { state -> Sleeper? in
-                let sleeper = state.sleepers.removeValue(forKey: id)
-                if sleeper == nil { state.cancelled.insert(id) }
-                return sleeper
+            let waiter = state.withLockedValue { state -> Waiter? in
+                let waiter = state.waiters.removeValue(forKey: id)
+                if waiter == nil { state.cancelled.insert(id) }
+                return waiter
             }
-            sleeper?.continuation.resume(throwing: CancellationError())
+            waiter?.continuation.resume(throwing: CancellationError())
         }
     }
 }

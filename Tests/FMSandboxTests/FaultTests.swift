@@ -92,7 +92,7 @@ import Testing
         try await withBench { (bench: Bench) async throws in
             bench.engine.withState { $0.faults.add(.init(.delay(.seconds(30)))) }
             async let slow = bench.get("layouts")
-            await bench.clock.waitForSleepers()
+            await bench.clock.untilWaiting()
             bench.clock.advance(by: .seconds(30))
             let answer = try await slow
             #expect(answer.code == "0")

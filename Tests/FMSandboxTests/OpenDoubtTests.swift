@@ -333,7 +333,7 @@ import Testing
     @Test("29 two calls on one token wait for each other") func queue() async throws {
         try await withBench { (bench: Bench) async throws in
             async let first = bench.get("layouts/Contacts/script/Wait", [("script.param", "5")])
-            await bench.clock.waitForSleepers()
+            await bench.clock.untilWaiting()
             async let second = bench.get("layouts")
             bench.clock.advance(by: .seconds(5))
             #expect(try await first.code == "0")

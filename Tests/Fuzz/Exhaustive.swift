@@ -34,16 +34,16 @@ enum Exhaustive {
     private static func cutOff(_ bytes: [UInt8], _ file: String) throws {
         guard let end = bytes.lastIndex(where: { $0 == UInt8(ascii: "}") || $0 == UInt8(ascii: "]") }) else { return }
         for count in 0...end {
-            if isTaken(bytes[..<count]) { fatalError("\(file): \(count) bytes are taken for whole") }
+            if JSONDocument.takes(bytes[..<count]) { fatalError("\(file): \(count) bytes are taken for whole") }
             if (try? records(bytes[..<count], [])) != nil { fatalError("\(file): \(count) bytes are an answer") }
         }
     }
 
     private static func split(_ bytes: [UInt8], _ file: String) throws {
-        let whole = try tape(bytes, bytes.count)
+        let whole = try JSONDocument.tape(of: bytes, splitAt: bytes.count)
         let answer = try? records(bytes[...], [])
         for place in bytes.indices {
-            if try tape(bytes, place) != whole { fatalError("\(file): split at \(place)") }
+            if try JSONDocument.tape(of: bytes, splitAt: place) != whole { fatalError("\(file): split at \(place)") }
             let parts = try? records(bytes[..<place], bytes[place...])
             if parts?.records != answer?.records || parts?.envelope != answer?.envelope {
                 fatalError("\(file): records split at \(place)")
@@ -69,7 +69,7 @@ enum Exhaustive {
     }
 
     private static func judge(_ bytes: [UInt8], _ what: @autoclosure () -> String) {
-        let isJSON = isTaken(bytes[...])
+        let isJSON = JSONDocument.takes(bytes[...])
         if isJSON != ReferenceJSON.accepts(Array(bytes.dropFirst(bytes.starts(with: mark) ? 3 : 0))) {
             fatalError("\(what()): \(isJSON ? "" : "not ")taken for JSON")
         }
@@ -77,28 +77,6 @@ enum Exhaustive {
     }
 
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-    private static func isTaken(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let document = JSONDocument()
-        bytes.withUnsafeBytes { document.append($0) }
-        return (try? document.readWhole()) != nil
-    }
-
-    private static func tape(_ bytes: [UInt8], _ place: Int) throws -> [JSONTape.Entry] {
-        let document = JSONDocument()
-        bytes[..<place].withUnsafeBytes { document.append($0) }
-        var isBegun = false
-        for isLast in [false, true] {
-            if isLast { bytes[place...].withUnsafeBytes { document.append($0) } }
-            if !isBegun {
-                guard document.skipByteOrderMark(), document.nextByte() != nil else { continue }
-                document.beginValue()
-                isBegun = true
-            }
-            if try document.readValue(isLast: isLast) == .complete { break }
-        }
-        return (0..<document.tape.count).map { document.tape.entries[$0] }
-    }
 
     private static func records(
         _ first: ArraySlice<UInt8>,

@@ -35,7 +35,7 @@ struct Responder: Sendable {
                 state.counters.requests[route.endpoint, default: 0] += 1
                 return state.faults.next(for: route.endpoint)
             }
-            if let latency = engine.configuration.latency { try await engine.clock.sleep(for: latency) }
+            if let latency = engine.configuration.latency { try await engine.clock.wait(for: latency) }
             return try await respond(to: request, route, fault, era: era)
         } catch let error as FileMakerError {
             if error.code == 1700 || error.code == 1704 { engine.withState { $0.counters.strayRequests += 1 } }
@@ -53,7 +53,7 @@ struct Responder: Sendable {
         era: Int
     ) async throws -> SandboxResponse {
         if let fault {
-            if case .delay(let duration) = fault { try await engine.clock.sleep(for: duration) }
+            if case .delay(let duration) = fault { try await engine.clock.wait(for: duration) }
             if case .expireToken = fault, let token = request.bearerToken {
                 engine.withState { $0.sessions[token] = nil }
             }

@@ -163,7 +163,7 @@ public final class ScriptContext: Sendable {
 
     /// Waits on the sandbox's clock. The session waits with it, other sessions do not.
     public func wait(for duration: Duration) async throws {
-        try await context.engine.clock.sleep(for: duration)
+        try await context.engine.clock.wait(for: duration)
     }
 
     // MARK: Formulas

@@ -43,18 +43,18 @@ import Testing
     func cutOff(_ name: String) throws {
         let whole = try Capture.bytes(name)
         let end = try #require(whole.lastIndex { $0 == UInt8(ascii: "}") || $0 == UInt8(ascii: "]") })
-        for length in Coverage.places(end + 1) where isTaken(whole.prefix(length)) {
+        for length in Coverage.places(end + 1) where JSONDocument.takes(whole.prefix(length)) {
             Issue.record("\(length) bytes are taken for whole")
         }
-        #expect(isTaken(whole[...]))
+        #expect(JSONDocument.takes(whole[...]))
     }
 
     /// The structure that is read is the same, entry by entry.
     @Test(arguments: captures)
     func split(_ name: String) throws {
         let bytes = try Capture.bytes(name)
-        let whole = try tape(bytes, splitAt: bytes.count)
-        for place in Coverage.places(bytes.count) where try tape(bytes, splitAt: place) != whole {
+        let whole = try JSONDocument.tape(of: bytes, splitAt: bytes.count)
+        for place in Coverage.places(bytes.count) where try JSONDocument.tape(of: bytes, splitAt: place) != whole {
             Issue.record("split at \(place)")
         }
     }
@@ -71,7 +71,7 @@ import Testing
             var damaged = whole
             for number in 0..<4 {
                 damaged[place] = replacements[(place % 4) * 4 + number]
-                if isTaken(damaged[...]) != isJSON(damaged) { Issue.record("\(damaged[place]) at \(place)") }
+                if JSONDocument.takes(damaged[...]) != isJSON(damaged) { Issue.record("\(damaged[place]) at \(place)") }
             }
         }
     }
@@ -85,7 +85,7 @@ import Testing
             shorter.remove(at: place)
             var longer = whole
             longer.insert(whole[place], at: place)
-            for damaged in [shorter, longer] where isTaken(damaged[...]) != isJSON(damaged) {
+            for damaged in [shorter, longer] where JSONDocument.takes(damaged[...]) != isJSON(damaged) {
                 Issue.record("at \(place)")
             }
         }
@@ -94,29 +94,6 @@ import Testing
     /// What the second opinion says, after a byte order mark, which the reader skips.
     private func isJSON(_ bytes: [UInt8]) -> Bool {
         ReferenceJSON.accepts(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
-    }
-
-    private func isTaken(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let document = JSONDocument()
-        bytes.withUnsafeBytes { document.append($0) }
-        return (try? document.readWhole()) != nil
-    }
-
-    /// What is on the tape when the bytes come in two parts.
-    private func tape(_ bytes: [UInt8], splitAt place: Int) throws -> [JSONTape.Entry] {
-        let document = JSONDocument()
-        bytes[..<place].withUnsafeBytes { document.append($0) }
-        var isBegun = false
-        for isLast in [false, true] {
-            if isLast { bytes[place...].withUnsafeBytes { document.append($0) } }
-            if !isBegun {
-                guard document.skipByteOrderMark(), document.nextByte() != nil else { continue }
-                document.beginValue()
-                isBegun = true
-            }
-            if try document.readValue(isLast: isLast) == .complete { break }
-        }
-        return (0..<document.tape.count).map { document.tape.entries[$0] }
     }
 
     // MARK: Records
@@ -161,9 +138,9 @@ import Testing
         for group in ["record-get", "record-find", "record-create", "errors", "session", "script-run", "databases"] {
             for name in try Capture.names(in: group) {
                 let bytes = try Capture.bytes(name)
-                let ours = try FMDecoder().decode(Anything.self, from: bytes)
+                let ours = try FMDecoder().decode(AnyJSON.self, from: bytes)
                 let withoutMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-                #expect(try JSONDecoder().decode(Anything.self, from: Data(withoutMark)) == ours, "\(name)")
+                #expect(try JSONDecoder().decode(AnyJSON.self, from: Data(withoutMark)) == ours, "\(name)")
             }
         }
     }
@@ -197,27 +174,5 @@ import Testing
         let bytes = try Capture.bytes(name)
         if (try? read(bytes)) != nil { return bytes }
         return Array("{\"response\":".utf8) + bytes + Array(",\"messages\":[{\"code\":\"0\"}]}".utf8)
-    }
-}
-
-/// Any JSON value.
-enum Anything: Decodable, Equatable {
-    case null, bool(Bool), number(Double), text(String), list([Anything]), object([String: Anything])
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let bool = try? container.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? container.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? container.decode([Anything].self) {
-            self = .list(list)
-        } else {
-            self = .object(try container.decode([String: Anything].self))
-        }
     }
 }

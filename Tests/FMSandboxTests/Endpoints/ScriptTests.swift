@@ -205,9 +205,9 @@ import Testing
                 ("Fixed", "", 1.5), ("Parameter", "0.25", 0.25), ("Parameter", "7", 7), ("Parameter", "1e9", 86_400),
             ] {
                 async let answer = bench.get("layouts/L/script/\(script)", [("script.param", parameter)])
-                await bench.clock.waitForSleepers()
+                await bench.clock.untilWaiting()
                 bench.clock.advance(by: .seconds(seconds - 0.125))
-                #expect(bench.clock.sleeperCount == 1)
+                #expect(bench.clock.waitingCount == 1)
                 bench.clock.advance(by: .seconds(0.125))
                 #expect(try await answer.response["scriptResult"] == "done")
             }
@@ -227,9 +227,9 @@ import Testing
             for (parameter, seconds) in [("", 1), ("x", 0), ("2", 2), ("99999", 3600)] {
                 async let answer = bench.get("layouts/Contacts/script/Wait", [("script.param", parameter)])
                 if seconds > 0 {
-                    await bench.clock.waitForSleepers()
+                    await bench.clock.untilWaiting()
                     bench.clock.advance(by: .seconds(seconds - 1))
-                    #expect(bench.clock.sleeperCount == 1)
+                    #expect(bench.clock.waitingCount == 1)
                     bench.clock.advance(by: .seconds(1))
                 }
                 #expect(try await answer.response == ["scriptResult": "waited", "scriptError": "0"])

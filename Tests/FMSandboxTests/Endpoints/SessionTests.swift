@@ -155,7 +155,7 @@ import Testing
             #expect(try await bench.get("/validateSession").response == ["isSessionInUse": false])
             #expect(try await bench.get("/validatesession").code == "0")
             async let slow = bench.get("layouts/Contacts/script/Wait", [("script.param", "5")])
-            await bench.clock.waitForSleepers()
+            await bench.clock.untilWaiting()
             #expect(try await bench.get("/validateSession").response == ["isSessionInUse": true])
             bench.clock.advance(by: .seconds(5))
             #expect(try await slow.response["scriptResult"] == "waited")
@@ -175,7 +175,7 @@ import Testing
         try await withBench { (bench: Bench) async throws in
             let other = try await bench.loggedIn()
             async let slow = bench.get("layouts/Contacts/script/Wait", [("script.param", "5")])
-            await bench.clock.waitForSleepers()
+            await bench.clock.untilWaiting()
             // A request of the same session stands behind the script, while another session goes on.
             async let edit = bench.patch("layouts/Contacts/records/1", ["fieldData": ["City": "Oxford"]])
             #expect(try await other.get("layouts/Contacts/records/1").fields["City"] == "London")
@@ -189,7 +189,7 @@ import Testing
     @Test func anIdleSessionDoesNotExpireWhileItsScriptRuns() async throws {
         try await withBench { (bench: Bench) async throws in
             async let slow = bench.get("layouts/Contacts/script/Wait", [("script.param", "1000")])
-            await bench.clock.waitForSleepers()
+            await bench.clock.untilWaiting()
             bench.clock.advance(by: .seconds(1000))
             #expect(try await slow.code == "0")
         }

@@ -87,10 +87,10 @@ import Testing
         )
         let client = try await client(sandbox)
         let answer = Task { try await client.send("GET", "/fmi/data/v1/productInfo") }
-        await clock.waitForSleepers()
+        await clock.untilWaiting()
         await sandbox.stop()
         await #expect(throws: (any Error).self) { try await answer.value }
-        #expect(clock.sleeperCount == 0)
+        #expect(clock.waitingCount == 0)
     }
 
     @Test func latencyHoldsAnswersBackOnTheClock() async throws {
@@ -100,7 +100,7 @@ import Testing
         )
         let client = try await client(sandbox)
         async let answer = client.send("GET", "/fmi/data/v1/productInfo")
-        await clock.waitForSleepers()
+        await clock.untilWaiting()
         clock.advance(by: .seconds(2))
         #expect(try await answer.status == 200)
         await sandbox.stop()

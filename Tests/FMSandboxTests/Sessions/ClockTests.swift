@@ -4,31 +4,32 @@ import Testing
 
 @testable import FMSandbox
 
+/// Time here is what the test says it is: `ManualClock` stands still between two calls of `advance`, so nothing sleeps.
 @Suite struct ClockTests {
-    @Test func sleepersWakeWhenTheirTimeHasCome() async throws {
+    @Test func waitersWakeWhenTheirTimeHasCome() async throws {
         let clock = ManualClock()
-        async let short: Void = clock.sleep(for: .seconds(1))
-        async let long: Void = clock.sleep(for: .seconds(10))
-        await clock.waitForSleepers(2)
+        async let short: Void = clock.wait(for: .seconds(1))
+        async let long: Void = clock.wait(for: .seconds(10))
+        await clock.untilWaiting(2)
         clock.advance(by: .seconds(5))
         try await short
-        #expect(clock.sleeperCount == 1)
+        #expect(clock.waitingCount == 1)
         clock.advance(by: .seconds(5))
         try await long
-        #expect(clock.sleeperCount == 0)
+        #expect(clock.waitingCount == 0)
     }
 
-    @Test func aCancelledSleeperLeaves() async throws {
+    @Test func aCancelledWaiterLeaves() async throws {
         let clock = ManualClock()
-        let task = Task { try await clock.sleep(for: .seconds(1)) }
-        await clock.waitForSleepers()
+        let task = Task { try await clock.wait(for: .seconds(1)) }
+        await clock.untilWaiting()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(clock.sleeperCount == 0)
+        #expect(clock.waitingCount == 0)
     }
 
     @Test func nobodyWaitsForNothing() async throws {
-        try await ManualClock().sleep(for: .zero)
+        try await ManualClock().wait(for: .zero)
     }
 
     @Test func theGateLetsOneInAtATimeInOrder() {
