@@ -45,7 +45,6 @@ public final class HTTPClient: Sendable {
         self.configuration = configuration
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
-        crew = DeliveryCrew(eventLoopGroup: eventLoopGroup)
         let factory = ConnectionFactory(configuration)
         let settings = PoolStateMachine.Settings(
             maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
@@ -55,6 +54,11 @@ public final class HTTPClient: Sendable {
         pools = ConnectionPools { origin in
             ConnectionPool(origin: origin, settings: settings, factory: factory, eventLoopGroup: eventLoopGroup)
         }
+        crew = DeliveryCrew(
+            eventLoopGroup: eventLoopGroup,
+            pools: pools,
+            busyPollLimit: TimeAmount(clamping: configuration.maximumBusyPoll)
+        )
     }
 
     deinit {
@@ -190,6 +194,12 @@ extension ConnectionFactory {
         tls = TLSContext(configuration.tls)
         pinnedKeys = configuration.tls.pinnedKeys
         maximumInflationRatio = configuration.maximumInflationRatio
+        // With delivery in the background it is the delivering thread that polls, and has the processor for it.
+        busyPollLimit =
+            switch configuration.delivery {
+            case .background: .zero
+            case .eventLoop: TimeAmount(clamping: configuration.maximumBusyPoll)
+            }
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp
     }

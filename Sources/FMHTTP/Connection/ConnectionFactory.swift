@@ -7,6 +7,8 @@ struct ConnectionFactory: Sendable {
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
     let maximumInflationRatio: Int?
+    /// How long the event loop itself may poll for a quick answer; zero is not at all.
+    let busyPollLimit: TimeAmount
     let tls: TLSContext
     let pinnedKeys: Set<String>
     let proxy: ProxyResolver
@@ -60,7 +62,8 @@ struct ConnectionFactory: Sendable {
                         id: id,
                         pool: pool,
                         limits: parserLimits,
-                        maximumInflationRatio: maximumInflationRatio
+                        maximumInflationRatio: maximumInflationRatio,
+                        polling: BusyPolling(limit: busyPollLimit)
                     )
                     let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
                     try channel.pipeline.syncOperations.addHandlers(setup, handler)

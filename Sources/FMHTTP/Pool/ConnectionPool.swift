@@ -107,7 +107,9 @@ final class ConnectionPool: @unchecked Sendable {
         handle { machine.closeAll() }
     }
 
-    /// For tests and the log.
+    var isServingOneAtMost: Bool { counts.requests <= 1 }
+
+    /// For tests, the log, and who wants to know whether there is other work.
     var counts: PoolCounts { lock.withLock { machine.counts } }
 
     // MARK: Acting

@@ -65,6 +65,14 @@ final class ConnectionPools: Sendable {
         }
     }
 
+    /// Whether there is at most one request, of any origin.
+    var areServingOneAtMost: Bool {
+        let (latest, count) = state.withLockedValue { ($0.latest, $0.pools.count) }
+        // Nearly always there is one origin.
+        if let latest, count == 1 { return latest.isServingOneAtMost }
+        return all.reduce(0) { $0 + $1.counts.requests } <= 1
+    }
+
     /// For tests and the log.
     var all: [ConnectionPool] { state.withLockedValue { Array($0.pools.values) } }
 }

@@ -14,6 +14,8 @@ package struct PoolCounts: Equatable, Sendable {
         self.waiting = waiting
     }
 
+    var requests: Int { leased + waiting }
+
     static func + (a: PoolCounts, b: PoolCounts) -> PoolCounts {
         PoolCounts(
             idle: a.idle + b.idle,

@@ -2,6 +2,14 @@ internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// Something with values to hand over. Called by one thread at a time.
 protocol Deliverer: AnyObject, Sendable {
     func deliver()
@@ -17,9 +25,14 @@ final class DeliveryCrew: Sendable {
     private static let patience = TimeAmount.milliseconds(1)
 
     private let eventLoopGroup: any EventLoopGroup
-    private let machine = NIOLockedValueBox(Machine(patience: patience))
+    private let pools: ConnectionPools
+    private let machine: NIOLockedValueBox<Machine>
 
-    init(eventLoopGroup: any EventLoopGroup) { self.eventLoopGroup = eventLoopGroup }
+    init(eventLoopGroup: any EventLoopGroup, pools: ConnectionPools, busyPollLimit: TimeAmount) {
+        self.eventLoopGroup = eventLoopGroup
+        self.pools = pools
+        machine = NIOLockedValueBox(Machine(patience: Self.patience, busyPollLimit: busyPollLimit))
+    }
 
     func execute(_ deliverer: any Deliverer) {
         perform(machine.withLockedValue { $0.submitted(deliverer, now: .now()) })
@@ -39,8 +52,16 @@ final class DeliveryCrew: Sendable {
     }
 
     private func work(as id: Machine.WorkerID) {
-        while let deliverer = machine.withLockedValue({ $0.next(for: id, now: .now()) }) {
-            deliverer.deliver()
+        while true {
+            switch machine.withLockedValue({ $0.next(for: id, now: .now()) }) {
+            case .deliver(let deliverer):
+                deliverer.deliver()
+            case .poll:
+                // With several requests under way the processor is for those.
+                if pools.areServingOneAtMost { sched_yield() } else { machine.withLockedValue { $0.stopPolling() } }
+            case .leave:
+                return
+            }
         }
     }
 }

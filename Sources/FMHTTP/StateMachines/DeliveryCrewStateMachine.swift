@@ -5,7 +5,8 @@ internal import NIOCore
 /// One worker is enough as long as it keeps up, and cheapest: it finds the next delivery without being woken for it. A worker
 /// that has been at one delivery for longer than `patience` is not counted on: its subscriber blocks or takes its time. When no
 /// other one is there, or when the oldest delivery has waited that long, another is started. So a subscriber that blocks delays
-/// others by that span once, and stalls nobody. Who finds nothing to do leaves.
+/// others by that span once, and stalls nobody. Who finds nothing to do leaves, but the only one may look out for the next
+/// delivery for a moment.
 ///
 /// Pure: time is passed in; it holds what it is given and runs nothing.
 struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
@@ -18,6 +19,14 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         var start: WorkerID?
         /// Call `timePassed` then.
         var wakeAt: NIODeadline?
+    }
+
+    /// What a worker does next.
+    enum Step {
+        case deliver(Delivery)
+        /// Nothing is there; ask again at once.
+        case poll
+        case leave
     }
 
     private struct Worker: Sendable {
@@ -37,26 +46,36 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     private var lastWorker = 0
     private var lastStart = NIODeadline.uptimeNanoseconds(0)
     private var isWakeSet = false
+    private var polling: BusyPolling
 
-    init(patience: TimeAmount) { self.patience = patience }
+    init(patience: TimeAmount, busyPollLimit: TimeAmount) {
+        self.patience = patience
+        polling = BusyPolling(limit: busyPollLimit)
+    }
 
     var workerCount: Int { workers.count }
 
     mutating func submitted(_ delivery: Delivery, now: NIODeadline) -> Actions {
         waiting.append(Waiting(delivery: delivery, since: now))
+        polling.waitEnded(now: now)
         return staff(now: now)
     }
 
-    /// The next delivery for a worker; without one the worker leaves.
-    mutating func next(for id: WorkerID, now: NIODeadline) -> Delivery? {
-        guard let index = workers.firstIndex(where: { $0.id == id }) else { return nil }
-        guard let next = waiting.popFirst() else {
-            workers.remove(at: index)
-            return nil
-        }
+    mutating func next(for id: WorkerID, now: NIODeadline) -> Step {
+        guard let index = workers.firstIndex(where: { $0.id == id }) else { return .leave }
+        // Also who polls is not at a delivery.
         workers[index].since = now
-        return next.delivery
+        if let next = waiting.popFirst() {
+            return .deliver(next.delivery)
+        }
+        polling.waitBegan(now: now)
+        if workers.count == 1, let deadline = polling.deadline, now < deadline { return .poll }
+        workers.remove(at: index)
+        return .leave
     }
+
+    /// The one who polls is in somebody's way.
+    mutating func stopPolling() { polling.forget() }
 
     mutating func timePassed(now: NIODeadline) -> Actions {
         isWakeSet = false
@@ -82,3 +101,5 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         return actions
     }
 }
+
+extension DeliveryCrewStateMachine.Step: Equatable where Delivery: Equatable {}

@@ -148,7 +148,13 @@ private final class Bench {
         )
         let id = ConnectionID(number: 1)
         let limits = ResponseParser.Limits(maximumHeadBytes: 1000, maximumHeaderCount: 10)
-        let handler = HTTP1ChannelHandler(id: id, pool: pool, limits: limits, maximumInflationRatio: nil)
+        let handler = HTTP1ChannelHandler(
+            id: id,
+            pool: pool,
+            limits: limits,
+            maximumInflationRatio: nil,
+            polling: BusyPolling(limit: .zero)
+        )
         connection = HTTP1Connection(id: id, eventLoop: channel.embeddedEventLoop, handler: handler)
         try channel.pipeline.syncOperations.addHandlers(reads, handler)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()

@@ -1,6 +1,7 @@
 import FMHTTP
 import FMTestSupport
 import NIOCore
+import NIOPosix
 import OpenCombine
 import Testing
 
@@ -8,6 +9,7 @@ import Testing
 func withServer(
     _ options: FaultServer.Options = .init(),
     configuration: HTTPClientConfiguration = .init(),
+    eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
     answer: @escaping FaultServer.Answer,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: (HTTPClient, FaultServer, Origin) async throws -> Void
@@ -17,7 +19,7 @@ func withServer(
     // A busy machine may let any time pass between two lines of a test.
     configuration.maximumRestBeforeUnsafeRequest = .seconds(3600)
     configuration.timeouts.connect = .seconds(3600)
-    let client = HTTPClient(configuration: configuration)
+    let client = HTTPClient(configuration: configuration, eventLoopGroup: eventLoopGroup)
     let scheme: Origin.Scheme = options.tls == nil ? .http : .https
     try await body(client, server, Origin(scheme: scheme, host: "localhost", port: server.port))
     await client.shutdown(grace: .zero)

@@ -1,14 +1,12 @@
 import FMData
 import NIOCore
 
-/// End to end, from the call to typed records: one record, many calls at a time and one after the other, and a page of 1,000
+/// End to end, from the call to typed records: one record, in call after call and in many calls at a time, and a page of 1,000
 /// records, through FMData's publishers and through what a user would pick instead, all in turn, several rounds, medians.
 ///
-/// Figures are calls a second, under `api.<record|record_alone|thousand>.<fmdata|ahc_json|urlsession_json>`;
-/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient by the other of its forms. One
-/// record after the other is mostly the machine's time to wake a thread, once at the server and once at the client, which is
-/// the same for all. The records are the wide ones of `benchmarks decode`; FMData makes dates of those that stay text for the
-/// others.
+/// Figures are calls a second, under `api.<record|record_many|thousand>.<fmdata|ahc_json|urlsession_json>`;
+/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient by the other of its forms. The
+/// records are the wide ones of `benchmarks decode`; FMData makes dates of those that stay text for the others.
 enum APISuite: Suite {
     static let name = "api"
 
@@ -16,8 +14,8 @@ enum APISuite: Suite {
     private static let secondsPerTurn = 0.5
 
     private static let cases: [(name: String, call: APICall, concurrency: Int)] = [
-        ("record", .record, manyAtATime),
-        ("record_alone", .record, 1),
+        ("record", .record, 1),
+        ("record_many", .record, manyAtATime),
         ("thousand", .thousand, 1),
     ]
 
