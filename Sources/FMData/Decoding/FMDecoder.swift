@@ -6,9 +6,13 @@
 /// script.
 public struct FMDecoder: Sendable {
     /// How values are read.
-    public var options: DecodingOptions
+    public var options: DecodingOptions { didSet { contexts = DecodingContexts(options: options, userInfo: userInfo) } }
     /// What `Decoder.userInfo` holds.
-    public var userInfo: [CodingUserInfoKey: any Sendable]
+    public var userInfo: [CodingUserInfoKey: any Sendable] {
+        didSet { contexts = DecodingContexts(options: options, userInfo: userInfo) }
+    }
+
+    private var contexts: DecodingContexts
 
     /// - Parameters:
     ///   - options: How values are read; FileMaker's rules hold in ``decodeFields(_:from:)`` and ``decodeAnswer(_:from:)``.
@@ -16,6 +20,7 @@ public struct FMDecoder: Sendable {
     public init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.options = options
         self.userInfo = userInfo
+        contexts = DecodingContexts(options: options, userInfo: userInfo)
     }
 
     /// Decodes plain JSON, to the same values as Foundation's `JSONDecoder`.
@@ -60,7 +65,7 @@ public struct FMDecoder: Sendable {
         _ type: DataAPI.RecordResponse<R, P>.Type,
         _ body: UnsafeRawBufferPointer
     ) throws(DecodingFailure) -> DataAPI.RecordResponse<R, P> {
-        var reader = RecordResponseReader<R, P>(options: options, userInfo: userInfo)
+        var reader = RecordResponseReader<R, P>(context: contexts.take())
         var data: [DataAPI.Record<R, P>] = []
         var rest = body[...]
         while !rest.isEmpty {
@@ -76,6 +81,7 @@ public struct FMDecoder: Sendable {
         if let refusal = envelope.messages.first(where: { !$0.isSuccess }) {
             throw DecodingFailure(refusal: refusal)
         }
+        if let context = (consume reader).retire() { contexts.give(context) }
         return DataAPI.RecordResponse(data: data, dataInfo: envelope.dataInfo, scriptResponse: envelope.scriptResponse)
     }
 

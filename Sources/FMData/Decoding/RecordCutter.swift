@@ -1,6 +1,6 @@
 /// Cuts an answer into records while it arrives, and takes in what comes before, between and after them: the part of
 /// ``RecordResponseReader`` that is the same for records of all types.
-struct RecordCutter {
+struct RecordCutter: ~Copyable {
     private var scanner = AnswerScanner()
     /// The record that was cut off last, while it is being decoded.
     private(set) var context: DecodingContext
@@ -34,9 +34,8 @@ struct RecordCutter {
 
     /// After the end: the context, unless somebody kept one of its decoders or containers.
     consuming func retire() -> DecodingContext? {
-        var cutter = consume self
-        guard isKnownUniquelyReferenced(&cutter.context), !cutter.context.areContainersHeld else { return nil }
-        return cutter.context
+        guard isKnownUniquelyReferenced(&context), !context.areContainersHeld else { return nil }
+        return context
     }
 
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.
@@ -81,10 +80,10 @@ struct RecordCutter {
         do {
             switch (level, name) {
             case (.answer, "messages"):
-                messages = try context.decode([Message].self, 0, .plain)
+                messages = try Message.list(readFrom: context)
                 hasMessages = true
             case (.response, "dataInfo"):
-                dataInfo = try context.decode(DataAPI.DataInfo.self, 0, .plain)
+                dataInfo = try DataAPI.DataInfo.value(readFrom: context)
             case (.response, _) where DataAPI.ScriptResponse.owns(name):
                 guard context.entry(0).kind != .null else { return }
                 scripts.take(try context.string(0, .fields), named: name)

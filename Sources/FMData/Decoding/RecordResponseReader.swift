@@ -7,7 +7,7 @@
 ///     let envelope = try reader.finish()                    // after the last chunk
 ///
 /// Memory: the bytes that were fed and not taken, the text of one record and its tape.
-struct RecordResponseReader<R: Decodable, P: Decodable> {
+struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     /// Makes a record out of its JSON text, instead of FMData's own decoder.
@@ -48,8 +48,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     /// After ``finish()``: the context for the next answer, unless somebody kept one of its decoders or containers.
     consuming func retire() -> DecodingContext? {
-        let cutter = cutter
-        return cutter.retire()
+        cutter.retire()
     }
 
     /// Takes in more of the body. Nothing is read yet.
@@ -68,7 +67,9 @@ struct RecordResponseReader<R: Decodable, P: Decodable> {
 
     /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
     /// that an optional costs.
-    mutating func nextRecords(appendTo records: inout [Record]) throws(DecodingFailure) {
+    mutating func nextRecords<Records: RangeReplaceableCollection<Record>>(
+        appendTo records: inout Records
+    ) throws(DecodingFailure) {
         while try cutter.nextRecord() {
             records.append(try takeRecord())
         }

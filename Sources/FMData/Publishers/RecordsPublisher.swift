@@ -57,7 +57,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         private let summary: ((DataAPI.RecordsSummary) -> Void)?
 
         init(
-            reading stream: RecordStream<R, P>,
+            reading stream: consuming RecordStream<R, P>,
             summary: ((DataAPI.RecordsSummary) -> Void)?,
             downstream: Downstream
         ) {
@@ -195,7 +195,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
 /// An answer with records, read as far as it has arrived. It is always one record ahead, so that its end is known with its
 /// last record.
-struct RecordStream<R: Decodable, P: Decodable> {
+struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
     enum Event {
         case record(DataAPI.Record<R, P>)
         case end(DataAPI.RecordsSummary)
@@ -207,7 +207,8 @@ struct RecordStream<R: Decodable, P: Decodable> {
     private(set) var next = Event.starved
     /// Whether the last part was taken in.
     private(set) var isEnded = false
-    private var reader: RecordResponseReader<R, P>
+    /// `nil` after the end.
+    private var reader: RecordResponseReader<R, P>?
     private var answer: AnswerBeginning
 
     init(reader: AnswerReader) {
@@ -218,7 +219,7 @@ struct RecordStream<R: Decodable, P: Decodable> {
     mutating func take(_ parts: [HTTPResponsePart], isLast: Bool) {
         for part in parts {
             answer.take(part)
-            if case .body(let bytes) = part { reader.feed(bytes) }
+            if case .body(let bytes) = part { reader?.feed(bytes) }
         }
         isEnded = isLast
         if case .starved = next { advance() }
@@ -231,10 +232,11 @@ struct RecordStream<R: Decodable, P: Decodable> {
 
     private mutating func advance() {
         do {
-            if let record = try reader.nextRecord() {
+            if let record = try reader?.nextRecord() {
                 next = .record(record)
-            } else if isEnded {
+            } else if isEnded, var reader = reader.take() {
                 let envelope = try reader.finish()
+                answer.reader.retire(reader)
                 try answer.reader.check(envelope.messages, of: answer.http)
                 next = .end(DataAPI.RecordsSummary(envelope))
             } else {

@@ -10,7 +10,7 @@ final class AnswerReader: Sendable {
     let options: DecodingOptions
     /// The user's own, for records.
     private let decoder: JSONDecoder?
-    private let contexts: DecodingContexts
+    let contexts: DecodingContexts
 
     init(config: DataAPI.Config = DataAPI.Config()) {
         options = config.decoding

@@ -45,7 +45,7 @@ struct Options {
     var rounds = 5
     /// Measure this contestant alone, for a profiler.
     var only: String?
-    /// Measure this case alone: `16`, `body12MB`, `record`, `wide`.
+    /// Measure this case alone: `16`, `body12MB`, `record`, `wide`, `wide.100`.
     var onlyCase: String?
 
     struct Mistake: Error, CustomStringConvertible {

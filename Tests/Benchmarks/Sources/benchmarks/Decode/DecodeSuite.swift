@@ -26,7 +26,8 @@ enum DecodeSuite: Suite {
                     portals: DecodeModels.Portals.self
                 ),
             ]
-            for assignment in assignments where options.measures(assignment.shape) {
+            for assignment in assignments
+            where options.measures(assignment.shape) || options.measures("\(assignment.shape).\(count)") {
                 let figures = try await measure(assignment, count, options)
                 for (name, figure) in figures { report["decode.\(assignment.shape).\(count).\(name)"] = figure }
                 printTable(
@@ -107,14 +108,16 @@ private struct Assignment {
     ) {
         self.shape = shape
         self.json = json
+        // As a program does that decodes more than once.
+        let (fmdata, foundation) = (FMDecoder(), JSONDecoder())
         decoders = [
             (
                 "fmdata_mb_s",
-                { try FMDecoder().decodeAnswer(DataAPI.RecordResponse<R, P>.self, from: $0).data.count }
+                { try fmdata.decodeAnswer(DataAPI.RecordResponse<R, P>.self, from: $0).data.count }
             ),
             (
                 "foundation_mb_s",
-                { try JSONDecoder().decode(DecodeModels.Answer<Plain, P>.self, from: $0).response.data.count }
+                { try foundation.decode(DecodeModels.Answer<Plain, P>.self, from: $0).response.data.count }
             ),
             ("serialization_mb_s", { try Self.countUntyped($0) }),
         ]

@@ -100,6 +100,53 @@ struct DecodingContextsTests {
         #expect(throws: (any Error).self) { try kept[0].container.decode(String.self, forKey: .name) }
     }
 
+    @Test func aContextComesBackFromEachAnswerThatWasRead() throws {
+        let pets = answer([#"{"name":"Rex","legs":4}"#])
+        for _ in 0..<3 {
+            _ = try read(Pet.self, pets)
+            expectNoDifference(reader.contexts.spareCount, 1)
+        }
+        var stream = RecordStream<Pet, EmptyPortal>(reader: reader)
+        expectNoDifference(reader.contexts.spareCount, 0)
+        stream.take([.body(ByteBuffer(string: pets))], isLast: true)
+        guard case .record = stream.takeNext(), case .end = stream.takeNext() else {
+            Issue.record("the stream has one record and its end")
+            return
+        }
+        expectNoDifference(reader.contexts.spareCount, 1)
+        // Who keeps something keeps the context too.
+        let kept = (try read(Hoarder.self, pets), try read(Magpie.self, pets))
+        expectNoDifference(reader.contexts.spareCount, 0)
+        withExtendedLifetime(kept) {}
+    }
+
+    @Test func aDecoderKeepsWhatItHasLearnedAndNothingElse() throws {
+        let decoder = FMDecoder()
+        let copies = [decoder, decoder]
+        for (number, decoder) in (copies + copies).enumerated() {
+            let pets = Array(answer([#"{"name":"\#(number)","legs":\#(number)}"#]).utf8)
+            let response = try decoder.decodeAnswer(DataAPI.RecordResponse<Pet, EmptyPortal>.self, from: pets)
+            expectNoDifference(response.data.map(\.fieldData), [Pet(name: "\(number)", legs: number)])
+        }
+        var exact = decoder
+        exact.options.numbersFromText = false
+        let pets = Array(answer([#"{"name":"Rex","legs":"4"}"#]).utf8)
+        _ = try decoder.decodeAnswer(DataAPI.RecordResponse<Pet, EmptyPortal>.self, from: pets)
+        #expect(throws: DecodingFailure.self) {
+            try exact.decodeAnswer(DataAPI.RecordResponse<Pet, EmptyPortal>.self, from: pets)
+        }
+        exact.userInfo[.kennel] = "North"
+        let nothing = Array(answer(["{}"]).utf8)
+        let homes = try exact.decodeAnswer(DataAPI.RecordResponse<Home, EmptyPortal>.self, from: nothing)
+        expectNoDifference(homes.data.map(\.fieldData.kennel), ["North"])
+    }
+
+    private struct Home: Decodable {
+        let kennel: String?
+
+        init(from decoder: any Decoder) { kennel = decoder.userInfo[.kennel] as? String }
+    }
+
     @Test func manyAtOnceDoNotMix() async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for number in 0..<200 {
@@ -111,4 +158,8 @@ struct DecodingContextsTests {
             try await tasks.waitForAll()
         }
     }
+}
+
+extension CodingUserInfoKey {
+    fileprivate static let kennel = CodingUserInfoKey(rawValue: "kennel")!
 }

@@ -1,0 +1,42 @@
+import Foundation
+
+/// The decoding contexts of one server or decoder, between two answers.
+///
+/// A context knows the keys of what it has decoded and where its types found them, and it has memory of the right size. An
+/// answer of one record gains most: to learn all that anew takes as long as its decoding.
+final class DecodingContexts: @unchecked Sendable {
+    // Sendable because `spares` is touched under the lock only, nobody else refers to a context that is given back, and whoever
+    // takes it takes it alone.
+
+    /// As many as are worth keeping, and memory that is worth keeping, in bytes.
+    private static let maximumCount = 16
+    private static let maximumCapacity = 256 * 1024
+
+    private let options: DecodingOptions
+    private let userInfo: [CodingUserInfoKey: any Sendable]
+    private let lock = NSLock()
+    private var spares: [DecodingContext] = []
+
+    init(options: DecodingOptions, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+        self.options = options
+        self.userInfo = userInfo
+    }
+
+    /// How many wait for the next answer.
+    var spareCount: Int { lock.withLock { spares.count } }
+
+    func take() -> DecodingContext {
+        lock.withLock { spares.popLast() }
+            ?? DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
+    }
+
+    /// - Parameter context: One whose decoders and containers nobody holds, after a whole answer.
+    func give(_ context: DecodingContext) {
+        guard context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut else { return }
+        context.restart()
+        // The superfluous one is destroyed outside of the lock.
+        lock.withLock {
+            if spares.count < Self.maximumCount { spares.append(context) }
+        }
+    }
+}
