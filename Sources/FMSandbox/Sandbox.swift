@@ -69,6 +69,8 @@ public final class Sandbox: Sendable {
     public var counters: Counters { engine.counters }
 
     /// Puts the records back as they were at the start, ends all sessions, and sets counters and faults to nothing.
+    ///
+    /// A request that is running goes on, but changes nothing any more.
     public func reset() { engine.reset() }
 
     /// Ends all sessions: the next request with one of their tokens answers 952.

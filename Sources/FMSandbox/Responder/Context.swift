@@ -132,7 +132,7 @@ extension Context {
         _ body: (inout RecordWriter) throws -> Result
     ) throws -> Result {
         let viewpoint = engine.viewpoint(of: session)
-        let (result, globals) = try engine.commit { world in
+        let (result, globals) = try engine.commit(in: session) { world in
             var writer = RecordWriter(self, world: world, viewpoint: viewpoint, notation: notation, options: options)
             let result = try body(&writer)
             world = writer.world

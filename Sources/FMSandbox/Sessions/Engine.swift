@@ -13,6 +13,8 @@ final class Engine: Sendable {
         var runningRequests = 0
         /// How many tokens were made so far: the sandbox counts instead of drawing at random.
         var tokenCount = 0
+        /// How many there were at the last reset. Sessions up to here belong to a world that is gone.
+        var bygoneTokens = 0
         /// Containers that may be downloaded, by the key in their URL.
         var tickets: [String: ContainerTicket] = [:]
         var faults = FaultScript()
@@ -53,8 +55,12 @@ final class Engine: Sendable {
     }
 
     /// Changes the world as one commit: if the body throws, nothing has happened.
-    func commit<Result>(_ body: (inout World) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter session: Whose request it is, unless it is the host itself. One that ran while the world was put back
+    ///   does not change the new one.
+    func commit<Result>(in session: Session? = nil, _ body: (inout World) throws -> Result) throws -> Result {
         try state.withLockedValue { state in
+            if let session, session.number <= state.bygoneTokens { throw FileMakerError(952) }
             var draft = state.world
             let result = try body(&draft)
             state.world = draft
@@ -162,6 +168,7 @@ final class Engine: Sendable {
             var fresh = State(world: initialWorld)
             // Old tokens must stay unknown, and what runs at this moment still ends.
             fresh.tokenCount = state.tokenCount
+            fresh.bygoneTokens = state.tokenCount
             fresh.runningRequests = state.runningRequests
             fresh.era = state.era
             state = fresh

@@ -233,6 +233,22 @@ import Testing
         }
     }
 
+    @Test func whatRunsDuringAResetChangesNothingAfterIt() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let body: JSONValue = [
+                "fieldData": ["City": "Oxford"], "script.prerequest": "Wait", "script.prerequest.param": "5",
+            ]
+            async let edit = bench.patch("layouts/Contacts/records/1", body)
+            await bench.clock.untilWaiting()
+            bench.engine.reset()
+            bench.clock.advance(by: .seconds(5))
+            #expect(try await edit.code == "952")
+            #expect(bench.engine.counters == Sandbox.Counters())
+            let fresh = try await bench.loggedIn()
+            #expect(try await fresh.get("layouts/Contacts/records/1").fields["City"] == "London")
+        }
+    }
+
     @Test func aLogoutNeedsTheSpellingOfTheLogin() async throws {
         try await withBench { (bench: Bench) async throws in
             let token = try #require(bench.token)
