@@ -65,12 +65,12 @@ final class ConnectionPools: Sendable {
         }
     }
 
-    /// Whether there is at most one request, of any origin.
+    /// Whether requests come one at a time, to any origin; not after a shutdown, when none will come.
     var areServingOneAtMost: Bool {
-        let (latest, count) = state.withLockedValue { ($0.latest, $0.pools.count) }
+        let (latest, count) = state.withLockedValue { ($0.isShutDown ? nil : $0.latest, $0.pools.count) }
+        guard let latest else { return false }
         // Nearly always there is one origin.
-        if let latest, count == 1 { return latest.isServingOneAtMost }
-        return all.reduce(0) { $0 + $1.counts.requests } <= 1
+        return count == 1 ? latest.isServingOneAtMost : all.reduce(0) { $0 + $1.counts.requests } <= 1
     }
 
     /// For tests and the log.

@@ -9,7 +9,8 @@ import Testing
 @testable import FMHTTP
 
 /// One request after the other, each begun where the last one ended: what makes the client's threads poll. The limits are so
-/// long that polling ends only with what is polled for, so the client has a loop of its own, which the server does not need.
+/// long that polling ends only with what is polled for, or with the client; so the client has a loop of its own, which the
+/// server does not need.
 @Suite(.timeLimit(.minutes(15)))
 struct BusyPollTests {
     private typealias Texts = AnyPublisher<String, HTTPClientError>
