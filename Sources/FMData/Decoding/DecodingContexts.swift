@@ -30,6 +30,11 @@ final class DecodingContexts: @unchecked Sendable {
             ?? DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
     }
 
+    /// Whether nobody holds the context but its owner, and nobody its decoders or containers.
+    static func isFree(_ context: inout DecodingContext) -> Bool {
+        isKnownUniquelyReferenced(&context) && !context.areContainersHeld
+    }
+
     /// - Parameter context: One whose decoders and containers nobody holds, after a whole answer.
     func give(_ context: DecodingContext) {
         guard context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut else { return }

@@ -18,7 +18,9 @@ struct EnvelopeReader {
         _ type: T.Type,
         from body: UnsafeRawBufferPointer
     ) throws(DecodingFailure) -> (messages: [Message], response: () throws(DecodingFailure) -> T) {
-        let context = try DecodingContext.whole(body, options, userInfo)
+        let document = JSONDocument(limits: options.limits, capacity: body.count)
+        let context = DecodingContext(document: document, options: options, userInfo: userInfo)
+        try context.begin(whole: body)
         let messages: [Message]
         do {
             messages = try ValueDecoder(context: context, node: 0, mode: .plain).messages()
@@ -57,22 +59,15 @@ extension ValueDecoder {
 }
 
 extension DecodingContext {
-    /// A context for one whole JSON text.
-    static func whole(
-        _ body: UnsafeRawBufferPointer,
-        _ options: DecodingOptions,
-        _ userInfo: [CodingUserInfoKey: any Sendable]
-    ) throws(DecodingFailure) -> DecodingContext {
-        let document = JSONDocument(limits: options.limits, capacity: body.count)
-        document.append(body)
+    /// The one value of a whole JSON text is going to be decoded.
+    func begin(whole text: UnsafeRawBufferPointer) throws(DecodingFailure) {
+        document.append(text)
         do {
             try document.readWhole()
         } catch {
             throw DecodingFailure(error)
         }
-        let context = DecodingContext(document: document, options: options, userInfo: userInfo)
-        context.begin()
-        return context
+        begin()
     }
 }
 

@@ -34,8 +34,7 @@ struct RecordCutter: ~Copyable {
 
     /// After the end: the context, unless somebody kept one of its decoders or containers.
     consuming func retire() -> DecodingContext? {
-        guard isKnownUniquelyReferenced(&context), !context.areContainersHeld else { return nil }
-        return context
+        DecodingContexts.isFree(&context) ? context : nil
     }
 
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.

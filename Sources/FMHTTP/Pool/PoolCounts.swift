@@ -14,6 +14,7 @@ package struct PoolCounts: Equatable, Sendable {
         self.waiting = waiting
     }
 
+    /// Those that run and those that wait.
     var requests: Int { leased + waiting }
 
     static func + (a: PoolCounts, b: PoolCounts) -> PoolCounts {

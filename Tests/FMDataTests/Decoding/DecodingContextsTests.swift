@@ -127,6 +127,14 @@ struct DecodingContextsTests {
             let pets = Array(answer([#"{"name":"\#(number)","legs":\#(number)}"#]).utf8)
             let response = try decoder.decodeAnswer(DataAPI.RecordResponse<Pet, EmptyPortal>.self, from: pets)
             expectNoDifference(response.data.map(\.fieldData), [Pet(name: "\(number)", legs: number)])
+            // What was one JSON text is not part of the next.
+            #expect(throws: DecodingFailure.self) { try decoder.decode(Int.self, from: Array("[7".utf8)) }
+            let pet = try decoder.decodeFields(Pet.self, from: Array(#"{"legs":"\#(number)","name":"Polly"}"#.utf8))
+            expectNoDifference(pet, Pet(name: "Polly", legs: number))
+            expectNoDifference(try decoder.decode([Int].self, from: Array("[\(number)]".utf8)), [number])
+            let kept = try decoder.decode(Hoarder.self, from: Array(#"{"name":"Rex","legs":4}"#.utf8))
+            expectNoDifference(try decoder.decode(Int.self, from: Array("5".utf8)), 5)
+            expectNoDifference(try kept.pet(), Pet(name: "Rex", legs: 4))
         }
         var exact = decoder
         exact.options.numbersFromText = false

@@ -9,8 +9,8 @@ import Testing
 @testable import FMHTTP
 
 /// One request after the other, each begun where the last one ended: what makes the client's threads poll. The limits are so
-/// long that polling ends only with what is polled for, or with the client; so the client has a loop of its own, which the
-/// server does not need.
+/// long that polling ends only with what is polled for, or with the client; so client and server have a loop each that nobody
+/// else needs.
 @Suite(.timeLimit(.minutes(15)))
 struct BusyPollTests {
     private typealias Texts = AnyPublisher<String, HTTPClientError>
@@ -40,15 +40,26 @@ struct BusyPollTests {
         answer: @escaping FaultServer.Answer,
         _ body: (HTTPClient, FaultServer, Origin) async throws -> Void
     ) async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        try await withServer(
-            options,
-            configuration: configuration(delivery),
-            eventLoopGroup: group,
-            answer: answer,
-            body
-        )
-        try await group.shutdownGracefully()
+        try await withTwoLoops { clientLoop, serverLoop in
+            var options = options
+            options.eventLoopGroup = serverLoop
+            let configuration = configuration(delivery)
+            try await withServer(
+                options,
+                configuration: configuration,
+                eventLoopGroup: clientLoop,
+                answer: answer,
+                body
+            )
+        }
+    }
+
+    private func withTwoLoops(
+        _ body: (_ client: any EventLoopGroup, _ server: any EventLoopGroup) async throws -> Void
+    ) async throws {
+        let groups = (0..<2).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+        try await body(groups[0], groups[1])
+        for group in groups { try await group.shutdownGracefully() }
     }
 
     @Test(arguments: deliveries, [false, true])
@@ -87,25 +98,27 @@ struct BusyPollTests {
     }
 
     @Test func bytesAreSeenBeforeTheyAreRead() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let gate = Gate()
-        let server = try await FaultServer.start(.init(onAccept: { _ in [.wait(gate), .send("hello")] })) { _ in [] }
-        let channel = try await ClientBootstrap(group: group)
-            .channelOption(.autoRead, value: false)
-            .connect(host: "127.0.0.1", port: server.port).get()
-        let (before, after) = try await channel.eventLoop.submit {
-            let before = channel.hasReceivedBytes
-            gate.open()
-            channel.busyPoll(until: .distantFuture)
-            return (before, channel.hasReceivedBytes)
-        }.get()
-        #if os(Linux)
-        #expect(!before)
-        #endif
-        #expect(after)
-        try await channel.close()
-        await server.allConnectionsClosed()
-        try await server.stopped()
-        try await group.shutdownGracefully()
+        try await withTwoLoops { clientLoop, serverLoop in
+            var options = FaultServer.Options(onAccept: { _ in [.wait(gate), .send("hello")] })
+            options.eventLoopGroup = serverLoop
+            let server = try await FaultServer.start(options) { _ in [] }
+            let channel = try await ClientBootstrap(group: clientLoop)
+                .channelOption(.autoRead, value: false)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            let (before, after) = try await channel.eventLoop.submit {
+                let before = channel.hasReceivedBytes
+                gate.open()
+                channel.busyPoll(until: .distantFuture)
+                return (before, channel.hasReceivedBytes)
+            }.get()
+            #if os(Linux)
+            #expect(!before)
+            #endif
+            #expect(after)
+            try await channel.close()
+            await server.allConnectionsClosed()
+            try await server.stopped()
+        }
     }
 }

@@ -72,6 +72,8 @@ public final class FaultServer: Sendable {
         public var answersEarly: Bool
         /// Whether to read at all; a server that does not read blocks an upload.
         public var reads: Bool
+        /// Where it works. A test that blocks a loop of the shared group, or keeps one busy, brings another.
+        public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Whether to keep `requests`; a long walk does without.
         public var remembers = true
 
@@ -90,7 +92,7 @@ public final class FaultServer: Sendable {
 
     public static func start(_ options: Options = Options(), _ answer: @escaping Answer) async throws -> FaultServer {
         let box = NIOLockedValueBox<FaultServer?>(nil)
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let channel = try await ServerBootstrap(group: options.eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Accepted connections wait until the server knows itself.
