@@ -1,4 +1,6 @@
 /// The inside of JSON strings: checking and unescaping.
+///
+/// All texts are parts of a document: some bytes beyond their end can be read, see ``JSONDocument/padding``.
 enum JSONText {
     private static let backslash = UInt8(ascii: "\\")
 
@@ -13,8 +15,10 @@ enum JSONText {
         var position = 0
         while position < text.count {
             let skipped = plainBytes(text, at: position)
-            position &+= skipped
-            if skipped == 8 { continue }
+            if skipped > 0 {
+                position &+= skipped
+                continue
+            }
             let byte = text[position]
             if byte == backslash {
                 guard let length = escapeLength(text, at: position) else { return (.invalidEscape, position) }
@@ -34,8 +38,6 @@ enum JSONText {
                     }
                 }
                 position += length
-            } else if byte < 0x80 {
-                position += 1
             } else if 0xC2...0xDF ~= byte, position &+ 1 < text.count, text[position &+ 1] & 0xC0 == 0x80 {
                 // Most of what is beyond ASCII has two bytes.
                 position &+= 2
@@ -48,16 +50,20 @@ enum JSONText {
         return nil
     }
 
-    /// How many of the next eight bytes come before one beyond ASCII or a backslash; 0 where fewer than eight are left.
+    /// How many of the next eight bytes come before one beyond ASCII, a backslash or the end.
     @inline(__always)
     private static func plainBytes(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
-        guard position &+ 8 <= text.count else { return 0 }
-        let bytes = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
-        let word = UInt64(littleEndian: bytes)
+        let word = UInt64(littleEndian: nextWord(text, at: position))
         let others = word ^ 0x5C5C_5C5C_5C5C_5C5C
         // Finds the first backslash exactly; a borrow can only make bytes after it look like one.
         let found = (word | (others &- 0x0101_0101_0101_0101) & ~others) & 0x8080_8080_8080_8080
-        return found.trailingZeroBitCount &>> 3
+        return min(found.trailingZeroBitCount &>> 3, text.count &- position)
+    }
+
+    /// The next eight bytes, some of which may be beyond the end.
+    @inline(__always)
+    private static func nextWord(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt64 {
+        UnsafeRawPointer(text.baseAddress.unsafelyUnwrapped + position).loadUnaligned(as: UInt64.self)
     }
 
     /// The bytes of the well-formed UTF-8 sequence that begins here, 0 when there is none (Unicode, table 3-7).
@@ -136,16 +142,15 @@ enum JSONText {
     /// The text without its escapes. Whatever a check would refuse becomes U+FFFD, or stays as it is after a backslash
     /// that escapes nothing.
     static func unescape(_ text: UnsafeBufferPointer<UInt8>, isChecked: Bool) -> String {
-        // Unescaping never makes a text longer.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { scratch in
+        // Unescaping never makes a text longer, and the last word may have seven bytes too many.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 7) { scratch in
             var length = 0
             var position = 0
             while position < text.count {
                 let skipped = plainBytes(text, at: position)
                 if skipped > 0 {
-                    // What was written never is ahead of what was read, so there is room for eight bytes, some of which the
-                    // next ones overwrite.
-                    let word = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                    // The next ones overwrite those that are too many.
+                    let word = nextWord(text, at: position)
                     UnsafeMutableRawBufferPointer(scratch).storeBytes(of: word, toByteOffset: length, as: UInt64.self)
                     length &+= skipped
                     position &+= skipped
