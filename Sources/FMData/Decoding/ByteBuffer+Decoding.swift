@@ -10,13 +10,10 @@ extension RecordResponseReader {
 }
 
 extension EnvelopeReader {
-    /// ``decode(_:from:)-(_,UnsafeRawBufferPointer)`` for a body as it comes from the network.
-    func decode<T: Decodable>(
-        _ type: T.Type,
-        from body: ByteBuffer
-    ) throws(DecodingFailure) -> (messages: [Message], response: () throws(DecodingFailure) -> T) {
+    /// Takes in the whole body, and decodes its messages.
+    func messages(of body: ByteBuffer) throws(DecodingFailure) -> [Message] {
         try body.withUnsafeReadableBytes { bytes in
-            Result { () throws(DecodingFailure) in try decode(type, from: bytes) }
+            Result { () throws(DecodingFailure) in try messages(of: bytes) }
         }.get()
     }
 }

@@ -30,14 +30,13 @@ final class DecodingContexts: @unchecked Sendable {
             ?? DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
     }
 
-    /// Whether nobody holds the context but its owner, and nobody its decoders or containers.
-    static func isFree(_ context: inout DecodingContext) -> Bool {
-        isKnownUniquelyReferenced(&context) && !context.areContainersHeld
-    }
-
-    /// - Parameter context: One whose decoders and containers nobody holds, after a whole answer.
-    func give(_ context: DecodingContext) {
-        guard context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut else { return }
+    /// Keeps a context after a whole answer, unless somebody holds it, one of its decoders or of its containers.
+    func give(_ context: consuming DecodingContext) {
+        var context = context
+        guard isKnownUniquelyReferenced(&context), !context.areContainersHeld,
+            context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut
+        else { return }
+        context.end()
         context.restart()
         // The superfluous one is destroyed outside of the lock.
         lock.withLock {

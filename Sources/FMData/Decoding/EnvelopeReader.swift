@@ -2,42 +2,42 @@
 ///
 /// The messages come first and the response only when asked for, since the response of a refusal is empty and would fail
 /// to decode as anything.
-struct EnvelopeReader {
-    var options: DecodingOptions
-    var userInfo: [CodingUserInfoKey: any Sendable]
+struct EnvelopeReader: ~Copyable {
+    private let context: DecodingContext
 
     init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        self.options = options
-        self.userInfo = userInfo
+        let document = JSONDocument(limits: options.limits)
+        self.init(context: DecodingContext(document: document, options: options, userInfo: userInfo))
     }
 
-    /// - Returns: The messages, and a function that decodes the response.
-    /// - Throws: ``DecodingFailure`` when the body is not JSON or has no envelope; the function throws the same when the
-    ///   response is not what `type` expects.
-    func decode<T: Decodable>(
-        _ type: T.Type,
-        from body: UnsafeRawBufferPointer
-    ) throws(DecodingFailure) -> (messages: [Message], response: () throws(DecodingFailure) -> T) {
-        let document = JSONDocument(limits: options.limits, capacity: body.count)
-        let context = DecodingContext(document: document, options: options, userInfo: userInfo)
+    /// A reader that works with a context of ``DecodingContexts``.
+    init(context: DecodingContext) { self.context = context }
+
+    /// Takes in the whole body, and decodes its messages.
+    ///
+    /// - Throws: ``DecodingFailure`` when the body is not JSON or has no envelope.
+    func messages(of body: UnsafeRawBufferPointer) throws(DecodingFailure) -> [Message] {
         try context.begin(whole: body)
-        let messages: [Message]
         do {
-            messages = try ValueDecoder(context: context, node: 0, mode: .plain).messages()
+            return try ValueDecoder(context: context, node: 0, mode: .plain).messages()
         } catch {
             throw DecodingFailure(error, in: context)
         }
-        return (
-            messages,
-            { () throws(DecodingFailure) -> T in
-                do {
-                    return try ValueDecoder(context: context, node: 0, mode: .plain).response(type)
-                } catch {
-                    throw DecodingFailure(error, in: context)
-                }
-            }
-        )
     }
+
+    /// Decodes the response, after ``messages(of:)-(UnsafeRawBufferPointer)``.
+    ///
+    /// - Throws: ``DecodingFailure`` when the response is not what the type expects.
+    func response<T: Decodable>(_ type: T.Type) throws(DecodingFailure) -> T {
+        do {
+            return try ValueDecoder(context: context, node: 0, mode: .plain).response(type)
+        } catch {
+            throw DecodingFailure(error, in: context)
+        }
+    }
+
+    /// At the end: the context, for ``DecodingContexts``.
+    consuming func retire() -> DecodingContext { context }
 }
 
 extension ValueDecoder {

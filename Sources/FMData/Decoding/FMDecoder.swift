@@ -82,7 +82,7 @@ public struct FMDecoder: Sendable {
         if let refusal = envelope.messages.first(where: { !$0.isSuccess }) {
             throw DecodingFailure(refusal: refusal)
         }
-        if let context = (consume reader).retire() { contexts.give(context) }
+        contexts.give((consume reader).retire())
         return DataAPI.RecordResponse(data: data, dataInfo: envelope.dataInfo, scriptResponse: envelope.scriptResponse)
     }
 
@@ -97,7 +97,7 @@ public struct FMDecoder: Sendable {
         from json: some Collection<UInt8>,
         _ mode: DecodingContext.Mode
     ) throws(DecodingFailure) -> T {
-        var context = contexts.take()
+        let context = contexts.take()
         try read(json, into: context)
         let value: T
         do {
@@ -105,10 +105,7 @@ public struct FMDecoder: Sendable {
         } catch {
             throw DecodingFailure(error, in: context)
         }
-        if DecodingContexts.isFree(&context) {
-            context.end()
-            contexts.give(consume context)
-        }
+        contexts.give(consume context)
         return value
     }
 

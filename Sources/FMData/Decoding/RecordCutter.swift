@@ -32,10 +32,8 @@ struct RecordCutter: ~Copyable {
         endValue()
     }
 
-    /// After the end: the context, unless somebody kept one of its decoders or containers.
-    consuming func retire() -> DecodingContext? {
-        DecodingContexts.isFree(&context) ? context : nil
-    }
+    /// After the end: the context, for ``DecodingContexts``.
+    consuming func retire() -> DecodingContext { context }
 
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.
     mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {

@@ -46,10 +46,8 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
         cutter = RecordCutter(context)
     }
 
-    /// After ``finish()``: the context for the next answer, unless somebody kept one of its decoders or containers.
-    consuming func retire() -> DecodingContext? {
-        cutter.retire()
-    }
+    /// After ``finish()``: the context, for ``DecodingContexts``.
+    consuming func retire() -> DecodingContext { cutter.retire() }
 
     /// Takes in more of the body. Nothing is read yet.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {

@@ -26,23 +26,26 @@ final class AnswerReader: Sendable {
 
     /// The answer was read to its end.
     func retire<R: Decodable, P: Decodable>(_ reader: consuming RecordResponseReader<R, P>) {
-        if let context = reader.retire() { contexts.give(context) }
+        contexts.give(reader.retire())
     }
 
     func read<Response: Decodable>(_ type: Response.Type, from answer: HTTPResponse) throws -> Response {
+        let reader = EnvelopeReader(context: contexts.take())
         let messages: [DataAPI.Message]
-        let response: () throws(DecodingFailure) -> Response
         do {
-            (messages, response) = try EnvelopeReader(options: options).decode(type, from: answer.body)
+            messages = try reader.messages(of: answer.body)
         } catch {
             throw unreadable(answer, error)
         }
         try check(messages, of: answer)
+        let response: Response
         do {
-            return try response()
+            response = try reader.response(type)
         } catch {
             throw misshapen(answer, error)
         }
+        contexts.give(reader.retire())
+        return response
     }
 
     /// Throws what FileMaker reports.

@@ -8,12 +8,15 @@ internal import Musl
 internal import Darwin
 #endif
 
+/// Lets another thread have the processor, if one wants it.
+func giveWay() { sched_yield() }
+
 extension Channel {
     /// Returns when the kernel has bytes for this channel, or at the deadline; the selector will find them without sleep.
     ///
     /// Called on the channel's loop, which does nothing else meanwhile; whoever needs the processor gets it.
     func busyPoll(until deadline: NIODeadline) {
-        while !hasReceivedBytes, .now() < deadline { sched_yield() }
+        while !hasReceivedBytes, .now() < deadline { giveWay() }
     }
 
     /// Whether there are bytes that were not read yet. Also `true` where nobody can tell.

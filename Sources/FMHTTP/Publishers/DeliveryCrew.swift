@@ -2,14 +2,6 @@ internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
-
 /// Something with values to hand over. Called by one thread at a time.
 protocol Deliverer: AnyObject, Sendable {
     func deliver()
@@ -58,7 +50,7 @@ final class DeliveryCrew: Sendable {
                 deliverer.deliver()
             case .poll:
                 // With several requests under way the processor is for those.
-                if pools.areServingOneAtMost { sched_yield() } else { machine.withLockedValue { $0.stopPolling() } }
+                if pools.areServingOneAtMost { giveWay() } else { machine.withLockedValue { $0.stopPolling() } }
             case .leave:
                 return
             }

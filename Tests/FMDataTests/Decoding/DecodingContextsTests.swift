@@ -106,6 +106,12 @@ struct DecodingContextsTests {
             _ = try read(Pet.self, pets)
             expectNoDifference(reader.contexts.spareCount, 1)
         }
+        let body = ByteBuffer(string: #"{"response":{"scriptError":"0"},"messages":[{"code":"0","message":"OK"}]}"#)
+        for _ in 0..<3 {
+            let http = HTTPResponse(status: .ok, headers: [:], body: body)
+            expectNoDifference(try reader.read(DataAPI.ScriptResponse.self, from: http).scriptError, "0")
+            expectNoDifference(reader.contexts.spareCount, 1)
+        }
         var stream = RecordStream<Pet, EmptyPortal>(reader: reader)
         expectNoDifference(reader.contexts.spareCount, 0)
         stream.take([.body(ByteBuffer(string: pets))], isLast: true)

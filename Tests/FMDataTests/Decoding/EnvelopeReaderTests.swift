@@ -10,9 +10,12 @@ import Testing
     }
 
     private func decode<T: Decodable>(_ type: T.Type, _ json: String) throws -> (messages: [Message], response: T) {
-        let bytes = Array(json.utf8)
-        let (messages, response) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(type, from: $0) }
-        return (messages, try response())
+        let reader = EnvelopeReader()
+        return (try messages(Array(json.utf8), reader), try reader.response(type))
+    }
+
+    private func messages(_ body: [UInt8], _ reader: borrowing EnvelopeReader) throws -> [Message] {
+        try body.withUnsafeBytes { try reader.messages(of: $0) }
     }
 
     @Test func messagesAndResponseInAnyOrder() throws {
@@ -29,9 +32,9 @@ import Testing
 
     @Test func messagesOfARefusalComeWithoutAResponse() throws {
         let bytes = Array(#"{"messages":[{"code":"952x"},{"code":800,"message":7}],"response":{}}"#.utf8)
-        let (messages, response) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
-        #expect(messages == [Message(code: "952x"), Message(code: "800", message: "7")])
-        let failure = try #require(throws: DecodingFailure.self) { try response() }
+        let reader = EnvelopeReader()
+        #expect(try messages(bytes, reader) == [Message(code: "952x"), Message(code: "800", message: "7")])
+        let failure = try #require(throws: DecodingFailure.self) { try reader.response(Session.self) }
         #expect(failure.path == ["response", "token"])
     }
 
@@ -44,13 +47,11 @@ import Testing
 
     @Test func recordedAnswers() throws {
         for name in try Capture.names(in: "errors") {
-            let bytes = try Capture.bytes(name)
-            let (messages, _) = try bytes.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
-            #expect(!messages.isEmpty)
+            #expect(try !messages(Capture.bytes(name), EnvelopeReader()).isEmpty)
         }
-        let login = try Capture.bytes("session/login-51-character-token")
-        let (_, response) = try login.withUnsafeBytes { try EnvelopeReader().decode(Session.self, from: $0) }
-        #expect(try response().token.isEmpty == false)
+        let reader = EnvelopeReader()
+        _ = try messages(Capture.bytes("session/login-51-character-token"), reader)
+        #expect(try reader.response(Session.self).token.isEmpty == false)
     }
 
     /// `RecordResponse` is an ordinary `Decodable` too: with FMData's decoder, where the rules hold in its records, and with
