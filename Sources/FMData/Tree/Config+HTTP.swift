@@ -13,6 +13,7 @@ extension DataAPI.Config {
             case .background: .background
             case .eventLoop: .eventLoop
             }
+        http.maximumBusyPoll = maximumBusyPoll
         http.allowsPlainHTTP =
             switch plainHTTP {
             case .loopbackOnly: .loopbackOnly
