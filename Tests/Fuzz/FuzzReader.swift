@@ -104,7 +104,7 @@ private func checkTypes(_ body: [UInt8]) {
         else { fatalError("fields do not survive writing and reading") }
     }
     body.withUnsafeBytes { bytes in
-        let reader = EnvelopeReader()
+        let reader = EnvelopeReader(context: DecodingContext())
         if (try? reader.messages(of: bytes)) != nil { _ = try? reader.response([String: Typed].self) }
     }
 }

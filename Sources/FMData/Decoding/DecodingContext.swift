@@ -69,6 +69,14 @@ final class DecodingContext {
         wallClock = WallClock(timeZone: options.values.timeZone)
     }
 
+    /// A context that has read nothing yet.
+    convenience init(
+        options: DecodingOptions = DecodingOptions(),
+        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) {
+        self.init(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
+    }
+
     deinit {
         if areContainersHeld { slot.abandon() } else { slot.giveBack() }
         frames.removeAll()

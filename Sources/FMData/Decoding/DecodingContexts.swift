@@ -12,8 +12,8 @@ final class DecodingContexts: @unchecked Sendable {
     private static let maximumCount = 16
     private static let maximumCapacity = 256 * 1024
 
-    private let options: DecodingOptions
-    private let userInfo: [CodingUserInfoKey: any Sendable]
+    let options: DecodingOptions
+    let userInfo: [CodingUserInfoKey: any Sendable]
     private let lock = NSLock()
     private var spares: [DecodingContext] = []
 
@@ -22,12 +22,11 @@ final class DecodingContexts: @unchecked Sendable {
         self.userInfo = userInfo
     }
 
-    /// How many wait for the next answer.
+    /// How many wait for the next answer: for tests.
     var spareCount: Int { lock.withLock { spares.count } }
 
     func take() -> DecodingContext {
-        lock.withLock { spares.popLast() }
-            ?? DecodingContext(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
+        lock.withLock { spares.popLast() } ?? DecodingContext(options: options, userInfo: userInfo)
     }
 
     /// Keeps a context after a whole answer, unless somebody holds it, one of its decoders or of its containers.

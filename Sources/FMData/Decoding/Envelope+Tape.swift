@@ -9,70 +9,56 @@ extension DataAPI.Message {
         guard tape[0].kind == .array else { return try context.decode([Message].self, 0, .plain) }
         var index: UInt32 = 1
         while index < tape[0].link {
-            guard let message = Message(tape, at: index) else { return try context.decode([Message].self, 0, .plain) }
-            messages.append(message)
+            guard let code = tape.text("code", of: index), let message = tape.text("message", of: index) else {
+                return try context.decode([Message].self, 0, .plain)
+            }
+            messages.append(Message(code: code, message: message))
             index = tape.end(of: index)
         }
         return messages
-    }
-
-    private init?(_ tape: TapeView, at object: UInt32) {
-        var (code, message): (UInt32, UInt32) = (0, 0)
-        let isOrdinary = tape.forEachMember(of: object) { key, value in
-            switch key.length {
-            case 4 where tape.isEqual(key, "code"): code = value
-            case 7 where tape.isEqual(key, "message"): message = value
-            default: break
-            }
-        }
-        guard isOrdinary, let code = tape.plainText(code), let message = tape.plainText(message) else { return nil }
-        self.init(code: code, message: message)
     }
 }
 
 extension DataAPI.DataInfo {
     /// The object on the tape of a context, the same as by `init(from:)`.
     static func value(readFrom context: DecodingContext) throws -> DataAPI.DataInfo {
-        try DataAPI.DataInfo(context.view) ?? context.decode(DataAPI.DataInfo.self, 0, .plain)
-    }
-
-    private init?(_ tape: TapeView) {
-        var (database, layout, table): (UInt32, UInt32, UInt32) = (0, 0, 0)
-        var (total, found, returned): (UInt32, UInt32, UInt32) = (0, 0, 0)
-        let isOrdinary = tape.forEachMember(of: 0) { key, value in
-            switch key.length {
-            case 5 where tape.isEqual(key, "table"): table = value
-            case 6 where tape.isEqual(key, "layout"): layout = value
-            case 8 where tape.isEqual(key, "database"): database = value
-            case 10 where tape.isEqual(key, "foundCount"): found = value
-            case 13 where tape.isEqual(key, "returnedCount"): returned = value
-            case 16 where tape.isEqual(key, "totalRecordCount"): total = value
-            default: break
-            }
-        }
-        guard isOrdinary, let database = tape.plainText(database), let layout = tape.plainText(layout),
-            let table = tape.plainText(table), let total = tape.plainCount(total), let found = tape.plainCount(found),
-            let returned = tape.plainCount(returned)
-        else { return nil }
-        self.init(
+        let tape = context.view
+        guard let database = tape.text("database", of: 0), let layout = tape.text("layout", of: 0),
+            let table = tape.text("table", of: 0), let totalRecordCount = tape.count("totalRecordCount", of: 0),
+            let foundCount = tape.count("foundCount", of: 0), let returnedCount = tape.count("returnedCount", of: 0)
+        else { return try context.decode(DataAPI.DataInfo.self, 0, .plain) }
+        return DataAPI.DataInfo(
             database: database,
             layout: layout,
             table: table,
-            totalRecordCount: total,
-            foundCount: found,
-            returnedCount: returned
+            totalRecordCount: totalRecordCount,
+            foundCount: foundCount,
+            returnedCount: returnedCount
         )
     }
 }
 
 extension TapeView {
-    /// The text at an index that is not 0, which is nothing here.
-    fileprivate func plainText(_ index: UInt32) -> String? {
-        guard index != 0, self[index].kind == .string else { return nil }
-        return string(self[index])
+    /// A member that is a text; `nil` where it is anything else.
+    fileprivate func text(_ name: StaticString, of object: UInt32) -> String? {
+        guard let member = member(name, of: object), member.kind == .string else { return nil }
+        return string(member)
     }
 
-    fileprivate func plainCount(_ index: UInt32) -> Int? {
-        index == 0 ? nil : self[index].smallInteger.map(Int.init)
+    /// A member that is a short number without a fraction; `nil` where it is anything else.
+    fileprivate func count(_ name: StaticString, of object: UInt32) -> Int? {
+        member(name, of: object)?.smallInteger.map(Int.init)
+    }
+
+    /// The only member of this name; `nil` where there is none, or no object of which each key stands for itself.
+    private func member(_ name: StaticString, of object: UInt32) -> JSONTape.Entry? {
+        let head = self[object]
+        guard head.kind == .object, !head.flags.contains(.irregular) else { return nil }
+        var index = object + 1
+        while index < head.link {
+            if isEqual(self[index], name) { return self[index + 1] }
+            index = end(of: index + 1)
+        }
+        return nil
     }
 }

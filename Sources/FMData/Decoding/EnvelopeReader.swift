@@ -5,11 +5,6 @@
 struct EnvelopeReader: ~Copyable {
     private let context: DecodingContext
 
-    init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        let document = JSONDocument(limits: options.limits)
-        self.init(context: DecodingContext(document: document, options: options, userInfo: userInfo))
-    }
-
     /// A reader that works with a context of ``DecodingContexts``.
     init(context: DecodingContext) { self.context = context }
 

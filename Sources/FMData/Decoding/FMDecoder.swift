@@ -7,20 +7,24 @@
 /// used by any number of threads at a time.
 public struct FMDecoder: Sendable {
     /// How values are read.
-    public var options: DecodingOptions { didSet { contexts = DecodingContexts(options: options, userInfo: userInfo) } }
-    /// What `Decoder.userInfo` holds.
-    public var userInfo: [CodingUserInfoKey: any Sendable] {
-        didSet { contexts = DecodingContexts(options: options, userInfo: userInfo) }
+    public var options: DecodingOptions {
+        get { contexts.options }
+        set { contexts = DecodingContexts(options: newValue, userInfo: userInfo) }
     }
 
+    /// What `Decoder.userInfo` holds.
+    public var userInfo: [CodingUserInfoKey: any Sendable] {
+        get { contexts.userInfo }
+        set { contexts = DecodingContexts(options: options, userInfo: newValue) }
+    }
+
+    /// What was learned under other options is of no use.
     private var contexts: DecodingContexts
 
     /// - Parameters:
     ///   - options: How values are read; FileMaker's rules hold in ``decodeFields(_:from:)`` and ``decodeAnswer(_:from:)``.
     ///   - userInfo: What types find in `Decoder.userInfo`; empty by default.
     public init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
-        self.options = options
-        self.userInfo = userInfo
         contexts = DecodingContexts(options: options, userInfo: userInfo)
     }
 

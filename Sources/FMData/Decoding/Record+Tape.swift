@@ -4,10 +4,16 @@ extension DataAPI.Record where R: Decodable, P: Decodable {
     @inline(__always)
     init(readFrom context: DecodingContext) throws {
         let tape = context.view
-        var members = RecordMembers()
-        guard tape.forEachMember(of: 0, { members.take($0, at: $1, tape) }) else {
+        let head = tape[0]
+        guard head.kind == .object, !head.flags.contains(.irregular) else {
             self = try context.decode(DataAPI.Record<R, P>.self, 0, .plain)
             return
+        }
+        var members = RecordMembers()
+        var index: UInt32 = 1
+        while index < head.link {
+            members.take(tape[index], at: index + 1, tape)
+            index = tape.end(of: index + 1)
         }
         func value(_ index: UInt32, _ name: String) throws -> UInt32 {
             guard index != 0 else { throw context.missing(DecodingKey(name), 0) }

@@ -25,19 +25,8 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     var dataInfo: DataAPI.DataInfo? { cutter.dataInfo }
 
     /// - Parameter decodeRecord: For a `JSONDecoder` of the user's; see ``init(decoder:options:)``.
-    init(
-        options: DecodingOptions = DecodingOptions(),
-        userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        decodeRecord: RecordDecoding? = nil
-    ) {
-        self.init(
-            context: DecodingContext(
-                document: JSONDocument(limits: options.limits),
-                options: options,
-                userInfo: userInfo
-            ),
-            decodeRecord: decodeRecord
-        )
+    init(options: DecodingOptions = DecodingOptions(), decodeRecord: RecordDecoding? = nil) {
+        self.init(context: DecodingContext(options: options), decodeRecord: decodeRecord)
     }
 
     /// A reader that works with a context of ``DecodingContexts``.
@@ -64,7 +53,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     }
 
     /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
-    /// that an optional costs.
+    /// that an optional costs; and for any collection, because the type of an array would be searched for each record.
     mutating func nextRecords<Records: RangeReplaceableCollection<Record>>(
         appendTo records: inout Records
     ) throws(DecodingFailure) {

@@ -23,20 +23,6 @@ struct TapeView {
         return entry.kind == .object || entry.kind == .array ? entry.link : index &+ 1
     }
 
-    /// Calls with each key of an object and the index of its value; `false`, without a call, where there is no object of which
-    /// each key stands for itself.
-    @inline(__always)
-    func forEachMember(of object: UInt32, _ body: (JSONTape.Entry, UInt32) -> Void) -> Bool {
-        let head = self[object]
-        guard head.kind == .object, !head.flags.contains(.irregular) else { return false }
-        var index = object &+ 1
-        while index < head.link {
-            body(self[index], index &+ 1)
-            index = end(of: index &+ 1)
-        }
-        return true
-    }
-
     /// Whether a key without escapes is this name.
     @inline(__always)
     func isEqual(_ key: JSONTape.Entry, _ name: StaticString) -> Bool {

@@ -1,4 +1,4 @@
-/// How many connections and waiting requests there are: for tests, which expect all zeros at the end, and the log.
+/// How many connections and requests there are: for tests, which expect all zeros at the end, the log, and whoever would poll.
 package struct PoolCounts: Equatable, Sendable {
     package var idle = 0
     package var connecting = 0

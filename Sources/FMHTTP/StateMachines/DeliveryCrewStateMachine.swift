@@ -61,6 +61,7 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         return staff(now: now)
     }
 
+    /// What a worker does now that it was started, or is done with what it did last.
     mutating func next(for id: WorkerID, now: NIODeadline) -> Step {
         guard let index = workers.firstIndex(where: { $0.id == id }) else { return .leave }
         // Also who polls is not at a delivery.

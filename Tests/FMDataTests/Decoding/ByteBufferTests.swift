@@ -113,7 +113,7 @@ import Testing
         var buffer = ByteBuffer(string: #"x{"response":{"a":[1,2]},"messages":[{"code":"0","message":"OK"}]}y"#)
         buffer.moveReaderIndex(forwardBy: 1)
         buffer.moveWriterIndex(to: buffer.writerIndex - 1)
-        let reader = EnvelopeReader()
+        let reader = EnvelopeReader(context: DecodingContext())
         #expect(try reader.messages(of: buffer).map(\.code) == ["0"])
         #expect(try reader.response([String: [Int]].self) == ["a": [1, 2]])
     }
@@ -123,7 +123,7 @@ import Testing
         for count in 0..<body.readableBytes {
             #expect(throws: DecodingFailure.self, "\(count) bytes") {
                 let part = try #require(body.getSlice(at: 0, length: count))
-                _ = try EnvelopeReader().messages(of: part)
+                _ = try EnvelopeReader(context: DecodingContext()).messages(of: part)
             }
         }
     }

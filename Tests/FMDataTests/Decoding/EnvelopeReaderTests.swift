@@ -10,7 +10,7 @@ import Testing
     }
 
     private func decode<T: Decodable>(_ type: T.Type, _ json: String) throws -> (messages: [Message], response: T) {
-        let reader = EnvelopeReader()
+        let reader = EnvelopeReader(context: DecodingContext())
         return (try messages(Array(json.utf8), reader), try reader.response(type))
     }
 
@@ -32,7 +32,7 @@ import Testing
 
     @Test func messagesOfARefusalComeWithoutAResponse() throws {
         let bytes = Array(#"{"messages":[{"code":"952x"},{"code":800,"message":7}],"response":{}}"#.utf8)
-        let reader = EnvelopeReader()
+        let reader = EnvelopeReader(context: DecodingContext())
         #expect(try messages(bytes, reader) == [Message(code: "952x"), Message(code: "800", message: "7")])
         let failure = try #require(throws: DecodingFailure.self) { try reader.response(Session.self) }
         #expect(failure.path == ["response", "token"])
@@ -47,9 +47,9 @@ import Testing
 
     @Test func recordedAnswers() throws {
         for name in try Capture.names(in: "errors") {
-            #expect(try !messages(Capture.bytes(name), EnvelopeReader()).isEmpty)
+            #expect(try !messages(Capture.bytes(name), EnvelopeReader(context: DecodingContext())).isEmpty)
         }
-        let reader = EnvelopeReader()
+        let reader = EnvelopeReader(context: DecodingContext())
         _ = try messages(Capture.bytes("session/login-51-character-token"), reader)
         #expect(try reader.response(Session.self).token.isEmpty == false)
     }

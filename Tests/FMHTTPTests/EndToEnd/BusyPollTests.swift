@@ -97,6 +97,32 @@ struct BusyPollTests {
         }
     }
 
+    #if os(Linux)
+    /// That there is a poll at all: while it lasts its loop does nothing else.
+    @Test func theLoopPollsForTheAnswer() async throws {
+        let gate = Gate()
+        let answer: FaultServer.Answer = { ($0.target == "/slow" ? [.wait(gate)] : []) + ok($0.target) }
+        try await withPollingClient(delivery: .eventLoop, answer: answer) { client, server, origin in
+            _ = try await chain(0..<10, client, origin).outcome().get()
+            async let slow = client.get(origin, "/slow")
+            await server.requestCount(atLeast: 11)
+            let other = HTTPClient()
+            var isPolling = false
+            // The poll may begin a moment after the request was sent; a loop that does not poll runs every task.
+            for _ in 0..<5 where !isPolling {
+                let hasRun = Locked(false)
+                client.eventLoop.execute { hasRun.change { $0 = true } }
+                for _ in 0..<100 where !hasRun.value { _ = await other.get(origin) }
+                isPolling = !hasRun.value
+            }
+            #expect(isPolling)
+            gate.open()
+            #expect(await slow.value?.text == "/slow")
+            await other.shutdown()
+        }
+    }
+    #endif
+
     @Test func bytesAreSeenBeforeTheyAreRead() async throws {
         let gate = Gate()
         try await withTwoLoops { clientLoop, serverLoop in
