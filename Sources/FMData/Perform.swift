@@ -16,14 +16,19 @@ import OpenCombine
 extension DataAPI.Database {
     /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
     /// subscription.
+    ///
+    /// - Parameter isolation: the actor in whose code the call is written, which gets the values; `nil` for none, and for the
+    ///   library's own.
     func perform<Response: DataAPIResponse>(
+        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        perform(makeRequest) { request, token in self.server.exchange(request, token: token) }
+        perform(for: isolation, makeRequest) { request, token in self.server.exchange(request, token: token) }
     }
 
     /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
     func perform<Response, Value>(
+        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -37,6 +42,7 @@ extension DataAPI.Database {
             guard request.mayNameFields else { return answer }
             return answer.catch { error in self.namingFields(in: error, of: request) }.eraseToAnyPublisher()
         }
+        .handedOver(to: isolation, by: server)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
@@ -84,9 +90,10 @@ extension DataAPI.Database {
 extension DataAPI.Server {
     /// Sends a request that needs no session of a database.
     func perform<Response: DataAPIResponse>(
+        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in self.exchange(request) }
+        deferred(makeRequest) { request in self.exchange(request) }.handedOver(to: isolation, by: self)
     }
 
     /// One attempt: what comes back is read while it arrives.

@@ -28,7 +28,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
     let upstream: Upstream
     let reader: AnswerReader
     /// Called before the completion of an answer that reports success.
-    let summary: ((DataAPI.RecordsSummary) -> Void)?
+    let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
@@ -54,11 +54,11 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         private var ending: Subscribers.Completion<FMRest.APIError>?
         private var isDraining = false
         private var stream: RecordStream<R, P>
-        private let summary: ((DataAPI.RecordsSummary) -> Void)?
+        private let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
         init(
             reading stream: consuming RecordStream<R, P>,
-            summary: ((DataAPI.RecordsSummary) -> Void)?,
+            summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
             downstream: Downstream
         ) {
             self.stream = stream

@@ -14,8 +14,11 @@ extension DataAPI.Database {
     /// file, or not the URL of a container on this server.
     ///
     /// Source: Claris Data API guide, "Work with container data".
-    public func download(_ reference: DataAPI.ContainerReference) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload {
+    public func download(
+        _ reference: DataAPI.ContainerReference,
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.ContainerDownload {
+        DataAPI.ContainerDownload(for: isolation, from: server) {
             do {
                 let machine = try self.server.downloadMachine(for: reference)
                 return self.openContainer { _ in

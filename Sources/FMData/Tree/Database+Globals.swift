@@ -12,8 +12,9 @@ extension DataAPI.Database {
     ///
     /// Source: Claris Data API guide, "Set global field values", `PATCH …/globals`.
     public func setGlobalFields(
-        globalFields: [String: String]
+        globalFields: [String: String],
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        perform { try .setGlobals(globalFields, in: self.name) }
+        perform(for: isolation) { try .setGlobals(globalFields, in: self.name) }
     }
 }

@@ -7,13 +7,15 @@ extension DataAPI.Database {
     /// it on the wire.
     ///
     /// Source: Claris Data API guide, "Get layout names", `GET …/layouts`. FileMaker Server 18 and later.
-    public func getLayoutNames() -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
+    public func getLayoutNames(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
         perform { .layoutNames(in: self.name) }
             .map { body in
                 self.keep(layouts: body.layouts)
                 return self.layoutList
             }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: server)
     }
 
     /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well.
@@ -22,12 +24,14 @@ extension DataAPI.Database {
     /// it on the wire.
     ///
     /// Source: Claris Data API guide, "Get script names", `GET …/scripts`. FileMaker Server 18 and later.
-    public func getScriptNames() -> AnyPublisher<[ScriptItem], FMRest.APIError> {
+    public func getScriptNames(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {
         perform { .scriptNames(in: self.name) }
             .map { body in
                 self.keep(scripts: body.scripts)
                 return body.scripts
             }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: server)
     }
 }

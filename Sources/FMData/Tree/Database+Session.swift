@@ -17,7 +17,8 @@ extension DataAPI.Database {
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
     public func login(
         credentials: DataAPI.Credentials,
-        dataSourceCredentials: DataAPI.FMDataSourceAuth? = nil
+        dataSourceCredentials: DataAPI.FMDataSourceAuth? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
         let login = DataAPI.Login(credentials, dataSources: dataSourceCredentials)
         if case .token = credentials.secret {
@@ -26,7 +27,7 @@ extension DataAPI.Database {
                 return Just(credentials)
             }
             .setFailureType(to: FMRest.APIError.self)
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: server)
         }
         return server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials)
             .handleEvents(
@@ -39,7 +40,7 @@ extension DataAPI.Database {
                 }
             )
             .map { token in DataAPI.Credentials(token: token.value) }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: server)
     }
 
     /// Ends the database's sessions: publishes one empty value when the server has been told, then finishes.
@@ -49,8 +50,10 @@ extension DataAPI.Database {
     /// logs in again.
     ///
     /// Source: Claris Data API guide, "Log out of a database session", `DELETE …/sessions/{token}`.
-    public func logOut() -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        pool.logOut().map { _ in FMRest.EmptyResponse() }.eraseToAnyPublisher()
+    public func logOut(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+        pool.logOut().map { _ in FMRest.EmptyResponse() }.handedOver(to: isolation, by: server)
     }
 
     /// Whether the database can open or use a session on its server: publishes `true` when a session was validated, `false`
@@ -60,7 +63,9 @@ extension DataAPI.Database {
     /// wire.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
-    public func validateSession() -> AnyPublisher<Bool, FMRest.APIError> {
+    public func validateSession(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
         perform { .validateSession(.session) }
             .map { _ in true }
             .tryCatch { error -> Just<Bool> in
@@ -68,7 +73,7 @@ extension DataAPI.Database {
                 return Just(false)
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: server)
     }
 
     /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
@@ -86,9 +91,10 @@ extension DataAPI.Database {
     ///
     /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
     public func withSession<Value>(
+        isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        pool.pinned { lease in work(DataAPI.Database(self, pinnedTo: lease)) }.eraseToAnyPublisher()
+        pool.pinned { lease in work(DataAPI.Database(self, pinnedTo: lease)) }.handedOver(to: isolation, by: server)
     }
 
     /// This database for somebody else: the same file over the same connections, with sessions of its own.
@@ -105,8 +111,9 @@ extension DataAPI.Database {
     public var sessionStatus: DataAPI.SessionStatus { pool.status }
 
     /// What the sessions are doing: the state at subscription, then every change as far as the subscriber asks; what it is
-    /// too slow for is left out, the latest is not. Never finishes. Values arrive where the change was made.
-    public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher }
+    /// too slow for is left out, the latest is not. Never finishes. Values arrive on the main actor for those who subscribe
+    /// there, for all others where the change was made.
+    public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher.whereSubscribed() }
 
     func use(_ login: DataAPI.Login) {
         identity.replace(with: login)

@@ -17,12 +17,14 @@ extension DataAPI {
         public let name: String
         /// The server that hosts the file.
         public let server: Server
-        /// Sends before ``credentials``, ``layoutList`` or ``scriptList`` change.
-        public let objectWillChange = ObservableObjectPublisher()
+        /// Sends when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to those who subscribed there,
+        /// to all others before the change, on the thread that makes it. Never finishes.
+        public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
+        private let changes = ObservableObjectPublisher()
 
         /// Who is logged in: the credentials given, then after a login the session's token, and `.invalid` when the session
         /// is lost and could not be renewed. `$credentials` publishes the present value to each new subscriber and then
-        /// every change, on the thread that made it.
+        /// every change: on the main actor to those who subscribed there, else on the thread that made it.
         ///
         /// The credentials given are kept apart for the next login; only their state shows here.
         @PublishedState public var credentials: Credentials = .invalid
@@ -48,7 +50,7 @@ extension DataAPI {
             self.name = name
             self.server = server
             identity = SessionIdentity(login, lockOutCoolDown: server.config.sessions.lockOutCoolDown)
-            let state = CredentialsState(identity: identity, shown: _credentials, willChange: objectWillChange)
+            let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
@@ -97,17 +99,17 @@ extension DataAPI {
         }
 
         func keep(layouts: [LayoutListBody.Entry]) {
-            objectWillChange.send()
+            changes.send()
             layoutNames.withLockedValue { $0 = layouts }
         }
 
         func keep(scripts: [ScriptItem]) {
-            objectWillChange.send()
+            changes.send()
             _scriptList.set(scripts)
         }
 
         func show(_ credentials: Credentials) {
-            objectWillChange.send()
+            changes.send()
             _credentials.set(credentials)
         }
     }

@@ -18,11 +18,12 @@ extension DataAPI.Layout {
         recordId: Int,
         repetition: Int? = nil,
         modId: Int? = nil,
-        file: FMRest.ContainerFile
+        file: FMRest.ContainerFile,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
             .map { _ in FMRest.EmptyResponse() }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
@@ -58,9 +59,10 @@ extension DataAPI.Layout {
         recordId: Int,
         repetition: Int? = nil,
         modId: Int? = nil,
-        onProgress: DataAPI.ProgressObserver? = nil
+        onProgress: DataAPI.ProgressObserver? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
-        database.perform {
+        database.perform(for: isolation) {
             // In a box: the address of an empty struct is any, and the thread sanitizer looks at it.
             var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
             return try .upload(
@@ -93,9 +95,10 @@ extension DataAPI.Layout {
     public func downloadContainer(
         fieldName: String,
         recordId: Int,
-        repetition: Int = 1
+        repetition: Int = 1,
+        isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload {
+        DataAPI.ContainerDownload(for: isolation, from: database.server) {
             self.database.openContainer { token in
                 self.database.server.findContainer(fieldName, repetition, of: recordId, on: self, token: token)
             }

@@ -12,19 +12,20 @@ extension DataAPI.Layout {
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
     public func findRecords<R: Decodable, P: Decodable>(
-        query: DataAPI.FindQuery
+        query: DataAPI.FindQuery,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> = database.perform {
             try .find(in: self, query: query)
         }
-        guard query.noMatch == .empty else { return found }
+        guard query.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
         return found.tryCatch { error in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Just(DataAPI.RecordResponse<R, P>.noMatch(in: self, messages: error.messages))
                 .setFailureType(to: FMRest.APIError.self)
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .eraseToAnyPublisher()
+        .handedOver(to: isolation, by: database.server)
     }
 
     /// The records that match, one by one while the answer arrives: constant memory, however many there are.
@@ -41,18 +42,19 @@ extension DataAPI.Layout {
         _ fields: R.Type,
         _ portals: P.Type = DataAPI.EmptyPortal.self,
         findQuery: DataAPI.FindQuery,
-        summary: ((DataAPI.RecordsSummary) -> Void)? = nil
+        summary: (@Sendable (DataAPI.RecordsSummary) -> Void)? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> = stream(summary) {
             try .find(in: self, query: findQuery)
         }
-        guard findQuery.noMatch == .empty else { return found }
+        guard findQuery.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
         return found.tryCatch { error -> Empty<DataAPI.Record<R, P>, FMRest.APIError> in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Empty()
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .eraseToAnyPublisher()
+        .handedOver(to: isolation, by: database.server)
     }
 }
 

@@ -14,7 +14,10 @@ extension DataAPI.Layout {
     ///
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
     /// `GET …/layouts/{layout}/metadata`.
-    public func getLayoutMetadata(recordId: Int? = nil) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+    public func getLayoutMetadata(
+        recordId: Int? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
         database.perform { .layoutMetadata(of: self, recordId: recordId) }
             .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                 guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
@@ -23,7 +26,7 @@ extension DataAPI.Layout {
                     .mapError { $0.meansNoSuchEndpoint ? error : $0 }
                     .eraseToAnyPublisher()
             }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: database.server)
     }
 }
 

@@ -13,9 +13,10 @@ extension DataAPI.Layout {
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
     public func getRecords<R: Decodable, P: Decodable>(
-        recordQuery: DataAPI.RecordQuery? = nil
+        recordQuery: DataAPI.RecordQuery? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        database.perform { try .records(of: self, query: recordQuery ?? .init()) }
+        database.perform(for: isolation) { try .records(of: self, query: recordQuery ?? .init()) }
     }
 
     /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are.
@@ -35,17 +36,19 @@ extension DataAPI.Layout {
         _ fields: R.Type,
         _ portals: P.Type = DataAPI.EmptyPortal.self,
         recordQuery: DataAPI.RecordQuery? = nil,
-        summary: ((DataAPI.RecordsSummary) -> Void)? = nil
+        summary: (@Sendable (DataAPI.RecordsSummary) -> Void)? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
-        stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
+        stream(summary, for: isolation) { try .records(of: self, query: recordQuery ?? .init()) }
     }
 
     func stream<R: Decodable, P: Decodable>(
-        _ summary: ((DataAPI.RecordsSummary) -> Void)?,
+        _ summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
+        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<R, P>>
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let server = database.server
-        return database.perform(makeRequest) { request, token in
+        return database.perform(for: isolation, makeRequest) { request, token in
             RecordsPublisher(
                 upstream: server.transmit(request, token: token),
                 reader: server.reader,
@@ -64,9 +67,10 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
     public func getRecordById<R: Decodable, P: Decodable>(
         recordId: Int,
-        recordQuery: DataAPI.RecordQuery? = nil
+        recordQuery: DataAPI.RecordQuery? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        database.perform { try .record(recordId, of: self, query: recordQuery ?? .init()) }
+        database.perform(for: isolation) { try .record(recordId, of: self, query: recordQuery ?? .init()) }
     }
 
     /// Makes a record.
@@ -78,9 +82,10 @@ extension DataAPI.Layout {
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord<R: Encodable, P: Encodable>(
-        record: DataAPI.EditRecord<R, P>
+        record: DataAPI.EditRecord<R, P>,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        database.perform { try .create(in: self, record: record) }
+        database.perform(for: isolation) { try .create(in: self, record: record) }
     }
 
     /// Makes a record with nothing but the values that FileMaker enters by itself.
@@ -88,8 +93,10 @@ extension DataAPI.Layout {
     /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
-    public func createRecord() -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        createRecord(record: DataAPI.EditRecord(createRecord: DataAPI.EmptyPortal()))
+    public func createRecord(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+        createRecord(record: DataAPI.EditRecord(createRecord: DataAPI.EmptyPortal()), isolation: isolation)
     }
 
     /// Changes fields of a record, and rows of its portals.
@@ -103,9 +110,10 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func editRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
-        recordId: Int
+        recordId: Int,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        database.perform { try .edit(recordId, of: self, record: record) }
+        database.perform(for: isolation) { try .edit(recordId, of: self, record: record) }
     }
 
     /// Deletes a record.
@@ -115,9 +123,10 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Delete a record", `DELETE …/records/{id}`.
     public func deleteRecord(
         recordId: Int,
-        scriptQuery: DataAPI.ScriptQuery? = nil
+        scriptQuery: DataAPI.ScriptQuery? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        database.perform { .delete(recordId, of: self, script: scriptQuery) }
+        database.perform(for: isolation) { .delete(recordId, of: self, script: scriptQuery) }
     }
 
     /// Duplicates a record.
@@ -128,8 +137,9 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Duplicate a record", `POST …/records/{id}`. FileMaker Server 18 and later.
     public func duplicateRecord(
         recordId: Int,
-        scriptQuery: DataAPI.ScriptQuery? = nil
+        scriptQuery: DataAPI.ScriptQuery? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        database.perform { try .duplicate(recordId, of: self, script: scriptQuery) }
+        database.perform(for: isolation) { try .duplicate(recordId, of: self, script: scriptQuery) }
     }
 }

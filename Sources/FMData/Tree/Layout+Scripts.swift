@@ -14,9 +14,11 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`. FileMaker Server 18 and later.
     public func executeScript(
         script: String,
-        scriptParam: String? = nil
+        scriptParam: String? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         run(script, with: scriptParam.map(DataAPI.ScriptParameter.text))
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Runs a script with this layout as its context, with a text, a value or a confidential parameter.
@@ -43,9 +45,10 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Run a script", "Run a script with another request" and "Perform a find request".
     public func executeScript(
         script: String,
-        parameter: DataAPI.ScriptParameter
+        parameter: DataAPI.ScriptParameter,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        run(script, with: parameter)
+        run(script, with: parameter).handedOver(to: isolation, by: database.server)
     }
 
     /// Runs a script and reads its result.
@@ -63,13 +66,14 @@ extension DataAPI.Layout {
         script: String,
         parameter: DataAPI.ScriptParameter? = nil,
         returning type: Value.Type,
-        accepting accepted: Set<FileMakerErrorCode> = []
+        accepting accepted: Set<FileMakerErrorCode> = [],
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Value, FMRest.APIError> {
         run(script, with: parameter)
             .failOnScriptError(except: accepted)
             .tryMap { try $0.value(of: type, self.database.server.config) }
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: database.server)
     }
 
     private func run(

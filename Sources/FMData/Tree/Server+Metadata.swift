@@ -7,8 +7,10 @@ extension DataAPI.Server {
     /// it on the wire. Values arrive where ``DataAPI/Config/delivery`` says.
     ///
     /// Source: Claris Data API guide, "Get product information", `GET /productInfo`. FileMaker Server 18 and later.
-    public func getProductInfo() -> AnyPublisher<ProductInfo, FMRest.APIError> {
-        perform { .productInfo() }.map(\.productInfo).eraseToAnyPublisher()
+    public func getProductInfo(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<ProductInfo, FMRest.APIError> {
+        perform { .productInfo() }.map(\.productInfo).handedOver(to: isolation, by: self)
     }
 
     /// The databases the server hosts for the Data API: with credentials those that they may open, without any those that
@@ -19,9 +21,10 @@ extension DataAPI.Server {
     ///
     /// Source: Claris Data API guide, "Get database names", `GET /databases`.
     public func getDatabaseNames(
-        credentials: DataAPI.Credentials? = nil
+        credentials: DataAPI.Credentials? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Database.DatabaseListResponse, FMRest.APIError> {
-        perform { .databaseNames(credentials) }
+        perform(for: isolation) { .databaseNames(credentials) }
     }
 
     /// Whether a session is still open: publishes one empty value when it is, and fails with FileMaker code 952 when not.
@@ -33,8 +36,9 @@ extension DataAPI.Server {
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
     public func validateSession(
-        credentials: DataAPI.Credentials
+        credentials: DataAPI.Credentials,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        perform { .validateSession(.credentials(credentials)) }
+        perform(for: isolation) { .validateSession(.credentials(credentials)) }
     }
 }

@@ -9,8 +9,10 @@ extension DataAPI.Server {
     ///
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /fmws/oauthproviderinfo`.
-    public func getOAuthProviders() -> AnyPublisher<[DataAPI.OAuthProvider], FMRest.APIError> {
-        perform { .oAuthProviders() }.map(\.providers).eraseToAnyPublisher()
+    public func getOAuthProviders(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<[DataAPI.OAuthProvider], FMRest.APIError> {
+        perform { .oAuthProviders() }.map(\.providers).handedOver(to: isolation, by: self)
     }
 
     /// Begins a sign-in with an identity provider.
@@ -32,7 +34,8 @@ extension DataAPI.Server {
     public func startOAuth(
         provider: String,
         returnURL: String,
-        trackingId: String? = nil
+        trackingId: String? = nil,
+        isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.OAuthSignIn, FMRest.APIError> {
         Deferred {
             let trackingId = trackingId ?? UUID().uuidString
@@ -41,6 +44,6 @@ extension DataAPI.Server {
                     DataAPI.OAuthSignIn(requestId: start.requestId, url: start.url, trackingId: trackingId)
                 }
         }
-        .eraseToAnyPublisher()
+        .handedOver(to: isolation, by: self)
     }
 }

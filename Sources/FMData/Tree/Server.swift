@@ -12,20 +12,23 @@ extension DataAPI {
     /// Making one sends nothing. A database keeps its server alive, a server knows its databases weakly: hold on to the
     /// layouts or databases you use and let the rest follow. When the last reference goes, open connections are closed.
     public final class Server: ObservableObject, @unchecked Sendable {
-        // @unchecked: every stored property is immutable and Sendable, except `objectWillChange`, which guards its
+        // @unchecked: every stored property is immutable and Sendable, except `changes`, which guards its
         // subscribers by a lock of its own.
 
         /// The host as it was given, with its port if it has one.
         public let host: String
         /// How the server is reached and its answers are read.
         public let config: Config
-        /// Sends when the list of ``databases`` changes.
-        public let objectWillChange = ObservableObjectPublisher()
+        /// Sends when the list of ``databases`` changes: on the main actor to those who subscribed there, else on
+        /// the thread that changes it. Never finishes.
+        public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
+        private let changes = ObservableObjectPublisher()
 
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
         let reader: AnswerReader
+        let blockedActorWatch: BlockedActorWatch
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
         private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
@@ -46,6 +49,7 @@ extension DataAPI {
             self.reader = AnswerReader(config: config)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
+            self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(host)"])
             }
@@ -88,7 +92,9 @@ extension DataAPI {
         /// Publishes one empty value when nothing is left, then finishes. Begins with demand. Requests under way are served
         /// first, within ``DataAPI/SessionConfiguration/shutdownDeadline``; new ones fail with
         /// ``FMRest/APIError/Code/shutdown``. May be called twice.
-        public func shutdown() -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+        public func shutdown(
+            isolation: (any Actor)? = #isolation
+        ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
             Deferred { () -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> in
                 let ended = self.pools.withLockedValue { $0.compactMap(\.pool) }.map { $0.shutdown() }
                 return ended.publisher
@@ -99,7 +105,7 @@ extension DataAPI {
                     .setFailureType(to: FMRest.APIError.self)
                     .eraseToAnyPublisher()
             }
-            .eraseToAnyPublisher()
+            .handedOver(to: isolation, by: self)
         }
 
         func register(_ pool: SessionPool) {
@@ -118,7 +124,7 @@ extension DataAPI {
                 return (database, true)
             }
             if isNew {
-                objectWillChange.send()
+                changes.send()
             } else if let login {
                 database.use(login)
             }

@@ -20,7 +20,8 @@ extension DataAPI.ContainerDownload {
         at path: String,
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.DownloadedFile, FMRest.APIError> {
-        FileDownload(parts: parts, path: path, observer: onProgress).eraseToAnyPublisher()
+        FileDownload(parts: arrivingParts, path: path, observer: onProgress)
+            .handedOver(to: isolation, by: server)
     }
 }
 

@@ -16,14 +16,14 @@ extension DataAPI.ContainerDownload {
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.ContainerContent, FMRest.APIError> {
         Deferred {
-            parts.tryReduce(Collector(maximumBytes: maximumBytes, onProgress: onProgress)) { collector, part in
+            arrivingParts.tryReduce(Collector(maximumBytes: maximumBytes, onProgress: onProgress)) { collector, part in
                 try collector.take(part)
                 return collector
             }
         }
         .map { $0.content }
         .mapError(FMRest.APIError.init(wrapping:))
-        .eraseToAnyPublisher()
+        .handedOver(to: isolation, by: server)
     }
 }
 

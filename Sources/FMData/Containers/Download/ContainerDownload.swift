@@ -29,6 +29,9 @@ extension DataAPI {
         /// Why there are no more.
         public typealias Failure = FMRest.APIError
 
+        /// Where what it brings is handed over.
+        let isolation: (any Actor)?
+        let server: Server
         /// Finds the content.
         let open: @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
 
@@ -41,7 +44,22 @@ extension DataAPI {
         ///
         /// Like the publisher itself, with one value before the bytes. There is no limit to the number of bytes.
         public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
+            arrivingParts.handedOver(to: isolation, by: server)
+        }
+
+        /// The parts where they arrive, for what is made of them in this library.
+        var arrivingParts: AnyPublisher<ContainerPart, FMRest.APIError> {
             ContainerParts(opening: open()).eraseToAnyPublisher()
+        }
+
+        init(
+            for isolation: (any Actor)?,
+            from server: Server,
+            open: @escaping @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
+        ) {
+            self.isolation = isolation
+            self.server = server
+            self.open = open
         }
     }
 }

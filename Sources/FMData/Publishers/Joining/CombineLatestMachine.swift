@@ -1,0 +1,76 @@
+import OpenCombine
+
+/// Publishes the latest values of all publishers whenever one of them has changed, once each has published its first.
+///
+/// It ends when all have ended, or as soon as one has ended without a value, since there will never be a whole then; with the
+/// first failure it fails. A subscriber that is slower than its publishers misses what is out of date, never the latest.
+struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
+    private enum Inlet {
+        case asleep
+        case running
+        case ended
+    }
+
+    let inletCount: Int
+    private var inlets: [Inlet]
+    private var latest: [Element?]
+    private var demand = Subscribers.Demand.none
+    /// Whether something has changed since the last whole was handed over.
+    private var hasNews = false
+    private var completion: Subscribers.Completion<Failure>?
+    private var isOver = false
+
+    init(inletCount: Int) {
+        self.inletCount = inletCount
+        inlets = Array(repeating: .asleep, count: inletCount)
+        latest = Array(repeating: nil, count: inletCount)
+        if inletCount == 0 { completion = .finished }
+    }
+
+    mutating func requested(_ demand: Subscribers.Demand) {
+        self.demand += demand
+    }
+
+    mutating func received(_ value: Element, from inlet: Int) {
+        latest[inlet] = value
+        hasNews = true
+    }
+
+    mutating func finished(_ completion: Subscribers.Completion<Failure>, from inlet: Int) {
+        inlets[inlet] = .ended
+        switch completion {
+        case .failure: self.completion = self.completion ?? completion
+        case .finished:
+            if latest[inlet] == nil || inlets.allSatisfy({ $0 == .ended }) {
+                self.completion = self.completion ?? .finished
+            }
+        }
+    }
+
+    mutating func next(mayDeliver: Bool) -> JoinStep<[Element], Failure> {
+        if isOver { return .rest }
+        if demand > .none, completion == nil, let inlet = inlets.firstIndex(of: .asleep) {
+            inlets[inlet] = .running
+            // Everything: only the latest is kept, so nothing piles up.
+            return .ask(inlet: inlet, .unlimited)
+        }
+        if hasNews, !isFailed {
+            let whole = latest.compactMap { $0 }
+            if whole.count == inletCount {
+                guard demand > .none else { return .rest }
+                guard mayDeliver else { return .deliverElsewhere }
+                hasNews = false
+                demand -= 1
+                return .value(whole)
+            }
+        }
+        guard let completion else { return .rest }
+        guard mayDeliver else { return .deliverElsewhere }
+        isOver = true
+        return .end(completion)
+    }
+
+    private var isFailed: Bool {
+        if case .failure = completion { true } else { false }
+    }
+}

@@ -1,0 +1,66 @@
+import OpenCombine
+
+/// Passes on the values of every publisher, in the order in which they arrive, and ends with the last of them or with the
+/// first failure.
+///
+/// Of each publisher no more is asked for than the subscriber wants, and never more than `window` ahead of it, however much
+/// it wants: what waits for a slow subscriber is bounded, and demand reaches back.
+struct MergeMachine<Output, Failure: Error>: JoinMachine {
+    let inletCount: Int
+    private let window: Int
+    private var demand = Subscribers.Demand.none
+    /// For each inlet the values that were asked of it and not yet handed over; `nil` once it has ended.
+    private var outstanding: [Int?]
+    private var waiting: [(value: Output, inlet: Int)] = []
+    private var failure: Failure?
+    private var isOver = false
+
+    init(inletCount: Int, window: Int = 16) {
+        self.inletCount = inletCount
+        self.window = window
+        outstanding = Array(repeating: 0, count: inletCount)
+    }
+
+    mutating func requested(_ demand: Subscribers.Demand) {
+        self.demand += demand
+    }
+
+    mutating func received(_ value: Output, from inlet: Int) {
+        waiting.append((value, inlet))
+    }
+
+    mutating func finished(_ completion: Subscribers.Completion<Failure>, from inlet: Int) {
+        outstanding[inlet] = nil
+        if case .failure(let error) = completion { failure = failure ?? error }
+    }
+
+    mutating func next(mayDeliver: Bool) -> JoinStep<Output, Failure> {
+        if isOver { return .rest }
+        if let ask = ask() { return ask }
+        if let first = waiting.first {
+            guard demand > .none else { return .rest }
+            guard mayDeliver else { return .deliverElsewhere }
+            waiting.removeFirst()
+            demand -= 1
+            outstanding[first.inlet]? -= 1
+            return .value(first.value)
+        }
+        let isFinished = failure != nil || outstanding.allSatisfy { $0 == nil }
+        guard isFinished else { return .rest }
+        guard mayDeliver else { return .deliverElsewhere }
+        isOver = true
+        return .end(failure.map { .failure($0) } ?? .finished)
+    }
+
+    private mutating func ask() -> JoinStep<Output, Failure>? {
+        // After a failure nothing more is wanted of anybody.
+        guard failure == nil else { return nil }
+        let wanted = min(window, demand.max ?? window)
+        for inlet in outstanding.indices {
+            guard let asked = outstanding[inlet], asked < wanted else { continue }
+            outstanding[inlet] = wanted
+            return .ask(inlet: inlet, .max(wanted - asked))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+public import OpenCombine
+
+extension Publisher {
+    /// Hands values and the end over on an actor: what follows may touch the actor's state.
+    ///
+    ///     final class Model {                                     // @MainActor
+    ///         func load() {
+    ///             names = service.names()                         // a pipeline that nonisolated code has made
+    ///                 .receive(on: MainActor.shared)
+    ///                 .sink(receiveCompletion: { _ in }, receiveValue: { self.list = $0 })
+    ///
+    /// The calls of this library do it by themselves for the actor in whose code they are written; see
+    /// <doc:WhereValuesArrive>. Publishes what the publisher publishes, in order, one value at a time, each in a turn of the
+    /// actor's. Demand passes through: at most 16 values are asked for ahead of a slow subscriber. Cancelling cancels the
+    /// publisher; from the actor itself, no value follows it.
+    ///
+    /// The main actor's turns come on the main thread, which therefore has to be free: a program that blocks it, with a
+    /// semaphore or by `readLine()`, waits for ever.
+    public func receive(on actor: any Actor) -> AnyPublisher<Output, Failure> {
+        handedOver(in: ActorTurn(actor: actor))
+    }
+
+    /// The values of a call, for whoever wrote it: on the actor in whose code it stands.
+    ///
+    /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery`` says.
+    func handedOver(to isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
+        guard let isolation else { return AnyPublisher(self) }
+        return handedOver(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
+    }
+
+    private func handedOver(in turn: ActorTurn) -> AnyPublisher<Output, Failure> {
+        AnyPublisher(JoinPublisher(upstreams: [self], machine: MergeMachine(inletCount: 1), actor: turn))
+    }
+}

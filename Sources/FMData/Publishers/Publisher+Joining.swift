@@ -1,0 +1,92 @@
+public import OpenCombine
+
+// What Combine has and OpenCombine 0.14 lacks: publishers of several servers as one.
+
+extension Publisher {
+    /// Publishes the values of this publisher and of another, each as it arrives.
+    ///
+    ///     north.records(Customer.self).merge(with: south.records(Customer.self))
+    ///
+    /// Finishes when both have finished; fails when one fails, and cancels the other. Nothing is asked of either before
+    /// demand. Demand reaches back: of each at most 16 values are asked for ahead of a slow subscriber. Values arrive one
+    /// after the other, on the thread that brought them or brought one shortly before. Cancelling cancels both.
+    public func merge(
+        with other: some Publisher<Output, Failure>
+    ) -> AnyPublisher<Output, Failure> {
+        [AnyPublisher(self), AnyPublisher(other)].merge()
+    }
+
+    /// Publishes the latest values of this publisher and of another whenever one of them has a new one, from the moment on
+    /// at which both have one.
+    ///
+    ///     north.status.combineLatest(south.status).map { $0.leased + $1.leased }
+    ///
+    /// Finishes when both have finished, or one has without a value; fails when one fails, and cancels the other. Nothing is
+    /// asked of either before demand, and everything from then on: a subscriber that is slower than they are misses what
+    /// is out of date, never the latest. Values arrive one after the other, on the thread that brought them or brought one
+    /// shortly before. Cancelling cancels both.
+    public func combineLatest<Other: Publisher>(
+        _ other: Other
+    ) -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure {
+        let sides = [
+            AnyPublisher(map { Either<Output, Other.Output>.first($0) }),
+            AnyPublisher(other.map { Either<Output, Other.Output>.second($0) }),
+        ]
+        return JoinPublisher(upstreams: sides, machine: CombineLatestMachine(inletCount: 2))
+            .compactMap { Either.pair($0) }
+            .eraseToAnyPublisher()
+    }
+
+    /// Publishes what a function makes of the latest values of two publishers; see ``combineLatest(_:)``.
+    public func combineLatest<Other: Publisher, Result>(
+        _ other: Other,
+        _ transform: @escaping (Output, Other.Output) -> Result
+    ) -> AnyPublisher<Result, Failure> where Other.Failure == Failure {
+        combineLatest(other).map { transform($0.0, $0.1) }.eraseToAnyPublisher()
+    }
+
+    /// Publishes the latest values of three publishers; see ``combineLatest(_:)``.
+    public func combineLatest<Second: Publisher, Third: Publisher>(
+        _ second: Second,
+        _ third: Third
+    ) -> AnyPublisher<(Output, Second.Output, Third.Output), Failure>
+    where Second.Failure == Failure, Third.Failure == Failure {
+        combineLatest(second).combineLatest(third).map { ($0.0.0, $0.0.1, $0.1) }.eraseToAnyPublisher()
+    }
+}
+
+extension Sequence where Element: Publisher {
+    /// Publishes the values of all publishers, each as it arrives; see ``OpenCombine/Publisher/merge(with:)``.
+    ///
+    ///     servers.map { $0.addDatabase("Sales").addLayout("Orders").records(Order.self) }.merge()
+    ///
+    /// Without a publisher it finishes at once.
+    public func merge() -> AnyPublisher<Element.Output, Element.Failure> {
+        let publishers = Array(self)
+        return AnyPublisher(
+            JoinPublisher(upstreams: publishers, machine: MergeMachine(inletCount: publishers.count))
+        )
+    }
+
+    /// Publishes the latest values of all publishers, in the order of the publishers, whenever one of them has a new one; see
+    /// ``OpenCombine/Publisher/combineLatest(_:)``. Without a publisher it finishes at once.
+    public func combineLatest() -> AnyPublisher<[Element.Output], Element.Failure> {
+        let publishers = Array(self)
+        return AnyPublisher(
+            JoinPublisher(upstreams: publishers, machine: CombineLatestMachine(inletCount: publishers.count))
+        )
+    }
+}
+
+/// A value of one of two publishers of different types.
+private enum Either<First, Second> {
+    case first(First)
+    case second(Second)
+
+    static func pair(_ latest: [Either]) -> (First, Second)? {
+        guard latest.count == 2, case .first(let first) = latest[0], case .second(let second) = latest[1] else {
+            return nil
+        }
+        return (first, second)
+    }
+}
