@@ -47,7 +47,11 @@ extension DataAPI {
         init(name: String, server: Server, login: Login) {
             self.name = name
             self.server = server
-            identity = SessionIdentity(login, lockOutCoolDown: server.config.sessions.lockOutCoolDown)
+            identity = SessionIdentity(
+                login,
+                place: "database \"\(name)\" on \(server.host)",
+                lockOutCoolDown: server.config.sessions.lockOutCoolDown
+            )
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: objectWillChange)
             let pool = SessionPool(
                 configuration: server.config.sessions,
