@@ -49,6 +49,7 @@ extension DataAPI.Layout {
             RecordsPublisher(
                 upstream: server.transmit(request, token: token),
                 reader: server.reader,
+                log: server.callLog(of: request),
                 summary: summary
             )
             .mapError { error in server.error(error, about: request) }
