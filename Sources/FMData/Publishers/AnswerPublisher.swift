@@ -97,7 +97,8 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             guard let downstream = terminate().downstream else { return }
             do {
                 if case .failure(let error) = completion { throw error }
-                let response = try collector.response()
+                var response = try collector.response()
+                response.nameScripts(answer.request.scripts)
                 log?.finished(httpStatus: httpStatus)
                 _ = downstream.receive(response)
                 downstream.receive(completion: .finished)

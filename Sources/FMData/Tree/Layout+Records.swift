@@ -50,7 +50,13 @@ extension DataAPI.Layout {
                 upstream: server.transmit(request, token: token),
                 reader: server.reader,
                 log: server.callLog(of: request),
-                summary: summary
+                summary: summary.map { summary in
+                    { report in
+                        var report = report
+                        report.scriptResponse?.names = request.scripts
+                        summary(report)
+                    }
+                }
             )
             .mapError { error in server.error(error, about: request) }
             .eraseToAnyPublisher()
