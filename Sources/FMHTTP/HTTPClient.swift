@@ -35,8 +35,8 @@ public final class HTTPClient: Sendable {
     /// - Parameters:
     ///   - configuration: Limits, TLS, delivery.
     ///   - eventLoopGroup: Where the connections live. The default is NIO's shared group. It is never shut down here.
-    ///   - logger: Gets one line per request at `debug` and per attempt at `trace`, without headers, queries or bodies.
-    ///     The default is none.
+    ///   - logger: Gets one line per attempt and one per request at `trace`, without paths, headers, queries or bodies. The
+    ///     default is none.
     public init(
         configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,

@@ -19,7 +19,8 @@ public struct HTTPClientError: Error, Sendable, Hashable {
     public let outcome: Outcome
     /// The origin of the request.
     public let origin: Origin?
-    /// The cause in the words of the layer below (system, resolver, TLS), where there is one.
+    /// The cause in words (of the system, the resolver, the certificate), where there is one. It holds no path of the machine
+    /// on which this library was built, and of files only those that the configuration names.
     public let underlying: String?
 
     /// An error, for tests and doubles.
@@ -81,9 +82,33 @@ extension HTTPClientError {
         public static let invalidTLSOptions = Code("invalidTLSOptions", "the TLS options cannot be used")
         /// The TLS handshake failed for a reason other than the certificate.
         public static let tlsFailure = Code("tlsFailure", "the TLS handshake failed")
-        /// The server's certificate is expired, for another name, or from an unknown authority.
+        /// An `https` request found a server that answers in plain HTTP on that port.
+        public static let plainHTTPServer = Code(
+            "plainHTTPServer",
+            "the server speaks plain HTTP on this port, not HTTPS"
+        )
+        /// An `http` request found a server that answers in TLS on that port.
+        public static let tlsServer = Code("tlsServer", "the server speaks HTTPS on this port, not plain HTTP")
+        /// The server's certificate is self-signed or comes from an authority that is not trusted; see ``TLSOptions/trust``.
+        public static let certificateUntrusted = Code(
+            "certificateUntrusted",
+            "no trusted authority stands behind the server's certificate"
+        )
+        /// The server's certificate has expired.
+        public static let certificateExpired = Code("certificateExpired", "the server's certificate has expired")
+        /// The server's certificate is valid from a later time on, by this machine's clock.
+        public static let certificateNotYetValid = Code(
+            "certificateNotYetValid",
+            "the server's certificate is not valid yet"
+        )
+        /// The server's certificate holds other names than the one that was asked for.
+        public static let certificateNameMismatch = Code(
+            "certificateNameMismatch",
+            "the server's certificate is for another name"
+        )
+        /// The server's certificate was not accepted for another reason.
         public static let certificateInvalid = Code("certificateInvalid", "the server's certificate was not accepted")
-        /// The server's public key is none of the pinned ones.
+        /// The server's public key is none of the pinned ones; ``underlying`` has its pin.
         public static let certificatePinMismatch = Code("certificatePinMismatch", "the server's key is not pinned")
         /// The proxy did not answer CONNECT with success.
         public static let proxyFailure = Code("proxyFailure", "the proxy did not open a tunnel")

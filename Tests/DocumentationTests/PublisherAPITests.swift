@@ -368,7 +368,10 @@ import Testing
                     scriptResultPreRequest: "before",
                     scriptErrorPreRequest: "0",
                     scriptResultPreSort: "between",
-                    scriptErrorPreSort: "0"
+                    scriptErrorPreSort: "0",
+                    scriptName: "Echo",
+                    scriptNamePreRequest: "Echo",
+                    scriptNamePreSort: "Echo"
                 )
             )
             let run = try await countries.executeScript(script: "Echo", scriptParam: "a&b=c#d+e%f é").firstValue()

@@ -37,7 +37,10 @@ extension FMRest.APIError {
         let code: Code
         switch error.code {
         case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
-        case .tlsFailure, .certificateInvalid, .certificatePinMismatch, .invalidTLSOptions: code = .tls
+        case .tlsFailure, .plainHTTPServer, .tlsServer, .certificateUntrusted, .certificateExpired,
+            .certificateNotYetValid, .certificateNameMismatch, .certificateInvalid, .certificatePinMismatch,
+            .invalidTLSOptions:
+            code = .tls
         case .responseTooLarge, .headTooLarge: code = .responseTooLarge
         case .insecureScheme, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
         case .shutdown: code = .shutdown
@@ -46,8 +49,7 @@ extension FMRest.APIError {
         self.init(
             code,
             reason: "\(error)",
-            hint: error.code == .insecureScheme
-                ? "Use HTTPS, or allow it out loud: config.plainHTTP = .anywhereUnencrypted." : nil,
+            hint: error.hint,
             outcomeIsUnknown: error.outcome == .unknown,
             underlying: error
         )
@@ -98,7 +100,7 @@ extension EncodingError {
 
 extension [any CodingKey] {
     /// `data[3].fieldData.Qty`, or "the top".
-    fileprivate var readable: String {
+    var readable: String {
         guard !isEmpty else { return "the top" }
         var text = ""
         for key in self {

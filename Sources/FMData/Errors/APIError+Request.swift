@@ -5,8 +5,8 @@ extension FMRest.APIError {
         public var method: String
         /// The server, as `scheme://host:port`.
         public var origin: String
-        /// The path below the root of the API, with database, layout and record, percent-encoded; a session's token is
-        /// replaced.
+        /// The path below the root of the API (`/fmi/data/vLatest`), with database, layout and record, percent-encoded; a
+        /// session's token is replaced. ``url`` has it with its root.
         public var path: String
 
         /// The root of the API: `/fmi/data/vLatest`.
@@ -41,10 +41,14 @@ extension FMRest.APIError {
             self.body = body
         }
 
+        /// The URL up to its query, percent-encoded, to be pasted: `https://fms.example.com/fmi/data/vLatest/databases/…`. The
+        /// query may hold values; ``curl`` has it with those replaced.
+        public var url: String { origin + prefix + path }
+
         /// The request as a command line for a terminal or a ticket: its URL, the names of its headers, the shape of its
         /// body. Field values, script parameters, tokens and passwords are replaced by `••••`, to be filled in by hand.
         public var curl: String {
-            let url = origin + prefix + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+            let url = url + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
             var words = ["curl", "-X", method, Self.quoted(url)]
             for header in headers { words += ["-H", Self.quoted(header)] }
             if let body { words += ["--data-raw", Self.quoted(body)] }
@@ -64,8 +68,8 @@ extension FMRest.APIError {
 }
 
 extension FMRest.APIError.RequestSummary: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What it is, in a few words that hold no secret and no field value.
-    public var description: String { "\(method) \(origin)\(path)" }
+    /// Method and ``url``, which hold no secret and no field value.
+    public var description: String { "\(method) \(url)" }
 
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -92,7 +92,8 @@ extension FMRest.APIError {
         /// No connection, or one that broke; see `underlying`.
         public static let network = Code("network")
         /// TLS failed: a certificate that does not verify, a key that is not pinned, no common version, a certificate file
-        /// of the configuration that cannot be read.
+        /// of the configuration that cannot be read, HTTPS to a port for plain HTTP or the reverse. The reason says which;
+        /// it names the server's names, dates or pin where they are what is wrong.
         public static let tls = Code("tls")
         /// A time limit passed: connecting, the first byte, silence, the whole, or waiting for a session.
         public static let timeout = Code("timeout")

@@ -4,6 +4,8 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptFailure: Hashable, Sendable {
+        /// The script's name, where the failure comes from a response of this library.
+        public var script: String?
         /// When the script ran.
         public var phase: ScriptPhase
         /// The script's last error. A text that is no number counts as ``FileMakerErrorCode/unknown``.
@@ -12,7 +14,13 @@ extension DataAPI {
         public var result: String?
 
         /// A script that ended with an error; see the properties for the parts.
-        public init(phase: ScriptPhase, code: FileMakerErrorCode, result: String? = nil) {
+        public init(
+            script: String? = nil,
+            phase: ScriptPhase,
+            code: FileMakerErrorCode,
+            result: String? = nil
+        ) {
+            self.script = script
             self.phase = phase
             self.code = code
             self.result = result
@@ -32,13 +40,19 @@ extension DataAPI {
 
 extension DataAPI.ScriptFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What it is, in a few words that hold no secret and no field value.
-    public var description: String { "The script \(phase.rawValue) ended with \(code)." }
+    public var description: String {
+        guard let script else { return "The script \(phase.rawValue) ended with \(code)." }
+        let when = phase == .afterRequest ? "" : ", which ran \(phase.rawValue),"
+        return "The script \"\(script)\"\(when) ended with \(code)."
+    }
 
     /// The same as `description`.
     public var debugDescription: String { description }
 
     /// What a dump may show: no secret.
-    public var customMirror: Mirror { Mirror(self, children: ["phase": phase, "code": code]) }
+    public var customMirror: Mirror {
+        Mirror(self, children: ["script": script as Any, "phase": phase, "code": code])
+    }
 }
 
 extension FMRest.APIError {

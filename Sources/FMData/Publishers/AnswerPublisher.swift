@@ -20,6 +20,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             let exchange = try server.httpRequest(for: request, token: token)
             server.client.parts(exchange).subscribe(Inner(self, downstream: subscriber))
         } catch {
+            // It was not sent, so the log knows nothing of it.
             Fail(error: server.error(error, about: request)).receive(subscriber: subscriber)
         }
     }
@@ -30,11 +31,15 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
 
-        // `lock` guards every `var`; the collector is used by the exchange only, whose calls come one after the other.
+        // `lock` guards every other `var`; the collector is used by the exchange only, whose calls come one after the other.
         // That makes this class Sendable.
         private let lock = NIOLock()
         private let answer: AnswerPublisher
         private let collector: Response.Collector
+        /// `nil` when nobody wants to read it.
+        private let log: CallLog?
+        /// For the log alone; used by the exchange, like the collector.
+        private var httpStatus: Int?
         private var downstream: Downstream?
         private var upstream: (any Subscription)?
         private var isStarted = false
@@ -43,6 +48,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             self.answer = answer
             self.downstream = downstream
             collector = Response.Collector(reader: answer.server.reader)
+            log = answer.server.callLog(of: answer.request)
         }
 
         // MARK: From downstream
@@ -60,6 +66,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         func cancel() {
             let (downstream, upstream) = terminate()
             upstream?.cancel()
+            if downstream != nil, lock.withLock({ isStarted }) { log?.cancelled() }
             // The subscriber may be deinitialised here, which may run anything.
             withExtendedLifetime(downstream) {}
         }
@@ -75,12 +82,13 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
+            if log != nil, case .head(let head) = part { httpStatus = Int(head.status.code) }
             do {
                 try collector.take(part)
             } catch {
                 let (downstream, upstream) = terminate()
                 upstream?.cancel()
-                downstream?.receive(completion: .failure(answer.server.error(error, about: answer.request)))
+                if let downstream { fail(error, downstream) }
             }
             return .none
         }
@@ -89,11 +97,20 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             guard let downstream = terminate().downstream else { return }
             do {
                 if case .failure(let error) = completion { throw error }
-                _ = downstream.receive(try collector.response())
+                var response = try collector.response()
+                response.nameScripts(answer.request.scripts)
+                log?.finished(httpStatus: httpStatus)
+                _ = downstream.receive(response)
                 downstream.receive(completion: .finished)
             } catch {
-                downstream.receive(completion: .failure(answer.server.error(error, about: answer.request)))
+                fail(error, downstream)
             }
+        }
+
+        private func fail(_ error: any Error, _ downstream: Downstream) {
+            let error = answer.server.error(error, about: answer.request)
+            log?.failed(error, httpStatus: httpStatus)
+            downstream.receive(completion: .failure(error))
         }
 
         private func terminate() -> (downstream: Downstream?, upstream: (any Subscription)?) {

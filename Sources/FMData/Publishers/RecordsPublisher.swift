@@ -27,13 +27,14 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
     let upstream: Upstream
     let reader: AnswerReader
+    var log: CallLog?
     /// Called before the completion of an answer that reports success.
     let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
         upstream.subscribe(
-            Inner(reading: RecordStream(reader: reader), summary: summary, downstream: subscriber)
+            Inner(reading: RecordStream(reader: reader), log: log, summary: summary, downstream: subscriber)
         )
     }
 
@@ -54,14 +55,17 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         private var ending: Subscribers.Completion<FMRest.APIError>?
         private var isDraining = false
         private var stream: RecordStream<R, P>
+        private let log: CallLog?
         private let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
         init(
             reading stream: consuming RecordStream<R, P>,
+            log: CallLog?,
             summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
             downstream: Downstream
         ) {
             self.stream = stream
+            self.log = log
             self.summary = summary
             self.downstream = downstream
         }
@@ -98,13 +102,12 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         }
 
         func cancel() {
-            let upstream = lock.withLock {
-                downstream = nil
-                parts = []
-                defer { self.upstream = nil }
-                return self.upstream
+            let (upstream, isFirst) = lock.withLock {
+                defer { lockedTerminate() }
+                return (self.upstream, downstream != nil)
             }
             upstream?.cancel()
+            if isFirst { log?.cancelled() }
         }
 
         // MARK: The drain
@@ -133,7 +136,9 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 case .read(let parts, let isLast): stream.take(parts, isLast: isLast)
                 case .deliver(let downstream): deliver(to: downstream)
                 case .ask(let upstream): upstream.request(.max(1))
-                case .fail(let downstream, let error): downstream.receive(completion: .failure(error))
+                case .fail(let downstream, let error):
+                    log?.failed(error, httpStatus: stream.httpStatus)
+                    downstream.receive(completion: .failure(error))
                 case .rest: return
                 }
             }
@@ -171,6 +176,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 lock.withLock { demand += more }
             case .end(let summary):
                 lock.withLock { lockedTerminate() }
+                log?.finished(httpStatus: stream.httpStatus)
                 self.summary?(summary)
                 downstream.receive(completion: .finished)
             case .failure(let error):
@@ -179,6 +185,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                     return ending == nil ? self.upstream : nil
                 }
                 upstream?.cancel()
+                log?.failed(error, httpStatus: stream.httpStatus)
                 downstream.receive(completion: .failure(error))
             case .starved:
                 break
@@ -207,6 +214,8 @@ struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
     private(set) var next = Event.starved
     /// Whether the last part was taken in.
     private(set) var isEnded = false
+    /// Of the answer, once its head has arrived.
+    private(set) var httpStatus: Int?
     /// `nil` after the end.
     private var reader: RecordResponseReader<R, P>?
     private var answer: AnswerBeginning
@@ -219,7 +228,10 @@ struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
     mutating func take(_ parts: [HTTPResponsePart], isLast: Bool) {
         for part in parts {
             answer.take(part)
-            if case .body(let bytes) = part { reader?.feed(bytes) }
+            switch part {
+            case .head(let head): httpStatus = Int(head.status.code)
+            case .body(let bytes): reader?.feed(bytes)
+            }
         }
         isEnded = isLast
         if case .starved = next { advance() }

@@ -36,7 +36,8 @@ extension DataAPIRequest {
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
             query: try parameters + shared(query, of: layout),
-            isSafeToRepeat: query.script?.runsScripts != true
+            isSafeToRepeat: query.script?.runsScripts != true,
+            scripts: query.script.names
         )
     }
 
@@ -53,7 +54,8 @@ extension DataAPIRequest {
             method: .GET,
             path: .record(recordId, of: layout.name, in: layout.database.name),
             query: try shared(query, of: layout),
-            isSafeToRepeat: query.script?.runsScripts != true
+            isSafeToRepeat: query.script?.runsScripts != true,
+            scripts: query.script.names
         )
     }
 
@@ -78,7 +80,8 @@ extension DataAPIRequest {
             method: .POST,
             path: .layout(layout.name, in: layout.database.name) / "_find",
             body: try .json(encoding: FindBody(query: query, dateFormats: layout.dateFormats)),
-            isSafeToRepeat: query.script?.runsScripts != true
+            isSafeToRepeat: query.script?.runsScripts != true,
+            scripts: query.script.names
         )
     }
 
@@ -87,7 +90,8 @@ extension DataAPIRequest {
         Self(
             method: .POST,
             path: .records(of: layout.name, in: layout.database.name),
-            body: try .json(record, for: layout)
+            body: try .json(record, for: layout),
+            scripts: record.script.names
         )
     }
 
@@ -96,7 +100,8 @@ extension DataAPIRequest {
         Self(
             method: .PATCH,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            body: try .json(record, for: layout)
+            body: try .json(record, for: layout),
+            scripts: record.script.names
         )
     }
 
@@ -105,7 +110,8 @@ extension DataAPIRequest {
         Self(
             method: .DELETE,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            query: Parameter.scripts(script)
+            query: Parameter.scripts(script),
+            scripts: script.names
         )
     }
 
@@ -114,7 +120,8 @@ extension DataAPIRequest {
         Self(
             method: .POST,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            body: try .json(encoding: ScriptBody(script: script))
+            body: try .json(encoding: ScriptBody(script: script)),
+            scripts: script.names
         )
     }
 
@@ -123,9 +130,14 @@ extension DataAPIRequest {
         Self(
             method: .GET,
             path: .layout(layout.name, in: layout.database.name) / "script" / script,
-            query: parameter.map { [Parameter(name: "script.param", value: $0)] } ?? []
+            query: parameter.map { [Parameter(name: "script.param", value: $0)] } ?? [],
+            scripts: ScriptNames(afterRequest: script)
         )
     }
+}
+
+extension DataAPI.ScriptQuery? {
+    fileprivate var names: ScriptNames { self?.names ?? ScriptNames() }
 }
 
 extension DataAPI.Layout {

@@ -54,6 +54,8 @@ struct DataAPIRequest<Response>: Sendable {
     var authorization: Authorization = .session
     /// Whether sending it twice does no more than sending it once: reads and finds that run no script.
     var isSafeToRepeat = false
+    /// The scripts that run with it: the answer has their results, but not their names.
+    var scripts = ScriptNames()
     /// The part of the path that must not be printed: the token of a log-out.
     var secretSegment: String?
 

@@ -61,4 +61,42 @@ extension DataAPI.ScriptQuery {
     }
 
     var runsScripts: Bool { script != nil || scriptPreSort != nil || scriptPreRequest != nil }
+
+    /// Which scripts run, without what they are told.
+    var names: ScriptNames {
+        ScriptNames(preRequest: scriptPreRequest, preSort: scriptPreSort, afterRequest: script)
+    }
+}
+
+extension DataAPI.ScriptQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the scripts. Parameters are replaced: any may hold a value of a field.
+    public var description: String {
+        "ScriptQuery(" + shown.map { "\($0.label): \($0.value)" }.joined(separator: ", ") + ")"
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// What a dump may show: no parameter.
+    public var customMirror: Mirror { Mirror(self, children: shown.map { ($0.label, $0.value) }) }
+
+    private var shown: [(label: String, value: String)] {
+        let all: [(label: String, value: String?)] = [
+            ("script", script.map { "\"\($0)\"" }), ("scriptParam", scriptParam.map { _ in "••••" }),
+            ("scriptPreSort", scriptPreSort.map { "\"\($0)\"" }),
+            ("scriptPreSortParam", scriptPreSortParam.map { _ in "••••" }),
+            ("scriptPreRequest", scriptPreRequest.map { "\"\($0)\"" }),
+            ("scriptPreRequestParam", scriptPreRequestParam.map { _ in "••••" }),
+        ]
+        return all.compactMap { label, value in value.map { (label, $0) } }
+    }
+}
+
+/// The names of the scripts that a request asks for.
+struct ScriptNames: Hashable, Sendable {
+    var preRequest: String?
+    var preSort: String?
+    var afterRequest: String?
+
+    var isEmpty: Bool { preRequest == nil && preSort == nil && afterRequest == nil }
 }

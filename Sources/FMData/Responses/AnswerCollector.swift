@@ -4,6 +4,13 @@ import NIOCore
 /// A response type that knows how to read itself from an HTTP answer while it arrives.
 protocol DataAPIResponse: Decodable {
     associatedtype Collector: AnswerCollector = WholeAnswer<Self> where Collector.Response == Self
+
+    /// Takes in the names of the scripts that the request asked for, if it tells of scripts.
+    mutating func nameScripts(_ scripts: ScriptNames)
+}
+
+extension DataAPIResponse {
+    mutating func nameScripts(_ scripts: ScriptNames) {}
 }
 
 /// Takes in the parts of one HTTP answer and makes a response of them.
@@ -129,11 +136,22 @@ struct AnswerBeginning {
 
 extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodable {
     typealias Collector = RecordAnswer<R, P>
+
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
 
-extension DataAPI.ScriptResponse: DataAPIResponse {}
-extension DataAPI.CreateResponse: DataAPIResponse {}
-extension DataAPI.EditRecordResponse: DataAPIResponse {}
+extension DataAPI.ScriptResponse: DataAPIResponse {
+    mutating func nameScripts(_ scripts: ScriptNames) { names = scripts }
+}
+
+extension DataAPI.CreateResponse: DataAPIResponse {
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}
+
+extension DataAPI.EditRecordResponse: DataAPIResponse {
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}
+
 extension DataAPI.Database.DatabaseListResponse: DataAPIResponse {}
 extension DataAPI.Layout.LayoutMetaData: DataAPIResponse {}
 extension DataAPI.Server.ProductInfoContainer: DataAPIResponse {}

@@ -90,15 +90,19 @@ final class AnswerReader: Sendable {
     /// in front of one that is down.
     func notDataAPI(_ answer: HTTPResponse, underlying: (any Error)? = nil) -> FMRest.APIError {
         let reason: String
+        var hint = answer.statusHint
         if answer.body.readableBytes == 0 {
             reason = "The answer has no body."
+        } else if answer.wantsHTTPS {
+            reason = "The server speaks HTTPS on this port, and was asked in plain HTTP."
+            hint = HTTPClientError(code: .tlsServer, outcome: .answered).hint
         } else if let title = answer.pageTitle {
             reason = "The answer is a web page titled \"\(title)\"."
         } else {
             reason = "The answer is no JSON of the Data API."
         }
         var error = failure(.notDataAPI, reason, answer)
-        error.hint = answer.statusHint
+        error.hint = hint
         error.underlying = underlying
         return error
     }
@@ -129,6 +133,15 @@ extension HTTPResponse {
         else { return nil }
         let title = start[open.upperBound..<close.lowerBound].trimmingCharacters(in: .whitespacesAndNewlines)
         return title.isEmpty ? nil : title
+    }
+
+    /// What nginx, Apache and Go's servers send to those who speak plain HTTP on a port for HTTPS.
+    fileprivate var wantsHTTPS: Bool {
+        guard status == .badRequest else { return false }
+        let page = String(decoding: body.readableBytesView.prefix(1024), as: UTF8.self)
+        return page.contains("plain HTTP request was sent to HTTPS port")
+            || page.contains("speaking plain HTTP to an SSL-enabled server port")
+            || page.contains("sent an HTTP request to an HTTPS server")
     }
 
     fileprivate var statusHint: String? {

@@ -21,18 +21,18 @@ extension DataAPI.ScriptResponse {
     /// The scripts that ended with an error other than 0, in the order in which they ran.
     public var failures: [DataAPI.ScriptFailure] {
         DataAPI.ScriptPhase.allCases.compactMap { phase in
-            let (error, result) = outcome(of: phase)
+            let (script, error, result) = outcome(of: phase)
             guard let error else { return nil }
             let code = FileMakerErrorCode(wireText: error) ?? .unknown
-            return code == .ok ? nil : DataAPI.ScriptFailure(phase: phase, code: code, result: result)
+            return code == .ok ? nil : DataAPI.ScriptFailure(script: script, phase: phase, code: code, result: result)
         }
     }
 
-    private func outcome(of phase: DataAPI.ScriptPhase) -> (error: String?, result: String?) {
+    private func outcome(of phase: DataAPI.ScriptPhase) -> (script: String?, error: String?, result: String?) {
         switch phase {
-        case .preRequest: (scriptErrorPreRequest, scriptResultPreRequest)
-        case .preSort: (scriptErrorPreSort, scriptResultPreSort)
-        case .afterRequest: (scriptError, scriptResult)
+        case .preRequest: (scriptNamePreRequest, scriptErrorPreRequest, scriptResultPreRequest)
+        case .preSort: (scriptNamePreSort, scriptErrorPreSort, scriptResultPreSort)
+        case .afterRequest: (scriptName, scriptError, scriptResult)
         }
     }
 }
@@ -44,8 +44,8 @@ extension Publisher where Output: DataAPI.ScriptCarrying, Failure == FMRest.APIE
     ///         .failOnScriptError(except: [.recordMissing])      // an ordinary loop over all records ends with 101
     ///
     /// Publishes what the publisher publishes, until a response tells of a script that ended with an error: then it fails
-    /// with ``FMRest/APIError/Code/script``. `fileMakerCode` is the script's code and `scriptFailure` has phase and result;
-    /// of several scripts the one that ran first counts. The request itself has been carried out all the same.
+    /// with ``FMRest/APIError/Code/script``. `fileMakerCode` is the script's code and `scriptFailure` has its name, phase
+    /// and result; of several scripts the one that ran first counts. The request itself has been carried out all the same.
     ///
     /// - Parameter accepted: codes that are no failure. The default is none but 0.
     public func failOnScriptError(

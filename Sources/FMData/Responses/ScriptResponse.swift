@@ -20,6 +20,14 @@ extension DataAPI {
         /// Last error of the script that ran before the sort.
         public var scriptErrorPreSort: String?
 
+        /// The script that was asked for, to run after the request and its sort. The server's answer does not name it: the
+        /// library adds it from the request, as the other two.
+        public var scriptName: String?
+        /// The script that was asked for, to run before the request.
+        public var scriptNamePreRequest: String?
+        /// The script that was asked for, to run after the request and before the sort.
+        public var scriptNamePreSort: String?
+
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             scriptResult: String? = nil,
@@ -27,7 +35,10 @@ extension DataAPI {
             scriptResultPreRequest: String? = nil,
             scriptErrorPreRequest: String? = nil,
             scriptResultPreSort: String? = nil,
-            scriptErrorPreSort: String? = nil
+            scriptErrorPreSort: String? = nil,
+            scriptName: String? = nil,
+            scriptNamePreRequest: String? = nil,
+            scriptNamePreSort: String? = nil
         ) {
             self.scriptResult = scriptResult
             self.scriptError = scriptError
@@ -35,10 +46,32 @@ extension DataAPI {
             self.scriptErrorPreRequest = scriptErrorPreRequest
             self.scriptResultPreSort = scriptResultPreSort
             self.scriptErrorPreSort = scriptErrorPreSort
+            self.scriptName = scriptName
+            self.scriptNamePreRequest = scriptNamePreRequest
+            self.scriptNamePreSort = scriptNamePreSort
         }
 
-        /// `true` when no script left a trace.
-        public var isEmpty: Bool { self == ScriptResponse() }
+        /// `true` when no script left a trace: neither a result nor an error.
+        public var isEmpty: Bool {
+            var trace = self
+            trace.names = ScriptNames()
+            return trace == ScriptResponse()
+        }
+
+        var names: ScriptNames {
+            get {
+                ScriptNames(
+                    preRequest: scriptNamePreRequest,
+                    preSort: scriptNamePreSort,
+                    afterRequest: scriptName
+                )
+            }
+            set {
+                scriptNamePreRequest = newValue.preRequest
+                scriptNamePreSort = newValue.preSort
+                scriptName = newValue.afterRequest
+            }
+        }
     }
 }
 

@@ -13,9 +13,10 @@ final class SessionIdentity: Sendable {
     private let state: NIOLockedValueBox<State>
     private let gate: CredentialsGate
 
-    init(_ login: DataAPI.Login, lockOutCoolDown: Duration) {
+    /// - Parameter place: which database on which server, for the errors.
+    init(_ login: DataAPI.Login, place: String, lockOutCoolDown: Duration) {
         state = NIOLockedValueBox(State(given: login.given, dataSources: login.dataSources))
-        gate = CredentialsGate(provider: login.provider, lockOutCoolDown: lockOutCoolDown)
+        gate = CredentialsGate(provider: login.provider, place: place, lockOutCoolDown: lockOutCoolDown)
     }
 
     /// Another identity from now on. What was refused may be tried again: somebody decided so.
@@ -23,6 +24,9 @@ final class SessionIdentity: Sendable {
         state.withLockedValue { $0 = State(given: login.given, dataSources: login.dataSources) }
         gate.replace(with: login.provider)
     }
+
+    /// The server refused other credentials, which are not kept. Who has none hears of that.
+    func refused(_ error: FMRest.APIError) { gate.refused(error) }
 
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
 

@@ -2,6 +2,9 @@
 /// caused them.
 struct SessionObserver: Sendable {
     var transition: @Sendable (SessionTransition) -> Void = { _ in }
+    /// The server refused a session, and the request that met this goes again in another. Called by that request, in no order
+    /// with the others.
+    var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
     /// The token store failed. The pool goes on as if it were empty.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }

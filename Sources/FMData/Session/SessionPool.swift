@@ -32,7 +32,7 @@ final class SessionPool: @unchecked Sendable {
     private let authenticator: SessionAuthenticator
     private let time: SessionTime
     private let jitter: @Sendable () -> Double
-    private let observer: SessionObserver
+    let observer: SessionObserver
     private let statusSubject: CurrentValueSubject<DataAPI.SessionStatus, Never>
 
     typealias EndingID = SessionPoolStateMachine.EndingID

@@ -55,6 +55,24 @@ extension DataAPI {
         /// An encoder to use for records instead of the library's own. The default is `nil`.
         public var encoder: JSONEncoder?
         /// Where the library logs. The default is nowhere.
+        ///
+        ///     config.logger = Logger(label: "invoices.fmdata")
+        ///     config.logger?.logLevel = .debug
+        ///
+        /// At `debug` each call to the server is one line when it has ended, "call finished", "call failed" or "call
+        /// cancelled", and so is each login ("login finished" …) and each logout. A session that the server refuses (952) is
+        /// told as "session refused, request is repeated in another". With each line go, as far as they apply:
+        ///
+        /// - `origin`, `method` and `path`: the path below the root of the API, with the names of database, layout, script
+        ///   and field, and `{recordId}`, `{repetition}`, `{token}` and `{content}` for what is not a name;
+        /// - `database` and `layout`;
+        /// - `filemaker_code`: 0 for success, and `http_status`;
+        /// - `error`: the ``FMRest/APIError/Code`` of a failure;
+        /// - `duration_ms`: from the first demand to the end of the answer, for a container's content to its beginning.
+        ///
+        /// At `trace` the HTTP client adds its own lines, with `request`, `attempt` and `connection`. Warnings tell of what is
+        /// dangerous in the configuration. No line holds a password, a token, a parameter or the value of a field. A logger
+        /// of a higher level costs nothing.
         public var logger: Logger?
         /// What the client calls itself to the server.
         public var userAgent = "FMData (Swift)"
@@ -134,7 +152,8 @@ extension DataAPI {
         public var roots: Roots = .system
         /// The client's own certificate chain and key, as PEM files.
         public var clientCertificate: ClientCertificate?
-        /// SHA-256 hashes of public keys (SPKI), base64. When not empty, one of the server's certificates must match.
+        /// SHA-256 hashes of public keys (SPKI), base64. When not empty, the key of the server's own certificate must be one
+        /// of them, beside all other checks. The error for one that is not names its pin, to be compared and pasted here.
         public var pinnedPublicKeys: [String] = []
         /// Accept any certificate, and with it anybody who stands between: for a development machine only. Logged as a
         /// warning when a server is made with it.

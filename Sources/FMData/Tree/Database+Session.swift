@@ -36,7 +36,9 @@ extension DataAPI.Database {
                     self.pool.adopt(token, isOwned: true)
                 },
                 receiveCompletion: { completion in
-                    if case .failure(let error) = completion, error.meansCredentialsRefused { self.show(.invalid) }
+                    guard case .failure(let error) = completion, error.meansCredentialsRefused else { return }
+                    self.identity.refused(error)
+                    self.show(.invalid)
                 }
             )
             .map { token in DataAPI.Credentials(token: token.value) }

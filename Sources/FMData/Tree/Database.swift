@@ -49,14 +49,19 @@ extension DataAPI {
         init(name: String, server: Server, login: Login) {
             self.name = name
             self.server = server
-            identity = SessionIdentity(login, lockOutCoolDown: server.config.sessions.lockOutCoolDown)
+            identity = SessionIdentity(
+                login,
+                place: "database \"\(name)\" on \(server.host)",
+                lockOutCoolDown: server.config.sessions.lockOutCoolDown
+            )
+            let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
                 authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
                 time: .running(on: server.client.eventLoop),
-                observer: SessionObserver(transition: { state.show($0) })
+                observer: SessionObserver(transition: { state.show($0) }, repeats: { log.repeats(after: $0) })
             )
             sessions = .pool(pool)
             server.register(pool)

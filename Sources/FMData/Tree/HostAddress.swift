@@ -3,6 +3,13 @@ import FMHTTP
 /// The origin that a host text names: `fms.example.com`, `fms.example.com:8443`, `[::1]:3000`, `http://127.0.0.1:3000`.
 enum HostAddress {
     static func origin(of host: String, scheme: DataAPI.Scheme) throws(FMRest.APIError) -> Origin {
+        guard !host.contains("@") else {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "The server's host holds a user or a password: \"\(withoutUserInfo(host))\".",
+                hint: "Write the host alone, and give the account to addDatabase(_:credentials:)."
+            )
+        }
         var rest = Substring(host)
         var scheme = scheme
         for candidate in [DataAPI.Scheme.http, .https] {
@@ -29,6 +36,13 @@ enum HostAddress {
         }
         guard !name.isEmpty, name.utf8.allSatisfy(isHostByte) else { throw invalid(host) }
         return Origin(scheme: scheme == .http ? .http : .https, host: String(name), port: port)
+    }
+
+    /// The text as it may be printed: what stands before an "@" is replaced.
+    static func withoutUserInfo(_ host: String) -> String {
+        guard let at = host.lastIndex(of: "@") else { return host }
+        let scheme = ["https://", "http://"].first { host.lowercased().hasPrefix($0) }
+        return (scheme ?? "") + "••••" + host[at...]
     }
 
     private static func port(_ text: Substring, of host: String) throws(FMRest.APIError) -> Int {

@@ -49,10 +49,18 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let server = database.server
         return database.perform(for: isolation, makeRequest) { request, token in
-            RecordsPublisher(
+            let scripts = request.scripts
+            return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
                 reader: server.reader,
-                summary: summary
+                log: server.callLog(of: request),
+                summary: summary.map { summary in
+                    { @Sendable report in
+                        var report = report
+                        report.scriptResponse?.names = scripts
+                        summary(report)
+                    }
+                }
             )
             .mapError { error in server.error(error, about: request) }
             .eraseToAnyPublisher()

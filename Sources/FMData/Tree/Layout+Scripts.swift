@@ -57,8 +57,9 @@ extension DataAPI.Layout {
     ///
     /// Publishes the script's result, then finishes. The result is read as JSON; `String.self` takes the text as it is, and
     /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the
-    /// script ends with an error, and with ``FMRest/APIError/Code/decoding`` when the result is none of the type. For all
-    /// else see ``executeScript(script:parameter:)``.
+    /// script ends with an error, and with ``FMRest/APIError/Code/decoding`` when the result is none of the type: the reason
+    /// names the script, the key of its JSON, what is there and what was expected. For all else see
+    /// ``executeScript(script:parameter:)``.
     ///
     /// - Parameter accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
     ///   records. The default is none.
@@ -71,7 +72,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         run(script, with: parameter)
             .failOnScriptError(except: accepted)
-            .tryMap { try $0.value(of: type, self.database.server.config) }
+            .tryMap { try $0.value(of: type, self.database.server.config, script: script) }
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
             .handedOver(to: isolation, by: database.server)
     }
@@ -167,11 +168,19 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
 
 extension DataAPI.ScriptResponse {
     /// The result of the script that was run by itself.
-    fileprivate func value<Value: Decodable>(of type: Value.Type, _ config: DataAPI.Config) throws -> Value {
+    fileprivate func value<Value: Decodable>(
+        of type: Value.Type,
+        _ config: DataAPI.Config,
+        script: String
+    ) throws(FMRest.APIError) -> Value {
         if let text = scriptResult as? Value { return text }
         // What returns nothing is `null`: right for an optional, and an error that names the type for all others.
         let json = scriptResult ?? "null"
-        if let decoder = config.decoder { return try decoder.decode(type, from: Data(json.utf8)) }
-        return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))
+        do {
+            if let decoder = config.decoder { return try decoder.decode(type, from: Data(json.utf8)) }
+            return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))
+        } catch {
+            throw ScriptResultProblem(script: script, type: type, result: scriptResult, error: error).apiError
+        }
     }
 }

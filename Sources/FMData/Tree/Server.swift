@@ -15,7 +15,8 @@ extension DataAPI {
         // @unchecked: every stored property is immutable and Sendable, except `changes`, which guards its
         // subscribers by a lock of its own.
 
-        /// The host as it was given, with its port if it has one.
+        /// The host as it was given, with its port if it has one. A user and a password in it, which no host can have, are
+        /// replaced.
         public let host: String
         /// How the server is reached and its answers are read.
         public let config: Config
@@ -37,11 +38,11 @@ extension DataAPI {
 
         /// - Parameters:
         ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
-        ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host makes every call fail with
-        ///     ``FMRest/APIError/Code/invalidRequest``.
+        ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host, or has a user and a password before
+        ///     it, makes every call fail with ``FMRest/APIError/Code/invalidRequest``.
         ///   - config: the default suits a server with a valid certificate.
         public init(host: String, config: Config = Config()) {
-            self.host = host
+            self.host = HostAddress.withoutUserInfo(host)
             self.config = config
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
@@ -51,7 +52,7 @@ extension DataAPI {
             self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
-                config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(host)"])
+                config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
             }
         }
 

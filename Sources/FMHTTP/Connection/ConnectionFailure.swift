@@ -3,18 +3,54 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 /// The errors of the layers below in this library's words.
 enum ConnectionFailure {
-    /// Errors of TCP, the resolver and TLS say nothing of headers or bodies, so their text may be shown.
-    static func text(of error: any Error) -> String { "\(error)" }
+    /// Errors of TCP, the resolver and TLS say nothing of headers or bodies, so what they mean may be shown; not as they print
+    /// themselves, which is made for those who look for faults in NIO.
+    static func text(of error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError: text(of: error)
+        case let error as IOError: systemText(of: error.errnoCode)
+        case let error as NIOSSLError: TLSFailure.text(of: error)
+        case let error as NIOSSLExtraError: TLSFailure.text(of: error)
+        case let error as BoringSSLError: TLSFailure.text(of: error)
+        case is NIOSSLCloseTimedOutError: "the farewell of TLS took too long"
+        default: "\(error)"
+        }
+    }
+
+    /// "Connection refused".
+    static func systemText(of errno: CInt) -> String {
+        strerror(errno).map { String(cString: $0) } ?? "error \(errno) of the system"
+    }
+
+    private static func text(of error: NIOConnectionError) -> String {
+        guard !error.connectionErrors.isEmpty else {
+            return (error.dnsAError ?? error.dnsAAAAError).map(text(of:)) ?? "no address was found"
+        }
+        return error.connectionErrors.map { "\(name(of: $0.target)): \(text(of: $0.error))" }.joined(separator: "; ")
+    }
+
+    private static func name(of address: SocketAddress) -> String {
+        guard let ip = address.ipAddress, let port = address.port else { return "\(address)" }
+        return ip.contains(":") ? "[\(ip)]:\(port)" : "\(ip):\(port)"
+    }
 
     static func code(of error: any Error) -> HTTPClientError.Code {
         switch error {
         case let error as NIOConnectionError: code(of: error)
         case let error as IOError: error.errnoCode == ECONNREFUSED ? .connectionRefused : .connectFailed
         case ChannelError.connectTimeout: .connectTimeout
-        case let error as NIOSSLError: code(of: error)
-        case is NIOSSLExtraError: .certificateInvalid
+        case let error as NIOSSLError: TLSFailure.code(of: error)
+        case let error as NIOSSLExtraError: TLSFailure.code(of: error)
         case is BoringSSLError: .tlsFailure
         default: .connectFailed
         }
@@ -26,22 +62,6 @@ enum ConnectionFailure {
         let codes = error.connectionErrors.map { code(of: $0.error) }
         return codes.contains(.connectionRefused) ? .connectionRefused : codes[0]
     }
-
-    private static func code(of error: NIOSSLError) -> HTTPClientError.Code {
-        switch error {
-        case .handshakeFailed(.sslError(let stack)) where stack.contains(where: \.isAboutCertificate):
-            .certificateInvalid
-        case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel:
-            .certificateInvalid
-        default:
-            .tlsFailure
-        }
-    }
-}
-
-extension BoringSSLInternalError {
-    /// BoringSSL tells its reasons by text alone.
-    fileprivate var isAboutCertificate: Bool { description.contains("CERTIFICATE_VERIFY_FAILED") }
 }
 
 extension HTTPClientError {
@@ -55,6 +75,8 @@ extension HTTPClientError {
         case .headTooLarge: self.init(.headTooLarge, outcome, origin: origin, detail: "too many bytes")
         case .tooManyHeaders: self.init(.headTooLarge, outcome, origin: origin, detail: "too many headers")
         case .malformed(let text): self.init(.malformedResponse, outcome, origin: origin, detail: text.description)
+        // To a server that waits for TLS the request was noise: it has not acted on it.
+        case .tls: self.init(.tlsServer, .answered, origin: origin)
         case .truncated: self.init(.truncatedBody, outcome, origin: origin)
         }
     }

@@ -26,6 +26,8 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private var machine: SetupStateMachine
     private var proxyParser: ResponseParser
     private var timer: Scheduled<Void>?
+    /// What the server's first bytes are, while they should be TLS.
+    private var firstBytes: FirstBytesHandler?
 
     init(_ setup: ConnectionSetup, handler: HTTP1ChannelHandler, ready: EventLoopPromise<HTTP1Connection>) {
         self.setup = setup
@@ -64,8 +66,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted? = event as? TLSUserEvent {
             do {
-                let isPinned = try setup.pinnedKeys.isEmpty || setup.pinnedKeys.contains(keyPin(context: context))
-                run(machine.handshakeCompleted(isPinned: isPinned), context: context)
+                run(machine.handshakeCompleted(pinMismatch: try pinMismatch(context: context)), context: context)
             } catch {
                 failed(error, context: context)
             }
@@ -74,7 +75,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        failed(error, context: context)
+        failed(machine.isHandshaking ? explained(error, context: context) : error, context: context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -116,11 +117,28 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
             let isAddress = (try? SocketAddress(ipAddress: name, port: 0)) != nil
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : name)
             let closer = AbruptCloseHandler()
-            try context.pipeline.syncOperations.addHandlers([closer, handler], position: .before(self))
+            let firstBytes = FirstBytesHandler()
+            try context.pipeline.syncOperations.addHandlers([closer, firstBytes, handler], position: .before(self))
             self.handler.closer = closer
+            self.firstBytes = firstBytes
         } catch {
             failed(error, context: context)
         }
+    }
+
+    /// Why a handshake failed, with what only this connection knows: the server's certificate, or that it speaks no TLS.
+    private func explained(_ error: any Error, context: ChannelHandlerContext) -> HTTPClientError {
+        if firstBytes?.arePlainHTTP == true { return HTTPClientError(.plainHTTPServer, .notSent, origin: setup.origin) }
+        let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+        return .handshake(error, certificate: certificate.map(PeerCertificate.init), origin: setup.origin)
+    }
+
+    /// `nil` when the server's key is pinned, or none is.
+    private func pinMismatch(context: ChannelHandlerContext) throws -> String? {
+        if setup.pinnedKeys.isEmpty { return nil }
+        let pin = try keyPin(context: context)
+        if setup.pinnedKeys.contains(pin) { return nil }
+        return "its pin \"\(pin)\" is not among the \(setup.pinnedKeys.count) configured"
     }
 
     private func keyPin(context: ChannelHandlerContext) throws -> String {

@@ -16,7 +16,7 @@ final class TLSContext: Sendable {
         let (future, isNew) = made.withLockedValue { made in
             if let made { return (made, false) }
             let future = NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [options] in
-                try NIOSSLContext(configuration: TLSContext.configuration(options))
+                try TLSContext.make(options)
             }
             made = future
             return (future, true)
@@ -29,6 +29,16 @@ final class TLSContext: Sendable {
     private func forget(_ failed: EventLoopFuture<NIOSSLContext>) {
         made.withLockedValue { made in
             if made === failed { made = nil }
+        }
+    }
+
+    private static func make(_ options: TLSOptions) throws -> NIOSSLContext {
+        let configuration = try configuration(options)
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch NIOSSLError.failedToLoadPrivateKey {
+            // It was read; what BoringSSL refuses is the pair.
+            throw PEMFileError(description: "the private key does not belong to the certificate of the identity")
         }
     }
 
@@ -61,19 +71,23 @@ final class TLSContext: Sendable {
     }
 
     private static func certificates(_ source: TLSOptions.Certificates) throws -> [NIOSSLCertificate] {
-        switch source {
-        case .file(let path): try NIOSSLCertificate.fromPEMFile(path)
-        case .pem(let bytes): try NIOSSLCertificate.fromPEMBytes(bytes)
-        }
+        let pem = try PEMSource(source)
+        do {
+            let certificates = try NIOSSLCertificate.fromPEMBytes(pem.bytes)
+            if !certificates.isEmpty { return certificates }
+        } catch is NIOSSLError {}
+        throw pem.unusable(as: "certificate", label: "CERTIFICATE")
     }
 
     private static func privateKey(_ identity: TLSOptions.Identity) throws -> NIOSSLPrivateKey {
-        switch (identity.privateKey, identity.passphrase) {
-        case (.file(let path), nil): try NIOSSLPrivateKey(file: path, format: .pem)
-        case (.file(let path), let passphrase?): try NIOSSLPrivateKey(file: path, format: .pem) { $0(passphrase.utf8) }
-        case (.pem(let bytes), nil): try NIOSSLPrivateKey(bytes: bytes, format: .pem)
-        case (.pem(let bytes), let passphrase?):
-            try NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0(passphrase.utf8) }
+        let pem = try PEMSource(identity.privateKey)
+        do {
+            guard let passphrase = identity.passphrase else {
+                return try NIOSSLPrivateKey(bytes: pem.bytes, format: .pem)
+            }
+            return try NIOSSLPrivateKey(bytes: pem.bytes, format: .pem) { $0(passphrase.utf8) }
+        } catch is NIOSSLError {
+            throw pem.unusable(as: "private key", label: "PRIVATE KEY")
         }
     }
 }

@@ -1,15 +1,16 @@
 internal import Logging
 internal import NIOCore
 
-/// The story of one request in the log: a line per attempt at `trace`, a line at the end at `debug`. It is given no
-/// target, header or body, so it cannot print one: even a path can hold a secret (the token at the end of a logout's).
+/// The story of one request in the log, at `trace`: a line per attempt and one at the end. At `debug` there would be a second
+/// line for what a user of this client logs in his own words. It is given no target, header or body, so it cannot print one:
+/// even a path can hold a secret (the token at the end of a logout's).
 struct RequestLog: Sendable {
     private let logger: Logger
     private let started: NIODeadline
 
     init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, now: NIODeadline) {
         // Levels are asked for once: without a log a request pays for nothing here.
-        guard var logger, logger.logLevel <= .debug else { return nil }
+        guard var logger, logger.logLevel <= .trace else { return nil }
         logger[metadataKey: "request"] = "\(id.number)"
         logger[metadataKey: "method"] = "\(request.method.rawValue)"
         logger[metadataKey: "origin"] = "\(request.origin)"
@@ -25,11 +26,11 @@ struct RequestLog: Sendable {
     }
 
     func retrying(_ error: HTTPClientError) {
-        logger.debug("connection was stale, sending request once more", metadata: ["error": "\(error.code)"])
+        logger.trace("connection was stale, sending request once more", metadata: ["error": "\(error.code)"])
     }
 
     func finished(_ figures: ExchangeFigures) {
-        logger.debug(
+        logger.trace(
             "request finished",
             metadata: [
                 "status": "\(figures.status)",
@@ -41,14 +42,14 @@ struct RequestLog: Sendable {
     }
 
     func failed(_ error: HTTPClientError) {
-        logger.debug(
+        logger.trace(
             "request failed",
             metadata: ["error": "\(error.code)", "outcome": "\(error.outcome)", "duration_ms": milliseconds()]
         )
     }
 
     func cancelled() {
-        logger.debug("request cancelled", metadata: ["duration_ms": milliseconds()])
+        logger.trace("request cancelled", metadata: ["duration_ms": milliseconds()])
     }
 
     private func milliseconds() -> Logger.MetadataValue {

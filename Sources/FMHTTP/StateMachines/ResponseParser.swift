@@ -26,6 +26,8 @@ struct ResponseParser {
         case headTooLarge
         case tooManyHeaders
         case malformed(StaticText)
+        /// A record of TLS in place of the response: the port is one for HTTPS.
+        case tls
         /// The connection ended before the response did.
         case truncated
     }
@@ -298,7 +300,14 @@ struct ResponseParser {
     /// Something that is no HTTP at all (a TLS alert, an SSH banner) is known by its first bytes, not at the limit.
     private func checkBeginning() throws(Problem) {
         let looksRight = zip(buffer.readableBytesView, "HTTP/1.".utf8).allSatisfy { $0 == $1 }
-        if !looksRight { throw .malformed("the response does not begin with HTTP/1.") }
+        if looksRight { return }
+        throw looksLikeTLS ? .tls : .malformed("the response does not begin with HTTP/1.")
+    }
+
+    /// An alert or a handshake, and then the version of a record, whose first half is always 3 (RFC 8446 §5.1).
+    private var looksLikeTLS: Bool {
+        let start = buffer.readableBytesView.prefix(2)
+        return (start.first == 21 || start.first == 22) && start.dropFirst().allSatisfy { $0 == 3 }
     }
 
     private func bodyLength(

@@ -27,6 +27,7 @@ struct SetupStateMachine: Equatable {
     }
 
     var isTunnelling: Bool { state == .tunnelling }
+    var isHandshaking: Bool { state == .handshaking }
 
     mutating func opened() -> Action {
         guard usesProxy else { return tunnelReady() }
@@ -49,8 +50,9 @@ struct SetupStateMachine: Equatable {
         end(.fail(.proxyFailure, detail: "the proxy's answer is not valid HTTP"))
     }
 
-    mutating func handshakeCompleted(isPinned: Bool) -> Action {
-        end(isPinned ? .succeed : .fail(.certificatePinMismatch, detail: nil))
+    /// `pinMismatch`: what is wrong with the server's key, when it is not a pinned one.
+    mutating func handshakeCompleted(pinMismatch: String?) -> Action {
+        end(pinMismatch.map { .fail(.certificatePinMismatch, detail: $0) } ?? .succeed)
     }
 
     /// The server or the proxy has closed the connection. `nil` when that was after the end.
@@ -58,7 +60,7 @@ struct SetupStateMachine: Equatable {
         switch state {
         case .opening: end(.fail(.connectFailed, detail: "the connection was closed at once"))
         case .tunnelling: end(.fail(.proxyFailure, detail: "the proxy closed the connection"))
-        case .handshaking: end(.fail(.tlsFailure, detail: "the connection was closed during the handshake"))
+        case .handshaking: end(.fail(.tlsFailure, detail: TLSFailure.closedDuringHandshake))
         case .ended: nil
         }
     }

@@ -74,7 +74,7 @@ extension PitfallTests {
         func scriptResult() async throws {
             try await World.run { world in
                 let failed = try await world.countries.executeScript(script: "Fail").firstValue()
-                expectNoDifference(failed, .init(scriptError: "5"))
+                expectNoDifference(failed, .init(scriptError: "5", scriptName: "Fail"))
             }
         }
 

@@ -73,24 +73,66 @@ import Testing
             DataAPI.ScriptParameter.text(secret),
             DataAPI.ScriptParameter.json([secret]),
             DataAPI.OAuthSignIn(requestId: secret, url: secret, trackingId: "t"),
+            ScriptQuery(script: "S", scriptParam: secret, scriptPreSortParam: secret, scriptPreRequestParam: secret),
+            range,
             DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret),
             FMRest.APIError(DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret))
         )
+    }
+
+    @Test(
+        "a password that was written into the host",
+        arguments: [
+            "https://api:s3cret@fms.example.com", "api:s3cret@fms.example.com:443", "http://s3cret@fms.example.com",
+            "s3cret://a:b@fms.example.com", "https://api:s3@cret:s3cret@fms.example.com/s",
+        ]
+    )
+    func aPasswordInTheHostIsNotPrinted(host: String) async throws {
+        let log = LogLines()
+        var config = DataAPI.Config()
+        config.logger = log.logger(.trace)
+        config.tls.dangerouslySkipsVerification = true
+        let server = DataAPI.Server(host: host, config: config)
+        let database = server.addDatabase("Contacts", credentials: Credentials(user: "api", password: "x"))
+        let error = try #require(await database.getScriptNames().awaitSingleResult().failure)
+        expectNoDifference(error.code, .invalidRequest)
+        try expectSilence(of: server, server.host, database, database.addLayout("People"), error, log.all)
+        let other = try #require(await server.getProductInfo().awaitSingleResult().failure)
+        try expectSilence(of: other)
+        expectNoDifference(log.all.count, 1)
+    }
+
+    @Test func aHostWithAnAccountSaysWhereThatBelongs() async throws {
+        let server = DataAPI.Server(host: "https://api:s3cret@fms.example.com:8443")
+        expectNoDifference(server.description, #"Server("https://••••@fms.example.com:8443")"#)
+        let error = await server.getProductInfo().awaitSingleResult().failure
+        expectNoDifference(
+            error?.description,
+            #"invalidRequest: The server's host holds a user or a password: "https://••••@fms.example.com:8443". "#
+                + "Hint: Write the host alone, and give the account to addDatabase(_:credentials:)."
+        )
+    }
+
+    @Test func aScriptQueryShowsNames() {
+        let query = ScriptQuery(script: "S", scriptParam: "s3cret", scriptPreSort: "T", scriptPreRequest: "U")
+        expectNoDifference(
+            "\(query)",
+            #"ScriptQuery(script: "S", scriptParam: ••••, scriptPreSort: "T", scriptPreRequest: "U")"#
+        )
+        expectNoDifference("\(ScriptQuery())", "ScriptQuery()")
     }
 
     /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
     @Test("33, 45, 63: errors of every kind and the log print no secret")
     func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
         let secret = Self.secret
-        let log = Locked<[String]>([])
+        let log = LogLines()
         let user = "ada"
         var solution = Solution.sample
         solution.accounts = [.init(name: user, password: secret)]
         let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
         var config = DataAPI.Config.patient
-        var logger = Logger(label: "FMData") { _ in MemoryLogHandler(log: log) }
-        logger.logLevel = .trace
-        config.logger = logger
+        config.logger = log.logger(.trace)
         let database = DataAPI.Server(host: sandbox.url, config: config)
             .addDatabase("World", credentials: Credentials(user: user, password: secret))
         let contacts = database.addLayout("Contacts")
@@ -161,9 +203,9 @@ import Testing
         _ = await database.logOut().awaitSingleResult()
         _ = await plain.logOut().awaitSingleResult()
         await sandbox.stop()
-        expectNoDifference(log.value.filter { $0.contains(secret) }, [])
+        expectNoDifference(log.all.filter { $0.contains(secret) }, [])
         if case .token(let token) = token.secret {
-            expectNoDifference(log.value.filter { $0.contains(token) }, [])
+            expectNoDifference(log.all.filter { $0.contains(token) }, [])
         }
     }
 
@@ -191,23 +233,5 @@ import Testing
             texts.append(String(describing: child.value))
             mirror(child.value, depth: depth - 1, into: &texts)
         }
-    }
-}
-
-/// Keeps what is logged, with its metadata.
-private struct MemoryLogHandler: LogHandler {
-    let log: Locked<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    init(log: Locked<[String]>) { self.log = log }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        log.change { $0.append("\(event.message) \(event.metadata ?? [:]) \(metadata)") }
     }
 }

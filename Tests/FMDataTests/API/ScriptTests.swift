@@ -1,6 +1,7 @@
 import CustomDump
 import FMSandbox
 import FMTestSupport
+import Foundation
 import OpenCombine
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
                 .executeScript(script: "Count Found", returning: Int.self).firstValue()
             expectNoDifference(number, 249)
             let response = try await world.countries.executeScript(script: "Echo", parameter: .text("a&b")).firstValue()
-            expectNoDifference(response, .init(scriptResult: "a&b", scriptError: "0"))
+            expectNoDifference(response, .init(scriptResult: "a&b", scriptError: "0", scriptName: "Echo"))
         }
     }
 
@@ -47,6 +48,78 @@ import Testing
                 .executeScript(script: "Visit All", returning: Int.self, accepting: [.recordMissing])
                 .awaitSingleResult().failure
             expectNoDifference(error?.code, .decoding)
+        }
+    }
+
+    /// Lets a script return a text and reads it as a type that it is not of.
+    private func expect<Value: Decodable>(
+        _ world: World,
+        _ json: String,
+        _ type: Value.Type,
+        _ reason: String
+    ) async {
+        let run = world.countries.executeScript(script: "Echo", parameter: .text(json), returning: type)
+        let error = await run.map { _ in true }.awaitSingleResult().failure
+        expectNoDifference(
+            error?.description,
+            #"decoding: The result of the script "Echo" is not of type \#(type): \#(reason) "#
+                + "Hint: The result is read as JSON, such as JSONSetElement makes it; "
+                + "returning: String.self takes any text as it is."
+        )
+    }
+
+    @Test func aResultThatDoesNotFitSaysWhatAndWhere() async throws {
+        struct Line: Decodable { var pieces: Int }
+        struct Order: Decodable { var lines: [Line] }
+        enum Size: String, Decodable { case small }
+        for decoder in [nil, JSONDecoder()] {
+            try await World.run(client: { $0.decoder = decoder }) { world in
+                await expect(
+                    world,
+                    #"{"lines":[{"pieces":3},{"pieces":{"s3cret":1}}]}"#,
+                    Order.self,
+                    #""lines[1].pieces" is an object, and Int is expected."#
+                )
+                await expect(world, #"{"lines":[{"s3cret":3}]}"#, Order.self, #""lines[0]" has no key "pieces"."#)
+                await expect(world, "s3cret", Order.self, "it is not JSON.")
+                await expect(world, #""s3cret""#, Size.self, "it is a text that its type does not take.")
+                let nothing = await world.countries
+                    .executeScript(script: "Visit All", returning: Int.self, accepting: [.recordMissing])
+                    .awaitSingleResult().failure
+                expectNoDifference(
+                    nothing?.description,
+                    #"decoding: The result of the script "Visit All" is not of type Int: the script returned nothing. "#
+                        + "Hint: A script returns its result by Exit Script. An optional type is nil where there is none."
+                )
+            }
+        }
+    }
+
+    @Test func everyKindOfResultHasItsWord() async throws {
+        enum Size: String, Decodable { case small }
+        let kinds = [
+            ("null", "null"), ("true", "a boolean"), ("1.5", "a number"), (#""x""#, "a text"), ("[]", "an array"),
+            ("{}", "an object"),
+        ]
+        try await World.run { world in
+            for (json, kind) in kinds {
+                let run = world.countries
+                    .executeScript(script: "Echo", parameter: .text("[\(json)]"), returning: [Size].self)
+                let error = await run.map { _ in true }.awaitSingleResult().failure
+                #expect(error?.reason.contains("\"[0]\" is \(kind)") == true, "\(error?.reason ?? "")")
+            }
+        }
+    }
+
+    @Test func aStreamOfRecordsNamesItsScriptsToo() async throws {
+        try await World.run { world in
+            let summary = Locked<DataAPI.RecordsSummary?>(nil)
+            let query = RecordQuery(script: ScriptQuery(script: "Echo", scriptPreSort: "Count Found"), limit: 1)
+            _ = await world.countries
+                .records(FieldData.self, recordQuery: query, summary: { value in summary.change { $0 = value } })
+                .collect().awaitSingleResult()
+            expectNoDifference(summary.value?.scriptResponse?.scriptName, "Echo")
+            expectNoDifference(summary.value?.scriptResponse?.scriptNamePreSort, "Count Found")
         }
     }
 
@@ -81,7 +154,12 @@ import Testing
             let error = await run.failOnScriptError().awaitSingleResult().failure
             expectNoDifference(error?.code, .script)
             expectNoDifference(error?.fileMakerCode, .recordInUse)
-            expectNoDifference(error?.scriptFailure, .init(phase: .afterRequest, code: 301))
+            expectNoDifference(error?.scriptFailure, .init(script: "Fail With", phase: .afterRequest, code: 301))
+            expectNoDifference(
+                error?.description,
+                #"script 301: The script "Fail With" ended with 301 (record is in use elsewhere). "#
+                    + "Hint: \(FileMakerErrorCode.recordInUse.hint ?? "?")"
+            )
             expectNoDifference(error?.isRetryable, false, "nobody knows how far the script came")
         }
     }
@@ -128,7 +206,12 @@ import Testing
                     .awaitSingleResult().failure,
             ]
             for error in errors {
-                expectNoDifference(error?.scriptFailure, .init(phase: phase, code: 5))
+                expectNoDifference(error?.scriptFailure, .init(script: "Fail With", phase: phase, code: 5))
+                let when = phase == .afterRequest ? "" : ", which ran \(phase.rawValue),"
+                expectNoDifference(
+                    error?.reason,
+                    #"The script "Fail With"\#(when) ended with 5 (command incomplete or invalid)."#
+                )
             }
             expectNoDifference(world.sandbox.counters.executedWrites, 4, "the requests themselves were carried out")
         }
@@ -175,7 +258,7 @@ import Testing
         try await World.run { world in
             let response = try await world.contacts
                 .executeScript(script: "Echo", parameter: .confidential("s3cret")).firstValue()
-            expectNoDifference(response, .init(scriptResult: "s3cret", scriptError: "0"))
+            expectNoDifference(response, .init(scriptResult: "s3cret", scriptError: "0", scriptName: "Echo"))
             expectNoDifference(world.sandbox.counters.requests[.find], 1)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
             expectNoDifference(world.sandbox.counters.executedWrites, 0)

@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    // MARK: The request
+
+    @Test func theRequestIsAURLToPaste() async throws {
+        try await World.run { world in
+            let error = await world.database.addLayout("Nach / 1 %").getRecords(recordQuery: RecordQuery(limit: 2))
+                .returnAs(FieldData.self).awaitSingleResult().failure
+            let url = "\(world.sandbox.url)/fmi/data/vLatest/databases/World/layouts/Nach%20%2F%201%20%25/records"
+            expectNoDifference(error?.request?.url, url)
+            expectNoDifference(error?.request?.description, "GET \(url)")
+            expectNoDifference(error?.request?.path, "/databases/World/layouts/Nach%20%2F%201%20%25/records")
+            expectNoDifference(
+                error?.description,
+                "fileMaker 105: Layout is missing [HTTP 500] (GET \(url)) "
+                    + "Hint: \(FileMakerErrorCode.layoutMissing.hint ?? "?")"
+            )
+        }
+    }
+
     // MARK: curl
 
     @Test func aCurlLineHasTheNamesAndNoValue() async throws {
@@ -150,7 +168,9 @@ import Testing
 
     /// Trying again would show the same certificate, or the same file.
     @Test(arguments: [
-        HTTPClientError.Code.tlsFailure, .certificateInvalid, .certificatePinMismatch, .invalidTLSOptions,
+        HTTPClientError.Code.tlsFailure, .plainHTTPServer, .tlsServer, .certificateUntrusted, .certificateExpired,
+        .certificateNotYetValid, .certificateNameMismatch, .certificateInvalid, .certificatePinMismatch,
+        .invalidTLSOptions,
     ])
     func everythingAboutTLSIsSaidToBeSo(code: HTTPClientError.Code) {
         let error = FMRest.APIError(HTTPClientError(code: code, outcome: .notSent))

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -14,7 +15,12 @@ import Testing
     private let refusals = NIOLockedValueBox<[String: FMRest.APIError]>([:])
 
     private func makeGate(_ provider: DataAPI.CredentialsProvider) -> CredentialsGate {
-        CredentialsGate(provider: provider, lockOutCoolDown: .seconds(300), now: { [time] in time.now })
+        CredentialsGate(
+            provider: provider,
+            place: "the test",
+            lockOutCoolDown: .seconds(300),
+            now: { [time] in time.now }
+        )
     }
 
     private func logIn(_ gate: CredentialsGate) -> [String] {
@@ -67,6 +73,30 @@ import Testing
         refusals.withLockedValue { $0["api/old"] = .wrongPassword }
         for _ in 0..<5 { expectNoDifference(logIn(gate), ["failed fileMaker 212"]) }
         expectNoDifference(sent.withLockedValue { $0 }, ["api/old", "api/old"])
+    }
+
+    /// What the server says now is told as it says it; what it said earlier, as that.
+    @Test func theErrorTellsAnAnswerFromAMemory() {
+        let gate = makeGate(.fixed(.init(user: "api", password: "old")))
+        _ = logIn(gate)
+        refusals.withLockedValue { $0["api/old"] = .wrongPassword }
+        let reasons = Locked<[String]>([])
+        for _ in 0..<2 {
+            gate.logIn { _ in Fail(error: .wrongPassword).eraseToAnyPublisher() }
+                .mapError { error in
+                    reasons.change { $0.append(error.reason) }
+                    return error
+                }
+                .subscribe(Recorder<SessionToken>())
+        }
+        expectNoDifference(
+            reasons.value,
+            [
+                "No",
+                "The server refused these credentials earlier with 212 "
+                    + "(\(FileMakerErrorCode.invalidAccount.name ?? "?")), so nothing was sent.",
+            ]
+        )
     }
 
     @Test func aLockedAccountIsLeftAloneForAWhile() {

@@ -183,7 +183,7 @@ import Testing
     @Test func aTokenThatCannotBeRenewedEndsInAnErrorThatSaysSo() {
         let time = ManualTime()
         let server = StubServer()
-        let gate = CredentialsGate(provider: .fixed(.init(token: "T1")), now: { time.now })
+        let gate = CredentialsGate(provider: .fixed(.init(token: "T1")), place: "the test", now: { time.now })
         let pool = SessionPool(
             authenticator: SessionAuthenticator(
                 gate: gate,

@@ -69,7 +69,7 @@ struct ProxyTests {
         )
         // A name that the certificate does not hold, behind the same proxy.
         let error = await client.get(Origin(scheme: .https, host: "other.invalid")).failure
-        #expect(error?.code == .certificateInvalid)
+        #expect(error?.code == .certificateNameMismatch)
         await client.shutdown()
         #expect(client.counts == PoolCounts())
         await server.allConnectionsClosed()

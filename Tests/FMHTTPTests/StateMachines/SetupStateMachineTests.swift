@@ -16,7 +16,7 @@ struct SetupStateMachineTests {
     @Test func encrypted() {
         var machine = Machine(usesProxy: false, usesTLS: true)
         #expect(machine.opened() == .startTLS)
-        #expect(machine.handshakeCompleted(isPinned: true) == .succeed)
+        #expect(machine.handshakeCompleted(pinMismatch: nil) == .succeed)
     }
 
     @Test func encryptedThroughAProxy() {
@@ -25,7 +25,7 @@ struct SetupStateMachineTests {
         #expect(machine.isTunnelling)
         #expect(machine.proxyAnswered(status: 200, hasLeftover: false) == .startTLS)
         #expect(!machine.isTunnelling)
-        #expect(machine.handshakeCompleted(isPinned: true) == .succeed)
+        #expect(machine.handshakeCompleted(pinMismatch: nil) == .succeed)
     }
 
     @Test func aProxyThatRefuses() {
@@ -54,7 +54,7 @@ struct SetupStateMachineTests {
     @Test func aKeyThatIsNotPinned() {
         var machine = Machine(usesProxy: false, usesTLS: true)
         _ = machine.opened()
-        #expect(machine.handshakeCompleted(isPinned: false) == .fail(.certificatePinMismatch, detail: nil))
+        #expect(machine.handshakeCompleted(pinMismatch: "why") == .fail(.certificatePinMismatch, detail: "why"))
     }
 
     @Test func closedOnTheWay() {

@@ -94,6 +94,52 @@ public enum TestCertificates {
             """
     )
 
+    /// For `localhost`, `127.0.0.1` and `::1`, signed by itself.
+    public static let selfSigned = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBajCCAQ+gAwIBAgICEAIwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxo
+            b3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAUMRIwEAYDVQQD
+            DAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQrFq7HS1h9Xtib
+            0o+KYmLqDdiY1KGKfd1MeK0xzLo4k3s8QY4zU8SpoafiW16bMsfAX3kdKK3I0Dca
+            MsZiRv/3o08wTTAsBgNVHREEJTAjgglsb2NhbGhvc3SHBH8AAAGHEAAAAAAAAAAA
+            AAAAAAAAAAEwHQYDVR0OBBYEFID5y9TOtpaitzSfSNzuTMqPDO96MAoGCCqGSM49
+            BAMCA0kAMEYCIQDjmBwEaXPBg07hWAa2vNmdYMZ8stxjGrvmk9oXpCG5yQIhAIi9
+            jDsaHPQpKnapEttTkqDQ9ru2kC/OX+KLDDlWHVoH
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgaM0P5UWbXOifJbs5
+            2sa/2/y81CLsZsG2RHYVvZomeROhRANCAAQrFq7HS1h9Xtib0o+KYmLqDdiY1KGK
+            fd1MeK0xzLo4k3s8QY4zU8SpoafiW16bMsfAX3kdKK3I0DcaMsZiRv/3
+            -----END PRIVATE KEY-----
+            """
+    )
+
+    /// For `localhost`, `127.0.0.1` and `::1`, from the first of January 2100 on, signed by itself.
+    public static let future = Pair(
+        certificate: """
+            -----BEGIN CERTIFICATE-----
+            MIIBajCCARGgAwIBAgICEAEwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxo
+            b3N0MCIYDzIxMDAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNV
+            BAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBaZjKuU+ZUK
+            6QLDKJkHLqogmXOUhdpQGHKf6HkSTus/9DJv/f40xLtsIeEMP6/DqK1R8oUBbLWy
+            M29qgnzb1EWjTzBNMCwGA1UdEQQlMCOCCWxvY2FsaG9zdIcEfwAAAYcQAAAAAAAA
+            AAAAAAAAAAAAATAdBgNVHQ4EFgQUrQWBOpqox9fKipC40UPkjTbzcZEwCgYIKoZI
+            zj0EAwIDRwAwRAIgRFraswM7NmPXcsbzfPc3R/CjZlCSS0fpau7EVbpXmz8CID0z
+            J9ZLXIDy2DMh7AOAeUtfxYL0NfGnbCWpT0NSIH0q
+            -----END CERTIFICATE-----
+            """,
+        key: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgK0BorTHNMLJ8cLb6
+            pe+nmtwNv113cB9UdTTMWwXXda6hRANCAAQWmYyrlPmVCukCwyiZBy6qIJlzlIXa
+            UBhyn+h5Ek7rP/Qyb/3+NMS7bCHhDD+vw6itUfKFAWy1sjNvaoJ829RF
+            -----END PRIVATE KEY-----
+            """
+    )
+
     /// A client's.
     public static let client = Pair(
         certificate: """

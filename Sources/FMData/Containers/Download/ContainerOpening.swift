@@ -43,6 +43,8 @@ extension ContainerOpening {
         private var downstream: Downstream?
         private var state = State.ready
         private var machine: ContainerDownloadStateMachine?
+        /// Of the content's request that is under way.
+        private var log: CallLog?
 
         init(opening: ContainerOpening, downstream: Downstream) {
             self.opening = opening
@@ -62,7 +64,10 @@ extension ContainerOpening {
 
         func cancel() {
             let (last, downstream) = lock.withLock { lockedTerminate() }
-            if case .running(let step) = last { step.cancel() }
+            if case .running(let step) = last {
+                step.cancel()
+                takeLog()?.cancelled()
+            }
             withExtendedLifetime(downstream) {}
         }
 
@@ -84,13 +89,28 @@ extension ContainerOpening {
         private func send(_ request: ContainerDownloadStateMachine.Request) {
             let response = HeldResponse { result in self.answered(result) }
             guard begin(response) else { return }
+            let log = opening.server.debugLogger.map { CallLog($0, ofContentFrom: request.origin) }
+            lock.withLock { self.log = log }
             response.start(opening.httpRequest(for: request), by: opening.server.client)
         }
 
         private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+            let log = takeLog()
             switch result {
-            case .success(let head): headReceived(head)
-            case .failure(let error): finish(.failure(FMRest.APIError(error)))
+            case .success(let head):
+                log?.finished(httpStatus: Int(head.status.code))
+                headReceived(head)
+            case .failure(let error):
+                let error = FMRest.APIError(error)
+                log?.failed(error, httpStatus: nil)
+                finish(.failure(error))
+            }
+        }
+
+        private func takeLog() -> CallLog? {
+            lock.withLock {
+                defer { log = nil }
+                return log
             }
         }
 

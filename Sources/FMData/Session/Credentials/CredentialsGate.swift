@@ -11,19 +11,25 @@ final class CredentialsGate: Sendable {
         var loginGuard: LoginGuard
         /// What the provider supplied, as long as it is valid.
         var supplied: (credentials: DataAPI.Credentials, until: NIODeadline)?
+        /// What the server said to credentials that were given for one login only.
+        var refusal: FMRest.APIError?
         /// Counts the providers: what an earlier one supplies late is not kept.
         var generation = 0
     }
 
     private let state: NIOLockedValueBox<State>
     private let now: @Sendable () -> NIODeadline
+    private let place: String
 
+    /// - Parameter place: which database on which server, for the errors.
     init(
         provider: DataAPI.CredentialsProvider,
+        place: String,
         lockOutCoolDown: Duration = DataAPI.SessionConfiguration().lockOutCoolDown,
         now: @escaping @Sendable () -> NIODeadline = { .now() }
     ) {
         self.now = now
+        self.place = place
         state = NIOLockedValueBox(
             State(provider: provider, loginGuard: LoginGuard(coolDown: TimeAmount(clamping: lockOutCoolDown)))
         )
@@ -42,12 +48,17 @@ final class CredentialsGate: Sendable {
         }
     }
 
+    /// The server refused credentials that somebody logged in with, and that are not kept.
+    func refused(_ error: FMRest.APIError) {
+        state.withLockedValue { $0.refusal = error }
+    }
+
     /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused before,
     /// and once more with fresh ones when those that were kept turn out to have been refused meanwhile (a Claris ID
     /// token that ended before its hour, a password that was changed).
     ///
-    /// Fails with the server's own answer, the first one also when the same credentials are not sent again; with code
-    /// `unauthorized` when there is nothing to log in with.
+    /// Fails with the server's own answer. Credentials that it has refused are not sent again: the error then says so, with
+    /// the code of that answer. With code `unauthorized` when there is nothing to log in with.
     func logIn(
         _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
@@ -55,22 +66,30 @@ final class CredentialsGate: Sendable {
             guard let kept = keptCredentials() else { return logInFresh(send) }
             return attempt(kept, send)
                 .catch { [self] error -> AnyPublisher<SessionToken, FMRest.APIError> in
-                    error.meansCredentialsRefused ? logInFresh(send) : Fail(error: error).eraseToAnyPublisher()
+                    error.meansCredentialsRefused
+                        ? logInFresh(send, after: (kept, error)) : Fail(error: error).eraseToAnyPublisher()
                 }
                 .eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
     }
 
+    /// - Parameter refused: what the server has said just now, and to which credentials: the answer to those, if the provider
+    ///   has no others.
     private func logInFresh(
-        _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
+        _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>,
+        after refused: (credentials: DataAPI.Credentials, error: FMRest.APIError)? = nil
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         let (provider, generation) = state.withLockedValue { ($0.provider, $0.generation) }
         return provider.supply()
             .first()
             .mapError(Self.providerFailed)
             .replaceEmpty(with: .invalid)
-            .flatMap(maxPublishers: .max(1)) { [self] credentials in
+            .flatMap(maxPublishers: .max(1)) {
+                [self] credentials -> AnyPublisher<SessionToken, FMRest.APIError> in
+                if let refused, refused.credentials == credentials {
+                    return Fail(error: refused.error).eraseToAnyPublisher()
+                }
                 keep(credentials, for: provider.validity, generation)
                 return attempt(credentials, send)
             }
@@ -84,7 +103,7 @@ final class CredentialsGate: Sendable {
         let known: FMRest.APIError? =
             switch credentials.kind {
             case .basic, .oAuth, .clarisId:
-                state.withLockedValue { $0.loginGuard.error(for: credentials, now: now()) }
+                state.withLockedValue { $0.loginGuard.error(for: credentials, now: now()) }?.refusedEarlier
             case .token:
                 FMRest.APIError(
                     .unauthorized,
@@ -92,7 +111,7 @@ final class CredentialsGate: Sendable {
                     hint: "Credentials of an account renew their session by themselves."
                 )
             case .invalid:
-                FMRest.APIError(.unauthorized, reason: "There are no credentials to log in with.")
+                state.withLockedValue { $0.refusal }?.refusedEarlier ?? .noCredentials(for: place)
             }
         if let known { return Fail(error: known).eraseToAnyPublisher() }
         return send(credentials)
@@ -137,5 +156,28 @@ final class CredentialsGate: Sendable {
             reason: "The credentials provider failed (\(type(of: error))).",
             underlying: error
         )
+    }
+}
+
+extension FMRest.APIError {
+    fileprivate static func noCredentials(for place: String) -> FMRest.APIError {
+        FMRest.APIError(
+            .unauthorized,
+            reason: "There are no credentials for \(place), so nothing was sent.",
+            hint: "Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
+        )
+    }
+
+    /// What to say instead of sending once more what the server has answered by this error.
+    fileprivate var refusedEarlier: FMRest.APIError {
+        var error = self
+        let answer = fileMakerCode.map { "\($0)" } ?? httpStatus.map { "HTTP \($0)" } ?? "\(code)"
+        error.reason = "The server refused these credentials earlier with \(answer), so nothing was sent."
+        let remedy =
+            fileMakerCode == 214
+            ? "They are tried again after config.sessions.lockOutCoolDown."
+            : "Others are taken by login(credentials:)."
+        error.hint = (hint.map { $0 + " " } ?? "") + remedy
+        return error
     }
 }

@@ -226,6 +226,7 @@ extension AuthorizedPublisher {
                 return (lockedTicket(isReplay: true), run.lease)
             }
             if let (ticket, lease) = replay {
+                pool.observer.repeats(error)
                 pool.release(lease, policy.outcome(of: error, lease))
                 ticket.ask()
                 return

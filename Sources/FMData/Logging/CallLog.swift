@@ -1,0 +1,118 @@
+import FMHTTP
+import Logging
+import NIOCore
+
+/// What the log says of one call, at `debug`: one line, when the call has ended. Every exchange of the library tells its end
+/// here, whatever endpoint it is of: answers and uploads, streams of records, logins and logouts, contents of containers.
+///
+/// It is given names alone, so it can print no value, parameter or token. Its keys are listed at ``DataAPI/Config/logger``.
+struct CallLog: Sendable {
+    private let logger: Logger
+    /// What the line is about: "call", "login", "logout".
+    private let kind: String
+    private let hasMessages: Bool
+    private let started = NIODeadline.now()
+
+    init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to origin: Origin?) {
+        self.init(
+            logger,
+            kind: request.path.sessionCall ?? "call",
+            hasMessages: request.root == .dataAPI,
+            metadata: [
+                "origin": origin.map { "\($0)" }, "method": request.method.rawValue, "path": request.path.template,
+                "database": request.path.database, "layout": request.layout,
+            ]
+        )
+    }
+
+    /// The log of fetching the content of a container. Its path is a value: the text of a field, and a key to the content.
+    init(_ logger: Logger, ofContentFrom origin: Origin) {
+        self.init(
+            logger,
+            kind: "call",
+            hasMessages: false,
+            metadata: ["origin": "\(origin)", "method": "GET", "path": "/{content}"]
+        )
+    }
+
+    private init(_ logger: Logger, kind: String, hasMessages: Bool, metadata: [String: String?]) {
+        var logger = logger
+        for (key, value) in metadata { logger[metadataKey: key] = value.map { "\($0)" } }
+        self.logger = logger
+        self.kind = kind
+        self.hasMessages = hasMessages
+    }
+
+    /// The answer reported success, and was read to its end.
+    func finished(httpStatus: Int?) {
+        write("finished", httpStatus, hasMessages ? FileMakerErrorCode.ok : nil)
+    }
+
+    func failed(_ error: FMRest.APIError, httpStatus: Int?) {
+        write("failed", error.httpStatus ?? httpStatus, error.fileMakerCode, error: error.code)
+    }
+
+    func cancelled() { write("cancelled", nil, nil) }
+
+    private func write(
+        _ end: String,
+        _ httpStatus: Int?,
+        _ code: FileMakerErrorCode?,
+        error: FMRest.APIError.Code? = nil
+    ) {
+        var metadata: Logger.Metadata = [
+            "duration_ms": "\(Double((NIODeadline.now() - started).nanoseconds / 1000) / 1000)"
+        ]
+        metadata["http_status"] = httpStatus.map { "\($0)" }
+        metadata["filemaker_code"] = code.map { "\($0.rawValue)" }
+        metadata["error"] = error.map { "\($0)" }
+        logger.debug("\(kind) \(end)", metadata: metadata)
+    }
+}
+
+extension DataAPI.Server {
+    /// Where to log at `debug`; `nil` when nobody would read it, and then a call pays for nothing more than this question.
+    var debugLogger: Logger? {
+        guard let logger = config.logger, logger.logLevel <= .debug else { return nil }
+        return logger
+    }
+
+    /// The log of one call that begins now; `nil` when nobody would read it.
+    func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
+        debugLogger.map { CallLog($0, of: request, to: try? origin.get()) }
+    }
+}
+
+extension DataAPIPath {
+    /// The path with the names of database, layout, script and field, percent-encoded, and `{…}` for what is not a name:
+    /// `/databases/Contacts/layouts/People/records/{recordId}`.
+    var template: String {
+        var text = ""
+        for (index, segment) in segments.enumerated() {
+            text += "/" + (placeholder(at: index) ?? segment.percentEncoded)
+        }
+        return text
+    }
+
+    private func placeholder(at index: Int) -> String? {
+        guard segments[0] == "databases" else { return nil }
+        return switch (index, segments[safe: 2], segments[safe: 4], segments[safe: 6]) {
+        case (3, "sessions", _, _): "{token}"
+        case (5, "layouts", "records", _): "{recordId}"
+        case (8, "layouts", "records", "containers"): "{repetition}"
+        default: nil
+        }
+    }
+
+    /// "login" or "logout", when the path is that of one.
+    fileprivate var sessionCall: String? {
+        guard segments[0] == "databases", segments[safe: 2] == "sessions" else { return nil }
+        return segments.count == 3 ? "login" : "logout"
+    }
+
+    fileprivate var database: String? { segments[0] == "databases" ? segments[safe: 1] : nil }
+}
+
+extension [String] {
+    fileprivate subscript(safe index: Int) -> String? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,19 @@
+import FMHTTP
+import Logging
+
+/// What the log says of a database's sessions beside the calls that open and end them: that one was refused, and the request
+/// goes again with another.
+struct SessionLog: Sendable {
+    let logger: Logger?
+    let origin: Origin?
+    let database: String
+
+    func repeats(after error: FMRest.APIError) {
+        guard let logger, logger.logLevel <= .debug else { return }
+        var metadata: Logger.Metadata = ["database": "\(database)"]
+        metadata["origin"] = origin.map { "\($0)" }
+        metadata["http_status"] = error.httpStatus.map { "\($0)" }
+        metadata["filemaker_code"] = error.fileMakerCode.map { "\($0.rawValue)" }
+        logger.debug("session refused, request is repeated in another", metadata: metadata)
+    }
+}

@@ -1,0 +1,97 @@
+internal import NIOCore
+internal import NIOSSL
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+/// What a server's certificate says of itself, as far as it can explain why it was refused. Its texts come from whoever
+/// answered, so what is shown of them is short and without control characters.
+struct PeerCertificate: Equatable {
+    /// The names and addresses that it is for.
+    var names: [String]
+    /// The authority that signed it.
+    var issuer: String
+    var isSelfSigned: Bool
+    /// Seconds since 1970.
+    var validFrom: Int
+    /// Seconds since 1970.
+    var validUntil: Int
+
+    private static let maximumNames = 8
+    private static let maximumNameLength = 100
+
+    /// Why it is not accepted although it is readable.
+    func refusal(now: Int = time(nil)) -> (HTTPClientError.Code, detail: String) {
+        if now > validUntil { return (.certificateExpired, "it was valid until \(Self.text(of: validUntil))") }
+        if now < validFrom { return (.certificateNotYetValid, "it is valid from \(Self.text(of: validFrom)) on") }
+        let purpose = "it is for \(listOfNames) and "
+        return (.certificateUntrusted, purpose + (isSelfSigned ? "self-signed" : "was issued by \"\(issuer)\""))
+    }
+
+    /// `localhost, 127.0.0.1`.
+    var listOfNames: String {
+        if names.isEmpty { return "no name" }
+        let more = names.count - Self.maximumNames
+        return names.prefix(Self.maximumNames).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private static func text(of time: Int) -> String {
+        var time = time_t(time)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+            // The force-unwrap cannot fire: the allocation has a capacity.
+            let length = strftime(buffer.baseAddress!, buffer.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
+            return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    static func shown(_ text: String) -> String {
+        String(text.prefix(maximumNameLength).filter { !$0.unicodeScalars.contains { $0.properties.isControl } })
+    }
+}
+
+extension PeerCertificate {
+    init(_ certificate: NIOSSLCertificate) {
+        let subject = certificate.subjectName
+        let issuer = certificate.issuerName
+        let alternatives = certificate._subjectAlternativeNames().compactMap(\.text)
+        // Clients look at the subject's own name only where there is no other.
+        self.init(
+            names: (alternatives.isEmpty ? [subject.commonName].compactMap { $0 } : alternatives).map(Self.shown),
+            issuer: Self.shown(issuer.commonName ?? issuer.map(\.value).joined(separator: ", ")),
+            isSelfSigned: subject == issuer,
+            validFrom: Int(certificate.notValidBefore),
+            validUntil: Int(certificate.notValidAfter)
+        )
+    }
+}
+
+extension [SSLCertificateName] {
+    fileprivate var commonName: String? { first { $0.type == .commonName }?.value }
+}
+
+extension _SubjectAlternativeName {
+    /// A name or an address.
+    fileprivate var text: String? {
+        switch nameType {
+        case .dnsName: String(decoding: contents, as: UTF8.self)
+        case .ipAddress: (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: contents), port: 0))?.ipAddress
+        default: nil
+        }
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isControl: Bool {
+        switch generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import NIOCore
+internal import NIOSSL
+
+/// The errors of NIOSSL and BoringSSL in this library's words. Their own texts are dumps of enums, and name the source files of
+/// BoringSSL by their path on the machine where the library was built.
+enum TLSFailure {
+    static let closedDuringHandshake = "the connection was closed during the handshake"
+
+    static func code(of error: NIOSSLError) -> HTTPClientError.Code {
+        switch error {
+        case .handshakeFailed(.sslError(let stack)) where stack.contains(where: \.isAboutCertificate):
+            .certificateInvalid
+        case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel:
+            .certificateInvalid
+        default:
+            .tlsFailure
+        }
+    }
+
+    static func code(of error: NIOSSLExtraError) -> HTTPClientError.Code {
+        switch error {
+        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .certificateNameMismatch
+        default: .tlsFailure
+        }
+    }
+
+    static func text(of error: NIOSSLError) -> String {
+        switch error {
+        case .handshakeFailed(let cause), .shutdownFailed(let cause): text(of: cause)
+        case .noSuchFilesystemObject: "there is no such file"
+        case .failedToLoadCertificate: "a certificate cannot be read"
+        case .failedToLoadPrivateKey: "a private key cannot be read"
+        case .noCertificateToValidate: "the server showed no certificate"
+        case .unableToValidateCertificate: "the certificate could not be verified"
+        case .cannotMatchULabel: "the certificate holds an international name that cannot be compared"
+        case .cannotFindPeerIP: "the server's address is not known"
+        case .writeDuringTLSShutdown, .readInInvalidTLSState: "the encrypted connection was ending"
+        case .uncleanShutdown: "the connection was cut off without the farewell of TLS"
+        default: "a fault in TLS"
+        }
+    }
+
+    static func text(of error: NIOSSLExtraError) -> String {
+        switch error {
+        case .failedToValidateHostname: "the certificate does not hold the name that was asked for"
+        case .serverHostnameImpossibleToMatch, .invalidSNIHostname:
+            "the host's name is none that a certificate can hold: a name beyond ASCII is written as \"xn--…\""
+        case .cannotUseIPAddressInSNI: "an address is no name"
+        case .unknownPrivateKeyFileType: "the private key's file is of an unknown type"
+        default: "a fault in TLS"
+        }
+    }
+
+    static func text(of error: BoringSSLError) -> String {
+        switch error {
+        case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack), .failedToSetALPN(let stack):
+            stack.isEmpty ? "a fault in TLS" : stack.map(\.reason).joined(separator: "; ")
+        case .zeroReturn, .syscallError: "the connection was closed"
+        default: "a fault in TLS"
+        }
+    }
+}
+
+extension HTTPClientError {
+    /// Why a handshake failed, in terms of the certificate that the server showed, if it was about that.
+    static func handshake(_ error: any Error, certificate: PeerCertificate?, origin: Origin) -> HTTPClientError {
+        // A server that goes away without reading on closes by a reset, or not: the network decides.
+        if error is IOError {
+            return HTTPClientError(.tlsFailure, .notSent, origin: origin, detail: TLSFailure.closedDuringHandshake)
+        }
+        let plain = HTTPClientError.connecting(error, origin: origin)
+        guard let certificate else { return plain }
+        switch plain.code {
+        case .certificateInvalid:
+            // BoringSSL tells that the certificate was not accepted, and no more: its dates and its issuer say why.
+            let (code, detail) = certificate.refusal()
+            return HTTPClientError(code, .notSent, origin: origin, detail: detail)
+        case .certificateNameMismatch:
+            let detail = "\"\(origin.host)\" was asked for, and it holds \(certificate.listOfNames)"
+            return HTTPClientError(plain.code, .notSent, origin: origin, detail: detail)
+        default:
+            return plain
+        }
+    }
+}
+
+extension BoringSSLInternalError {
+    /// BoringSSL tells its reasons by text alone.
+    fileprivate var isAboutCertificate: Bool { description.contains("CERTIFICATE_VERIFY_FAILED") }
+
+    /// "wrong version number", out of `Error: 268435703
+    /// error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER at …/boringssl/ssl/tls_record.cc:123`.
+    fileprivate var reason: String {
+        if self == .eofDuringHandshake { return TLSFailure.closedDuringHandshake }
+        guard let start = description.firstRange(of: "OPENSSL_internal:")?.upperBound else { return "a fault in TLS" }
+        let rest = description[start...]
+        let reason = rest[..<(rest.firstRange(of: " at ")?.lowerBound ?? rest.endIndex)]
+        return String(reason.map { $0 == "_" ? " " : $0 }).lowercased()
+    }
+}

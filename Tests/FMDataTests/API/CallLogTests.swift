@@ -1,0 +1,208 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Logging
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// One line at `debug` for each call, whatever endpoint it is of.
+@Suite struct CallLogTests {
+    /// Runs calls over a fresh server and returns its lines, without `duration_ms`, which each must have, and `origin`.
+    private func lines(_ body: (World) async throws -> Void) async throws -> [String] {
+        let log = LogLines()
+        var url = ""
+        try await World.run(client: { $0.logger = log.logger(.debug) }) { world in
+            url = world.sandbox.url
+            try await body(world)
+        }
+        // A repeated request has no duration of its own, nor has a session.
+        for line in log.all where !line.contains("session refused") {
+            #expect(line.contains("duration_ms="), "\(line)")
+        }
+        return log.all.map { line in
+            #expect(line.contains("origin=\(url)"), "\(line)")
+            let parts = line.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+            let fields = parts[1].split(separator: " ").filter {
+                !$0.hasPrefix("duration_ms=") && !$0.hasPrefix("origin=")
+            }
+            return parts[0] + "|" + fields.joined(separator: " ")
+        }
+    }
+
+    private let login =
+        "debug login finished|database=World filemaker_code=0 http_status=200 method=POST "
+        + "path=/databases/World/sessions"
+    private let logout =
+        "debug logout finished|database=World filemaker_code=0 http_status=200 method=DELETE "
+        + "path=/databases/World/sessions/{token}"
+    private let countries = "database=World filemaker_code=0 http_status=200 layout=Countries"
+
+    @Test func aCallItsLoginAndItsLogout() async throws {
+        let lines = try await lines { world in
+            _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
+        }
+        expectNoDifference(
+            lines,
+            [
+                login,
+                "debug call finished|\(countries) method=GET path=/databases/World/layouts/Countries/records",
+                logout,
+            ]
+        )
+    }
+
+    @Test func everyKindOfCall() async throws {
+        let lines = try await lines { world in
+            let database = world.database
+            let contacts = world.contacts
+            _ = try await database.server.getProductInfo().firstValue()
+            _ = try await database.getScriptNames().firstValue()
+            _ = try await world.countries.getLayoutMetadata().firstValue()
+            _ = try await world.countries.records(FieldData.self).collect().firstValue()
+            _ = try await world.countries.findRecords(query: FindQuery(query: [["Code": "==AU"]]))
+                .returnAs(FieldData.self).firstValue()
+            _ = try await world.countries.executeScript(script: "Count Found", scriptParam: "s3cret").firstValue()
+            let id = try await contacts.createRecord().firstValue().recordId
+            let file = FMRest.ContainerFile(fileName: "s3cret.txt", data: Data("s3cret".utf8))
+            _ = try await contacts.uploadContainer(file, to: "Photo", recordId: id).firstValue()
+            _ = try await contacts.downloadContainer(fieldName: "Photo", recordId: id).toMemory(upTo: 100).firstValue()
+            _ = try await contacts.deleteRecord(recordId: id).firstValue()
+        }
+        let contacts = "database=World filemaker_code=0 http_status=200 layout=Contacts"
+        let records = "path=/databases/World/layouts/Contacts/records"
+        expectNoDifference(
+            lines,
+            [
+                "debug call finished|filemaker_code=0 http_status=200 method=GET path=/productInfo",
+                login,
+                "debug call finished|database=World filemaker_code=0 http_status=200 method=GET "
+                    + "path=/databases/World/scripts",
+                "debug call finished|\(countries) method=GET path=/databases/World/layouts/Countries",
+                "debug call finished|\(countries) method=GET path=/databases/World/layouts/Countries/records",
+                "debug call finished|\(countries) method=POST path=/databases/World/layouts/Countries/_find",
+                "debug call finished|\(countries) method=GET "
+                    + "path=/databases/World/layouts/Countries/script/Count%20Found",
+                "debug call finished|\(contacts) method=POST \(records)",
+                "debug call finished|\(contacts) method=POST \(records)/{recordId}/containers/Photo/{repetition}",
+                "debug call finished|\(contacts) method=GET \(records)/{recordId}",
+                "debug call finished|http_status=302 method=GET path=/{content}",
+                "debug call finished|http_status=200 method=GET path=/{content}",
+                "debug call finished|\(contacts) method=DELETE \(records)/{recordId}",
+                logout,
+            ]
+        )
+    }
+
+    @Test func failures() async throws {
+        let lines = try await lines { world in
+            _ = await world.contacts.deleteRecord(recordId: 999_999).awaitSingleResult()
+            let none = FindQuery(query: [["Code": "==??"]])
+            _ = await world.countries.records(FieldData.self, findQuery: none).collect().awaitSingleResult()
+            world.sandbox.inject(.html(status: 502), on: .getRecords)
+            _ = await world.countries.records(FieldData.self).collect().awaitSingleResult()
+            world.sandbox.inject(.reset, on: .createRecord)
+            _ = await world.contacts.createRecord().awaitSingleResult()
+        }
+        expectNoDifference(
+            lines,
+            [
+                login,
+                "debug call failed|database=World error=fileMaker filemaker_code=101 http_status=500 layout=Contacts "
+                    + "method=DELETE path=/databases/World/layouts/Contacts/records/{recordId}",
+                "debug call failed|database=World error=fileMaker filemaker_code=401 http_status=500 layout=Countries "
+                    + "method=POST path=/databases/World/layouts/Countries/_find",
+                "debug call failed|database=World error=notDataAPI http_status=502 layout=Countries "
+                    + "method=GET path=/databases/World/layouts/Countries/records",
+                "debug call failed|database=World error=network layout=Contacts "
+                    + "method=POST path=/databases/World/layouts/Contacts/records",
+                logout,
+            ]
+        )
+    }
+
+    @Test func aSessionThatIsRenewed() async throws {
+        let lines = try await lines { world in
+            _ = try await world.database.getScriptNames().firstValue()
+            world.sandbox.inject(.expireToken, on: .scripts)
+            _ = try await world.database.getScriptNames().firstValue()
+        }
+        let scripts = "method=GET path=/databases/World/scripts"
+        expectNoDifference(
+            lines,
+            [
+                login,
+                "debug call finished|database=World filemaker_code=0 http_status=200 \(scripts)",
+                "debug call failed|database=World error=fileMaker filemaker_code=952 http_status=401 \(scripts)",
+                "debug session refused, request is repeated in another|database=World filemaker_code=952 "
+                    + "http_status=401",
+                login,
+                "debug call finished|database=World filemaker_code=0 http_status=200 \(scripts)",
+                logout,
+            ]
+        )
+    }
+
+    @Test func aLoginThatIsRefused() async throws {
+        let log = LogLines()
+        try await World.run(
+            credentials: Credentials(user: "ada", password: "s3cret"),
+            client: { $0.logger = log.logger(.debug) }
+        ) { world in
+            _ = await world.database.getScriptNames().awaitSingleResult()
+            _ = await world.database.getScriptNames().awaitSingleResult()
+        }
+        expectNoDifference(log.messages, ["debug login failed"], "the second one was not sent")
+        #expect(log.all[0].contains("error=fileMaker filemaker_code=212 http_status=401 method=POST"))
+        #expect(!log.all[0].contains("ada") && !log.all[0].contains("s3cret"))
+    }
+
+    @Test func aCallThatIsCancelled() async throws {
+        let log = LogLines()
+        try await FaultyHost.run(
+            client: { $0.logger = log.logger(.debug) },
+            answer: { _, _ in .silence }
+        ) { host in
+            for call in [
+                host.layout.getRecords().returnAs(FieldData.self).map { _ in true }.eraseToAnyPublisher(),
+                host.layout.records(FieldData.self).map { _ in true }.eraseToAnyPublisher(),
+            ] {
+                let known = host.calls.count
+                let subscription = call.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+                await host.server.requestCount(atLeast: 1 + known + 1)
+                subscription.cancel()
+            }
+            expectNoDifference(
+                log.messages,
+                ["debug login finished", "debug call cancelled", "debug call cancelled"]
+            )
+        }
+    }
+
+    @Test func aboveDebugNothingIsLogged() async throws {
+        let log = LogLines()
+        try await World.run(client: { $0.logger = log.logger(.info) }) { world in
+            _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
+            _ = await world.contacts.deleteRecord(recordId: 999_999).awaitSingleResult()
+        }
+        expectNoDifference(log.all, [])
+    }
+
+    @Test func aPathHoldsNamesAlone() {
+        let layout = DataAPI.Server(host: "h").addDatabase("A/B").addLayout("50 %")
+        let path = DataAPIPath.record(17, of: layout.name, in: "A/B")
+        expectNoDifference(path.template, "/databases/A%2FB/layouts/50%20%25/records/{recordId}")
+        expectNoDifference(
+            (path / "containers" / "Photo" / "2").template,
+            path.template + "/containers/Photo/{repetition}"
+        )
+        expectNoDifference((DataAPIPath.database("d") / "sessions" / "T1").template, "/databases/d/sessions/{token}")
+        // Names are names, also where they are those of parts of other paths.
+        expectNoDifference(
+            (DataAPIPath.layout("records", in: "sessions") / "script" / "1").template,
+            "/databases/sessions/layouts/records/script/1"
+        )
+    }
+}

@@ -1,0 +1,65 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What is said where there is nothing to log in with, and what became of it.
+@Suite struct CredentialErrorTests {
+    @Test func aDatabaseWithoutCredentialsSaysSoAndSendsNothing() async throws {
+        try await World.run(credentials: nil) { world in
+            let host = world.database.server.host
+            for _ in 0..<2 {
+                let error = await world.countries.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
+                expectNoDifference(
+                    error?.description,
+                    "unauthorized: There are no credentials for database \"World\" on \(host), so nothing was sent. "
+                        + "Hint: Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
+                )
+            }
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+        }
+    }
+
+    private let refusedEarlier =
+        "The server refused these credentials earlier with 212 (\(FileMakerErrorCode.invalidAccount.name ?? "?")), "
+        + "so nothing was sent."
+    private let hint = (FileMakerErrorCode.invalidAccount.hint ?? "?") + " Others are taken by login(credentials:)."
+
+    @Test func aRefusedAccountIsNotSentAgainAndTheErrorSaysWhy() async throws {
+        try await World.run(credentials: Credentials(user: "ada", password: "wrong")) { world in
+            let first = await world.database.getScriptNames().awaitSingleResult().failure
+            expectNoDifference(first?.fileMakerCode, .invalidAccount)
+            #expect(first?.reason.contains("earlier") == false)
+            expectNoDifference(world.database.credentials, .invalid)
+            for _ in 0..<2 {
+                let error = await world.database.getScriptNames().awaitSingleResult().failure
+                expectNoDifference(
+                    error?.description,
+                    "fileMaker 212: \(refusedEarlier) [HTTP 401] "
+                        + "(POST \(world.sandbox.url)/fmi/data/vLatest/databases/World/sessions) Hint: \(hint)"
+                )
+            }
+            expectNoDifference(world.sandbox.counters.totalRequests, 1)
+        }
+    }
+
+    /// Its credentials are not kept, but nobody should read that there were none.
+    @Test func aLoginThatWasRefusedIsRememberedWhereThereAreNoCredentials() async throws {
+        try await World.run(credentials: nil) { world in
+            let wrong = Credentials(user: "ada", password: "wrong")
+            let login = await world.database.login(credentials: wrong).awaitSingleResult().failure
+            expectNoDifference(login?.fileMakerCode, .invalidAccount)
+            let error = await world.database.getScriptNames().awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .invalidAccount)
+            expectNoDifference(error?.reason, refusedEarlier)
+            expectNoDifference(world.sandbox.counters.totalRequests, 1)
+
+            let right = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            _ = try await world.database.login(credentials: right).firstValue()
+            _ = try await world.database.getScriptNames().firstValue()
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import FMHTTP
+
+/// What is said when TLS fails, word by word.
+@Suite(.timeLimit(.minutes(15)))
+struct TLSMessageTests {
+    private static let trusted = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+    private let patient = HTTPTimeouts(connect: .seconds(3600))
+
+    /// What a request to a server ends with.
+    private func failure(
+        _ options: FaultServer.Options,
+        _ tls: TLSOptions,
+        scheme: Origin.Scheme = .https,
+        host: String = "localhost",
+        answer: @escaping FaultServer.Answer = { _ in ok("x") }
+    ) async throws -> HTTPClientError {
+        let server = try await FaultServer.start(options, answer)
+        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: patient, tls: tls))
+        let origin = Origin(scheme: scheme, host: host, port: server.port)
+        let error = try #require(await client.get(origin).failure)
+        await client.shutdown()
+        try await server.stopped()
+        return error
+    }
+
+    /// The text has `ORIGIN` for the server's.
+    private func expect(
+        _ error: HTTPClientError,
+        _ code: HTTPClientError.Code,
+        _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(error.code == code, sourceLocation: sourceLocation)
+        let origin = error.origin?.description ?? "?"
+        #expect(
+            error.description.replacingOccurrences(of: origin, with: "ORIGIN") == text,
+            sourceLocation: sourceLocation
+        )
+        #expect(!"\(error)".contains("/boringssl/"), sourceLocation: sourceLocation)
+    }
+
+    // MARK: Certificates
+
+    @Test func anUnknownAuthority() async throws {
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext()), TLSOptions()),
+            .certificateUntrusted,
+            "no trusted authority stands behind the server's certificate (ORIGIN): "
+                + "it is for localhost, 127.0.0.1 and was issued by \"FMData Test CA\""
+        )
+    }
+
+    @Test func aCertificateSignedByItself() async throws {
+        expect(
+            try await failure(
+                .init(tls: TestCertificates.serverContext(TestCertificates.selfSigned)),
+                Self.trusted
+            ),
+            .certificateUntrusted,
+            "no trusted authority stands behind the server's certificate (ORIGIN): "
+                + "it is for localhost, 127.0.0.1, ::1 and self-signed"
+        )
+    }
+
+    @Test func anExpiredCertificate() async throws {
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext(TestCertificates.expired)), Self.trusted),
+            .certificateExpired,
+            "the server's certificate has expired (ORIGIN): it was valid until 2020-01-02 00:00:00 UTC"
+        )
+    }
+
+    @Test func aCertificateOfTheFuture() async throws {
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext(TestCertificates.future)), Self.trusted),
+            .certificateNotYetValid,
+            "the server's certificate is not valid yet (ORIGIN): it is valid from 2100-01-01 00:00:00 UTC on"
+        )
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func aCertificateForAnotherName(host: String) async throws {
+        expect(
+            try await failure(
+                .init(tls: TestCertificates.serverContext(TestCertificates.wrongName)),
+                Self.trusted,
+                host: host
+            ),
+            .certificateNameMismatch,
+            "the server's certificate is for another name (ORIGIN): "
+                + "\"\(host)\" was asked for, and it holds wrong.example"
+        )
+    }
+
+    @Test func aKeyThatIsNotPinned() async throws {
+        var options = Self.trusted
+        options.pinnedKeys = ["AAAA", "BBBB"]
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext()), options),
+            .certificatePinMismatch,
+            "the server's key is not pinned (ORIGIN): "
+                + "its pin \"\(TestCertificates.serverKeyPin)\" is not among the 2 configured"
+        )
+    }
+
+    /// What a server puts into its certificate cannot make a message long, or move a terminal's cursor.
+    @Test func textsOfACertificateAreCutAndCleaned() {
+        let certificate = PeerCertificate(
+            names: (1...10).map { "n\($0)" },
+            issuer: "i",
+            isSelfSigned: false,
+            validFrom: 0,
+            validUntil: 10
+        )
+        #expect(certificate.refusal(now: 5).detail.hasPrefix("it is for n1, n2, n3, n4, n5, n6, n7, n8 and 2 more and"))
+        #expect(certificate.refusal(now: 11).detail == "it was valid until 1970-01-01 00:00:10 UTC")
+        #expect(PeerCertificate.shown("a\u{1B}[2J\r\nb\u{202E}") == "a[2Jb")
+        #expect(PeerCertificate.shown(String(repeating: "x", count: 200)).count == 100)
+    }
+
+    // MARK: The wrong protocol
+
+    @Test func httpsToAPortForPlainHTTP() async throws {
+        let plain = FaultServer.Options(onAccept: { _ in [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
+        let slow = FaultServer.Options(onAccept: { _ in [.sendByteByByte("HTTP/1.1 400 Bad Request\r\n\r\n")] })
+        for options in [plain, slow] {
+            expect(
+                try await failure(options, Self.trusted),
+                .plainHTTPServer,
+                "the server speaks plain HTTP on this port, not HTTPS (ORIGIN)"
+            )
+        }
+    }
+
+    @Test func httpsToSomethingElse() async throws {
+        expect(
+            try await failure(.init(onAccept: { _ in [.send("SSH-2.0-OpenSSH_9.6\r\n")] }), Self.trusted),
+            .tlsFailure,
+            "the TLS handshake failed (ORIGIN): wrong version number"
+        )
+        expect(
+            try await failure(.init(onAccept: { _ in [.close] }), Self.trusted),
+            .tlsFailure,
+            "the TLS handshake failed (ORIGIN): the connection was closed during the handshake"
+        )
+    }
+
+    /// A fatal alert (RFC 8446 §6) is what some servers send to whom they do not understand; others just close.
+    @Test func plainHTTPToAPortForHTTPS() async throws {
+        let alert = ByteBuffer(bytes: [21, 3, 1, 0, 2, 2, 70])
+        for step in [FaultServer.Step.send(alert), .sendByteByByte(alert)] {
+            expect(
+                try await failure(.init(), Self.trusted, scheme: .http) { _ in [step, .close] },
+                .tlsServer,
+                "the server speaks HTTPS on this port, not plain HTTP (ORIGIN)"
+            )
+        }
+        let error = try await failure(.init(tls: TestCertificates.serverContext()), Self.trusted, scheme: .http)
+        #expect(error.code == .connectionClosed)
+    }
+
+    @Test func plainHTTPToSomethingElse() async throws {
+        expect(
+            try await failure(.init(), Self.trusted, scheme: .http) { _ in [.send("SSH-2.0-OpenSSH_9.6\r\n")] },
+            .malformedResponse,
+            "the response is not valid HTTP (ORIGIN): the response does not begin with HTTP/1."
+        )
+    }
+
+    @Test func noCommonVersion() async throws {
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext(maximumVersion: .tlsv11)), Self.trusted),
+            .tlsFailure,
+            "the TLS handshake failed (ORIGIN): tlsv1 alert protocol version"
+        )
+    }
+
+    @Test func aServerThatWantsACertificate() async throws {
+        let server = try TestCertificates.serverContext(maximumVersion: .tlsv12, asksForClient: true)
+        let error = try await failure(.init(tls: server), Self.trusted)
+        #expect(error.code == .tlsFailure)
+        #expect(error.underlying?.contains("alert") == true)
+        #expect(error.underlying?.contains("/") == false)
+    }
+
+    // MARK: Files
+
+    private func expectUnusable(_ options: TLSOptions, _ text: String) async throws {
+        expect(
+            try await failure(.init(tls: TestCertificates.serverContext()), options),
+            .invalidTLSOptions,
+            "the TLS options cannot be used (ORIGIN): " + text
+        )
+    }
+
+    private func withFile(_ text: String, _ body: (String) async throws -> Void) async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await body(path)
+    }
+
+    @Test func aFileOfAuthoritiesThatCannotBeUsed() async throws {
+        for trust in [TLSOptions.Trust.only([.file("/no/such/ca.pem")]), .system(and: [.file("/no/such/ca.pem")])] {
+            try await expectUnusable(
+                TLSOptions(trust: trust),
+                "the file \"/no/such/ca.pem\" cannot be read: No such file or directory"
+            )
+        }
+        let directory = FileManager.default.temporaryDirectory.path
+        try await expectUnusable(
+            TLSOptions(trust: .only([.file(directory)])),
+            "the file \"\(directory)\" cannot be read: Is a directory"
+        )
+        try await withFile("") { path in
+            try await expectUnusable(
+                TLSOptions(trust: .only([.file(path)])),
+                "the file \"\(path)\" holds no certificate in PEM"
+            )
+        }
+        try await withFile(TestCertificates.server.key) { path in
+            try await expectUnusable(
+                TLSOptions(trust: .only([.file(path)])),
+                "the file \"\(path)\" holds no certificate in PEM, but PRIVATE KEY"
+            )
+        }
+        try await withFile("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") { path in
+            try await expectUnusable(
+                TLSOptions(trust: .only([.file(path)])),
+                "the file \"\(path)\" holds a certificate that cannot be read"
+            )
+        }
+        try await expectUnusable(TLSOptions(trust: .only([.pem([])])), "the text holds no certificate in PEM")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "the administrator may read everything"))
+    func aFileThatMayNotBeRead() async throws {
+        try await withFile(TestCertificates.authority) { path in
+            try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+            try await expectUnusable(
+                TLSOptions(trust: .only([.file(path)])),
+                "the file \"\(path)\" cannot be read: Permission denied"
+            )
+        }
+    }
+
+    @Test func anIdentityThatCannotBeUsed() async throws {
+        func options(_ certificate: TLSOptions.Certificates, _ key: TLSOptions.Certificates) -> TLSOptions {
+            var options = Self.trusted
+            options.identity = .init(certificateChain: certificate, privateKey: key)
+            return options
+        }
+        let pair = TestCertificates.client
+        let certificate = TLSOptions.Certificates.pem(Array(pair.certificate.utf8))
+        try await expectUnusable(
+            options(.file("/no/such/chain.pem"), .pem([])),
+            "the file \"/no/such/chain.pem\" cannot be read: No such file or directory"
+        )
+        try await expectUnusable(
+            options(certificate, .file("/no/such/key.pem")),
+            "the file \"/no/such/key.pem\" cannot be read: No such file or directory"
+        )
+        try await withFile(pair.certificate) { path in
+            try await expectUnusable(
+                options(certificate, .file(path)),
+                "the file \"\(path)\" holds no private key in PEM, but CERTIFICATE"
+            )
+        }
+        try await withFile(Self.encryptedKey) { path in
+            try await expectUnusable(
+                options(certificate, .file(path)),
+                "the file \"\(path)\" holds an encrypted private key, and no passphrase opens it"
+            )
+        }
+        try await expectUnusable(
+            options(certificate, .pem(Array(TestCertificates.server.key.utf8))),
+            "the private key does not belong to the certificate of the identity"
+        )
+    }
+
+    /// Of `TestCertificates.client`, with the passphrase "harbor".
+    private static let encryptedKey = """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh836f/NMDSEAICCAAw
+        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEKWNuyp4QvtbQXO5hGbjHUAEgZDq
+        2dP0IpYsvVfgMBAXCL4JpnB7kuAPnWReqczpQuBTzNYQgg+4MnGxxgkRZ1IB/d/Y
+        7A7ltO64WQXhaT6l9gVvc4fb4dKchVpd9FgORDedCTROOS4h5U/biOgq5znqt/wm
+        l/JAB+J9A3xzEpRDYXZGw7O7Ty9WGM2zixWR3mq9n9aHFwq4WE2xpKKQdRFXD7E=
+        -----END ENCRYPTED PRIVATE KEY-----
+        """
+}
