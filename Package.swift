@@ -28,6 +28,20 @@ let nioCompression: Target.Dependency = .product(
 )
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
+/// A program made of samples. As a reader's package has them: without the settings of this one, and warnings are theirs.
+func samples(_ name: String, path: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "FMData", "FMSandbox", "SampleSurroundings", openCombine,
+            .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+        ],
+        path: path,
+        swiftSettings: strict,
+        plugins: ["SamplesPlugin"]
+    )
+}
+
 let package = Package(
     name: "FMData",
     platforms: [.macOS(.v13), .iOS(.v16)],
@@ -150,9 +164,23 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FMData", "FMSandbox", openCombine, customDump, issueReporting],
+            dependencies: [
+                "FMData", "FMSandbox", "samples-in-main-file", "samples-in-functions", openCombine, customDump,
+                issueReporting,
+            ],
             swiftSettings: settings
         ),
+        // The samples of README and DocC, as readers would paste them.
+        .plugin(
+            name: "SamplesPlugin",
+            capability: .buildTool,
+            dependencies: ["sample-writer"],
+            path: "Tests/Samples/Plugin"
+        ),
+        .target(name: "SampleSurroundings", path: "Tests/Samples/Surroundings", swiftSettings: settings),
+        .executableTarget(name: "sample-writer", path: "Tests/Samples/Writer", swiftSettings: settings),
+        samples("samples-in-main-file", path: "Tests/Samples/InMainFile"),
+        samples("samples-in-functions", path: "Tests/Samples/InFunctions"),
     ],
     swiftLanguageModes: [.v6]
 )

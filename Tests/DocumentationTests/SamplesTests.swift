@@ -1,61 +1,100 @@
+import CustomDump
+import FMSandbox
 import Foundation
 import Testing
 
-/// Every Swift sample in README and DocC stands word for word in `Samples/`, which compiles.
-@Suite struct SamplesTests {
+/// Every Swift sample of README and DocC is compiled and run as a reader would paste it: in a `main.swift`, in the `main` of an
+/// `@main` type, in a class of the main actor and in a nonisolated function. Each prints what its comments claim.
+@Suite(.timeLimit(.minutes(5))) struct SamplesTests {
+    enum Place: String, CaseIterable, Sendable {
+        case mainFile, main, `class`, function
+    }
+
+    /// A document with samples, and what they claim to print.
+    struct Document: Sendable, CustomTestStringConvertible {
+        let name: String
+        let claims: [String]
+
+        var testDescription: String { name }
+
+        init?(at url: URL) throws {
+            name = url.deletingPathExtension().lastPathComponent
+            var isInSample = false
+            var hasSample = false
+            var claims: [String] = []
+            for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
+                if line == "```swift" || line == "<!-- swift" {
+                    isInSample = true
+                    hasSample = true
+                } else if line == "```" || line == "-->" {
+                    isInSample = false
+                } else if isInSample, line.contains("print("), let comment = line.range(of: ") *// ", options: .regularExpression) {
+                    claims.append(String(line[comment.upperBound...]))
+                }
+            }
+            guard hasSample else { return nil }
+            self.claims = claims
+        }
+    }
+
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static let documents: [URL] = {
+    static let documents: [Document] = {
         let catalogue = root.appendingPathComponent("Sources/FMData/Documentation.docc")
         let articles =
             (try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)) ?? []
-        return [root.appendingPathComponent("README.md")]
-            + articles.filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
+        return ([root.appendingPathComponent("README.md")] + articles.filter { $0.pathExtension == "md" })
+            .compactMap { try? Document(at: $0) }
     }()
 
-    @Test func thereAreSamples() throws {
-        #expect(try Self.documents.map(samples(in:)).joined().count > 5)
+    @Test func allDocumentsAreFound() {
+        #expect(Self.documents.count > 6)
+        expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
     }
 
-    @Test("16, 81: every sample of the documents compiles", arguments: documents)
-    func everySampleCompiles(document: URL) throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Samples")
-        let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }
-            .map { "\n" + normalized(try String(contentsOf: $0, encoding: .utf8)) + "\n" }
-        for sample in try samples(in: document) {
-            #expect(
-                sources.contains { $0.contains("\n\(sample)\n") },
-                "\(document.lastPathComponent) has a sample that does not stand in Samples:\n\(sample)"
-            )
+    @Test(arguments: documents, Place.allCases)
+    func everySamplePrintsWhatItClaims(_ document: Document, in place: Place) async throws {
+        let sandbox = try await Sandbox.start()
+        let missing = try unprinted(document.claims, by: document, in: place, at: sandbox.url)
+        expectNoDifference(missing, [])
+        await sandbox.stop()
+    }
+
+    /// Runs a sample until it has printed every line, in any order, or has ended; returns those that did not come.
+    private func unprinted(
+        _ lines: [String],
+        by document: Document,
+        in place: Place,
+        at server: String
+    ) throws -> [String] {
+        // Products and tests are built into one folder.
+        let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+        let output = Pipe()
+        let process = Process()
+        process.executableURL = folder.appendingPathComponent(
+            place == .mainFile ? "samples-in-main-file" : "samples-in-functions"
+        )
+        process.arguments = place == .mainFile ? [document.name] : [place.rawValue, document.name]
+        process.environment = ProcessInfo.processInfo.environment.merging(["SAMPLES_SERVER": server]) { $1 }
+        process.standardOutput = output
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
         }
-    }
-
-    /// The fenced blocks marked `swift`, normalized.
-    private func samples(in document: URL) throws -> [String] {
-        var samples: [String] = []
-        var open: [String]?
-        for line in try String(contentsOf: document, encoding: .utf8).components(separatedBy: "\n") {
-            if let lines = open {
-                if line.hasPrefix("```") {
-                    samples.append(normalized(lines.joined(separator: "\n")))
-                    open = nil
-                } else {
-                    open = lines + [line]
-                }
-            } else if line.hasPrefix("```swift") {
-                open = []
+        var missing = lines
+        var received = Data()
+        while !missing.isEmpty {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            received += more
+            while let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: received[..<end], as: UTF8.self)
+                received = Data(received[(end + 1)...])
+                if let claim = missing.firstIndex(of: line) { missing.remove(at: claim) }
             }
         }
-        return samples
-    }
-
-    /// Lines without indentation, blank lines and imports: what is left must agree.
-    private func normalized(_ text: String) -> String {
-        text.components(separatedBy: "\n")
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !$0.hasPrefix("import ") }
-            .joined(separator: "\n")
+        return missing
     }
 }

@@ -1,0 +1,1 @@
+// Nothing is written here by hand: before each build the samples become a main.swift, see `SamplesPlugin`.

@@ -1,0 +1,119 @@
+import Foundation
+
+/// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader would paste
+/// them.
+///
+///     sample-writer main-file|functions OUTPUT DOCUMENT…
+///
+/// All samples of a document are one text, in their order, together with what stands in comments that no reader sees
+/// (`<!-- swift … -->`): what a sample takes for granted. `"fms.example.com"` becomes the address of the server that the
+/// programs are given.
+@main
+struct SampleWriter {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let documents = try arguments.dropFirst(3).map { try Document(at: URL(fileURLWithPath: $0)) }
+            .filter { !$0.code.isEmpty }
+        let program = arguments[1] == "main-file" ? mainFile(documents) : functions(documents)
+        try program.write(toFile: arguments[2], atomically: true, encoding: .utf8)
+    }
+
+    private static func imports(_ documents: [Document]) -> String {
+        Set(documents.flatMap(\.imports) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
+    }
+
+    /// A `main.swift`: each document in the body of an `if`, the first one at the top level itself.
+    private static func mainFile(_ documents: [Document]) -> String {
+        let others = documents.dropFirst().map { document in
+            """
+            if sampleDocument == "\(document.name)" {
+            \(document.code)
+            await stayAlive()
+            }
+            """
+        }
+        return """
+            \(imports(documents))
+
+            beReadLineByLine()
+            let sampleDocument = CommandLine.arguments[1]
+            \(others.joined(separator: "\n"))
+            \(documents.first?.code ?? "")
+            await stayAlive()
+
+            """
+    }
+
+    /// Each document in the `main` of an `@main` type, in a class of the main actor, and in a nonisolated function.
+    private static func functions(_ documents: [Document]) -> String {
+        let inMain = documents.map { document in
+            """
+            if place == "main", sampleDocument == "\(document.name)" {
+            \(document.code)
+            }
+            """
+        }
+        let calls = documents.map { document in
+            """
+            if place == "class", sampleDocument == "\(document.name)" { try await InClass().\(document.function)() }
+            if place == "function", sampleDocument == "\(document.name)" { try await InFunction.\(document.function)() }
+            """
+        }
+        let inClass = documents.map { "func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
+        let inFunction = documents.map { "static func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
+        return """
+            \(imports(documents))
+
+            @main
+            struct Samples {
+            static func main() async throws {
+            beReadLineByLine()
+            let place = CommandLine.arguments[1]
+            let sampleDocument = CommandLine.arguments[2]
+            \(inMain.joined(separator: "\n"))
+            \(calls.joined(separator: "\n"))
+            await stayAlive()
+            }
+            }
+
+            @MainActor
+            final class InClass {
+            \(inClass.joined(separator: "\n"))
+            }
+
+            enum InFunction {
+            \(inFunction.joined(separator: "\n"))
+            }
+
+            """
+    }
+}
+
+/// The Swift in one Markdown document.
+struct Document {
+    let name: String
+    let imports: [String]
+    let code: String
+
+    var function: String { "sample\(name)" }
+
+    init(at url: URL) throws {
+        name = url.deletingPathExtension().lastPathComponent
+        var lines: [String] = []
+        var end: String?
+        for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
+            if let closing = end {
+                if line.hasPrefix(closing) { end = nil } else { lines.append(line) }
+            } else if line == "```swift" {
+                end = "```"
+            } else if line == "<!-- swift" {
+                end = "-->"
+            }
+        }
+        imports = lines.filter { $0.hasPrefix("import ") }
+        code =
+            lines.filter { !$0.hasPrefix("import ") }
+            .joined(separator: "\n")
+            .replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
+    }
+}
