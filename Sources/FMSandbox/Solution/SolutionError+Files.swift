@@ -16,6 +16,14 @@ extension SolutionError {
             reason = "expected \(choices ?? Self.name(of: type))" + (found.map { ", found \($0)" } ?? "")
         case .keyNotFound(let key, let place):
             (context, reason) = (place, "missing key \(key.stringValue)")
+        case .dataCorrupted(let place) where place.codingPath.isEmpty && document != nil:
+            // Of a number that does not fit Foundation says that the text is no JSON, and not where.
+            let numbers = document?.unusualNumbers() ?? []
+            let path = numbers.count == 1 ? numbers[0].path : []
+            context = DecodingError.Context(codingPath: path, debugDescription: "")
+            reason =
+                "a number has a fraction or is too large for its place"
+                + (numbers.count == 1 ? ", found \(numbers[0].digits)" : "")
         case .dataCorrupted(let place):
             (context, reason) = (place, place.debugDescription)
         @unknown default:
@@ -111,6 +119,18 @@ extension JSONValue {
             case .object(let object)?: object[key.stringValue]
             default: nil
             }
+        }
+    }
+
+    /// The numbers that are no integers, and where they stand.
+    fileprivate func unusualNumbers(_ path: [AnyKey] = []) -> [(path: [AnyKey], digits: String)] {
+        switch self {
+        case .number(let digits): Int(digits) == nil ? [(path, digits)] : []
+        case .array(let elements):
+            elements.enumerated().flatMap { $1.unusualNumbers(path + [AnyKey(intValue: $0)]) }
+        case .object(let object):
+            object.members.flatMap { $0.value.unusualNumbers(path + [AnyKey(stringValue: $0.key)]) }
+        case .null, .bool, .string: []
         }
     }
 

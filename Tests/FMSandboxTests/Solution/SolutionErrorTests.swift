@@ -75,7 +75,14 @@ import Testing
             #"{"name":"X","layouts":[{"name":"L","table":"T","view":"list"}]}"#,
             #"layouts[0].view: expected "form" or "table", found "list""#
         ),
-        (#"{"name":"X","server":{"version":20}}"#, "server.version: expected 17, 18, 19 or 22, found 20"),
+        (
+            #"{"name":"X","tables":[{"name":"T","fields":["A",{"name":"B","repetitions":1.5}]}]}"#,
+            "tables[0].fields[1].repetitions: a number has a fraction or is too large for its place, found 1.5"
+        ),
+        (
+            #"{"name":"X","tables":[{"name":"T","fields":["A"],"records":[{"A":2.5}],"nextRecordId":99999999999999999999}]}"#,
+            "a number has a fraction or is too large for its place"
+        ), (#"{"name":"X","server":{"version":20}}"#, "server.version: expected 17, 18, 19 or 22, found 20"),
         (
             #"{"name":"X","server":{"findPastEnd":401}}"#,
             #"server.findPastEnd: expected "401", "101" or "empty", found 401"#
