@@ -39,8 +39,11 @@ enum ControlCommand: Equatable {
         }
         switch name {
         case "fault":
-            guard let fault = FaultArgument(argument: argument) else { throw Failure(reason: "unknown fault") }
-            self = .fault(fault.rule)
+            do {
+                self = .fault(try FaultArgument(argument).rule)
+            } catch {
+                throw Failure(reason: error.reason)
+            }
         case "clear-faults": self = .clearFaults
         case "expire": self = .expire
         case "restart": self = .restart
@@ -89,7 +92,7 @@ enum ControlCommand: Equatable {
             return try Self.json(records)
         case .lock(let recordId, let table, let database, let isLocked):
             try sandbox.setLocked(isLocked, recordId: recordId, ofTable: table, inDatabase: database)
-        case .save(let folder): try sandbox.save(to: URL(fileURLWithPath: folder, isDirectory: true))
+        case .save(let folder): try sandbox.save(intoFolder: folder)
         }
         return "ok"
     }
@@ -153,6 +156,17 @@ enum ControlReader {
             return try ControlCommand(line).perform(on: sandbox)
         } catch {
             return "error: \(error.reason)"
+        }
+    }
+}
+
+extension Sandbox {
+    /// Writes the databases into a folder.
+    func save(intoFolder folder: String) throws(SystemError) {
+        do {
+            try save(to: URL(fileURLWithPath: folder, isDirectory: true))
+        } catch {
+            throw SystemError(error, subject: "save into \(folder)")
         }
     }
 }

@@ -10,7 +10,8 @@ struct SandboxCommand: AsyncParsableCommand {
         abstract: "Serves the FileMaker Data API on loopback, out of memory.",
         discussion: """
             Prints its base URL on one line when it is ready, and ends on SIGINT or SIGTERM. Without --solution it hosts \
-            the sample database World (account admin, password secret).
+            the sample database World (account admin, password secret). At a terminal it says on standard error what it \
+            serves.
             """
     )
 
@@ -49,11 +50,16 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(help: "Take the names of layouts, fields, portals, scripts and value lists in any case.")
     var ignoreNameCase = false
 
-    @Option(help: "An account to add to every database, with full access.")
+    @Option(help: "An account to add to every database, with full access. It needs a password.")
     var user: String?
 
-    @Option(help: "The password of the account to add.")
-    var password = ""
+    @Option(
+        help: """
+            The password of the account to add, which may be empty: --password "". Everybody on this machine can read \
+            it in the list of processes; the environment variable \(passwordVariable) is read instead if it is not given.
+            """
+    )
+    var password: String?
 
     @Flag(help: "Serve containers without the session's token (server preference AuthenticatedStream=2).")
     var openContainers = false
@@ -67,7 +73,8 @@ struct SandboxCommand: AsyncParsableCommand {
             lets pass: find:html502+1*2. May be given several times.
             """,
             valueName: "fault"
-        )
+        ),
+        transform: fault(of:)
     )
     var fault: [FaultArgument] = []
 
@@ -86,6 +93,17 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Log every request to standard error.")
     var verbose = false
 
+    private static func fault(of text: String) throws -> FaultArgument {
+        do {
+            return try FaultArgument(text)
+        } catch {
+            throw ValidationError(error.reason)
+        }
+    }
+
+    /// Where the password may stand, out of sight of other users of the machine.
+    static let passwordVariable = "FM_PASSWORD"
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
         guard maxSessions >= 0 else { throw ValidationError("--max-sessions takes no negative number.") }
@@ -94,26 +112,64 @@ struct SandboxCommand: AsyncParsableCommand {
         guard serverVersion.map({ Sandbox.ServerVersion(rawValue: $0) != nil }) ?? true else {
             throw ValidationError("--server-version takes 17, 18, 19 or 22.")
         }
+        if user == nil, password != nil { throw ValidationError("--password needs --user.") }
+        if user != nil, accountPassword == nil {
+            throw ValidationError(
+                "--user needs a password: set \(Self.passwordVariable), or give --password (\"\" for an empty one)."
+            )
+        }
+    }
+
+    private var accountPassword: String? {
+        password ?? ProcessInfo.processInfo.environment[Self.passwordVariable]
     }
 
     func run() async throws {
         let interruption = await Interruption()
-        let sandbox = try await Sandbox.start(try solutions(), configuration: sandboxConfiguration)
+        let solutions = try solutions()
+        // Whoever has worked for hours does not want to learn only then that nothing can be kept.
+        if let save { try Self.makeFolder(save) }
+        let sandbox = try await start(solutions)
         for argument in fault { sandbox.inject(argument.rule) }
         print(sandbox.url)
         if tls { print("CA: \(Sandbox.certificateAuthorityFile)") }
         // A program that waits for the URL reads a pipe, which standard output would fill before it sends anything.
         fflush(nil)
+        if isatty(STDERR_FILENO) != 0 {
+            let authorityFile = tls ? Sandbox.certificateAuthorityFile : nil
+            let welcome = Welcome(url: sandbox.url, solutions: solutions, authorityFile: authorityFile)
+            FileHandle.standardError.write(Data(welcome.text.utf8))
+        }
         if control { ControlReader.start(sandbox) }
         await interruption.wait()
         await sandbox.stop()
-        if let save { try sandbox.save(to: URL(fileURLWithPath: save, isDirectory: true)) }
+        if let save { try sandbox.save(intoFolder: save) }
+    }
+
+    private static func makeFolder(_ path: String) throws(SystemError) {
+        let subject = "save into \(path)"
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw SystemError(error, subject: subject)
+        }
+        guard FileManager.default.isWritableFile(atPath: path) else {
+            throw SystemError(POSIXError(.EACCES), subject: subject)
+        }
+    }
+
+    private func start(_ solutions: [Solution]) async throws -> Sandbox {
+        do {
+            return try await Sandbox.start(solutions, configuration: sandboxConfiguration)
+        } catch let error as Sandbox.PortError {
+            throw PortAdvice(error: error)
+        }
     }
 
     func solutions() throws -> [Solution] {
         var solutions = try solution.map { try Solution.load(from: URL(fileURLWithPath: $0)) }
         if solutions.isEmpty { solutions = [.sample] }
-        guard let user else { return solutions }
+        guard let user, let password = accountPassword else { return solutions }
         return solutions.map { solution in
             var solution = solution
             solution.accounts.removeAll { $0.name.lowercased() == user.lowercased() }
@@ -133,6 +189,13 @@ struct SandboxCommand: AsyncParsableCommand {
         if verbose { configuration.logger = Sandbox.standardErrorLogger }
         return configuration
     }
+}
+
+/// A port that cannot be had, and what to do about it.
+private struct PortAdvice: Error, CustomStringConvertible {
+    let error: Sandbox.PortError
+
+    var description: String { "\(error). Choose another one, or let the system choose: --port 0" }
 }
 
 /// SIGINT and SIGTERM as events. They are caught once the value is made, so that whoever reads the URL may end the program at

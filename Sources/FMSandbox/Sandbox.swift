@@ -22,7 +22,7 @@ public final class Sandbox: Sendable {
 
     /// Starts a sandbox and returns when it listens. Not to be called on an event loop.
     ///
-    /// Throws ``SolutionError`` when a solution has a loose end, and the system's error when the port is taken.
+    /// Throws ``SolutionError`` when a solution has a loose end, and ``PortError`` when the port is taken.
     public static func start(
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()

@@ -27,8 +27,8 @@ import Testing
         ("find:reset", Sandbox.FaultRule(.reset, on: .find)),
         ("getRecords:html502*2", Sandbox.FaultRule(.html(status: 502), on: .getRecords, count: 2)),
     ])
-    func aFaultIsRead(_ text: String, _ rule: Sandbox.FaultRule) {
-        expectNoDifference(FaultArgument(argument: text)?.rule, rule)
+    func aFaultIsRead(_ text: String, _ rule: Sandbox.FaultRule) throws {
+        expectNoDifference(try FaultArgument(text).rule, rule)
     }
 
     @Test(arguments: [
@@ -38,6 +38,41 @@ import Testing
         "html999", "empty0", "html50299999999999999999999", "find:find:reset", "reset ",
     ])
     func nonsenseIsRefused(_ text: String) {
-        #expect(FaultArgument(argument: text) == nil)
+        #expect(throws: FaultArgument.Failure.self) { try FaultArgument(text) }
+    }
+
+    private static let faults = """
+        expireToken, delay<milliseconds>, cut<bytes>, reset, resetAfterExecution, html<status>, empty<status>, brokenJSON, \
+        error<code>, fullHost, restart
+        """
+
+    private static let endpoints = Sandbox.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
+
+    @Test(arguments: [
+        ("nonsense", "unknown fault \"nonsense\"; known are \(faults)"),
+        ("find:rest", "unknown fault \"rest\"; did you mean reset? known are \(faults)"),
+        ("brokenJson", "unknown fault \"brokenJson\"; did you mean brokenJSON? known are \(faults)"),
+        ("Find:reset", "unknown endpoint \"Find\"; did you mean find? known are \(endpoints)"),
+        ("getRecord:fnid:reset", "unknown fault \"fnid:reset\"; known are \(faults)"),
+        ("reset*0", "after * comes how many times it strikes, from 1 on, or always: reset*0"),
+        ("reset+x*2", "after + comes how many requests it lets pass, from 1 on, before any *: reset+x*2"),
+        ("html999", "html takes a status from 200 to 599"), ("delay", "delay takes milliseconds: delay250"),
+        ("error", "error takes a FileMaker error code: error401"), ("reset5", "reset takes no number"),
+    ])
+    func whatIsWrongIsSaid(_ text: String, _ reason: String) {
+        let failure = #expect(throws: FaultArgument.Failure.self) { try FaultArgument(text) }
+        expectNoDifference(failure?.reason, reason)
+        expectNoDifference(
+            #expect(throws: ControlCommand.Failure.self) { try ControlCommand("fault \(text)") },
+            ControlCommand.Failure(reason: reason)
+        )
+    }
+
+    /// Every fault that the texts name is one.
+    @Test func theListIsTrue() throws {
+        for name in FaultArgument.faults {
+            let example = name.contains("<") ? name.prefix { $0 != "<" } + "401" : name[...]
+            _ = try FaultArgument(String(example))
+        }
     }
 }

@@ -1,3 +1,4 @@
+import FMSandbox
 import Foundation
 import Testing
 
@@ -10,15 +11,26 @@ import Testing
         private let output = Pipe()
         private var received = Data()
 
-        init(_ arguments: String...) throws {
+        /// - Parameter errors: where standard error goes; that of the tests by default.
+        init(
+            _ arguments: [String],
+            environment: [String: String] = [:],
+            errors: Any? = nil
+        ) throws {
             // Products and tests are built into one folder.
             let folder = Bundle.main.executableURL?.deletingLastPathComponent()
             process.executableURL = try #require(folder).appendingPathComponent("fmdata")
             process.arguments = ["sandbox"] + arguments
+            process.environment = ProcessInfo.processInfo.environment
+                .filter { $0.key != "FM_PASSWORD" }
+                .merging(environment) { $1 }
             process.standardInput = input
             process.standardOutput = output
+            if let errors { process.standardError = errors }
             try process.run()
         }
+
+        convenience init(_ arguments: String...) throws { try self.init(arguments) }
 
         /// The next line of standard output; nil at its end.
         func line() -> String? {
@@ -36,11 +48,16 @@ import Testing
 
         func say(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
 
+        /// Waits until the program has ended by itself, and returns the status it ends with.
+        func end() -> Int32 {
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+
         /// Sends a signal, and returns the status the program ends with.
         func end(by signal: Int32) -> Int32 {
             kill(process.processIdentifier, signal)
-            process.waitUntilExit()
-            return process.terminationStatus
+            return end()
         }
     }
 
@@ -83,4 +100,162 @@ import Testing
         #expect(program.end(by: SIGTERM) == 0)
         #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("World.json").path))
     }
+
+    // MARK: Errors
+
+    /// Runs a program that cannot start.
+    private func failure(
+        _ arguments: String...,
+        environment: [String: String] = [:]
+    ) throws -> (status: Int32, text: String) {
+        let errors = Pipe()
+        let program = try Program(arguments, environment: environment, errors: errors)
+        // The program alone holds the other end from now on: it is closed when the program ends.
+        try errors.fileHandleForWriting.close()
+        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(program.line() == nil, "nothing on standard output")
+        return (program.end(), text)
+    }
+
+    private func withFile<Result>(_ text: String, _ body: (URL) throws -> Result) throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("shop.json")
+        try Data(text.utf8).write(to: file)
+        return try body(file)
+    }
+
+    @Test func aSolutionFileThatIsNotThere() throws {
+        let missing = try failure("--solution", "/nowhere/shop.json")
+        #expect(missing == (1, "Error: /nowhere/shop.json: there is no such file\n"))
+        let folder = try failure("--solution", "/dev")
+        #expect(folder == (1, "Error: /dev: expected a file, found a folder\n"))
+    }
+
+    @Test func aSolutionFileThatIsNoJSON() throws {
+        try withFile("{\"name\": \"Shop\",\n \"tables\": [],\n}\n") { file in
+            let failure = try failure("--solution", file.path)
+            let reason = #"line 3, column 1: expected a key in quotes, found "}""#
+            #expect(failure == (1, "Error: \(file.path): \(reason)\n"))
+        }
+    }
+
+    @Test func aSolutionFileWithAWrongValue() throws {
+        let text = #"{"name":"Shop","tables":[{"name":"Items","fields":["Name",{"name":"Price","type":"numbr"}]}]}"#
+        try withFile(text) { file in
+            let failure = try failure("--solution", file.path)
+            let reason =
+                #"tables[0].fields[1].type: expected "text", "number", "date", "time", "timestamp" or "container", "#
+                + #"found "numbr""#
+            #expect(failure == (1, "Error: \(file.path): \(reason)\n"))
+        }
+    }
+
+    @Test func anUnknownFault() throws {
+        let failure = try failure("--fault", "find:htlm502")
+        #expect(failure.status == 64)
+        #expect(failure.text.contains(#"unknown fault "htlm502"; known are expireToken, delay<milliseconds>, "#))
+        let other = try self.failure("--fault", "finds:reset")
+        #expect(other.text.contains(#"unknown endpoint "finds"; did you mean find? known are productInfo, "#))
+    }
+
+    @Test func aPortThatIsTaken() throws {
+        let first = try Program()
+        let port = try #require(first.line().flatMap(URL.init(string:))?.port)
+        let failure = try failure("--port", "\(port)")
+        #expect(failure.status == 1)
+        #expect(
+            failure.text
+                == "Error: port \(port) of 127.0.0.1: another program listens on it. Choose another one, or let the system "
+                + "choose: --port 0\n"
+        )
+        #expect(first.end(by: SIGTERM) == 0)
+    }
+
+    @Test func aFolderThatCannotBeSavedTo() throws {
+        let failure = try failure("--save", "/dev/null/x")
+        #expect(failure == (1, "Error: cannot save into /dev/null/x: Not a directory\n"))
+    }
+
+    // MARK: Accounts
+
+    @Test func anAccountNeedsAPassword() throws {
+        let failure = try failure("--user", "tester")
+        #expect(failure.status == 64)
+        #expect(
+            failure.text.hasPrefix(
+                "Error: --user needs a password: set FM_PASSWORD, or give --password (\"\" for an empty one).\n"
+            )
+        )
+    }
+
+    /// `ps` shows arguments, not the environment.
+    @Test(arguments: [([String](), "pass:word"), (["--password", ""], "")])
+    func thePasswordMayStandInTheEnvironment(_ arguments: [String], _ password: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let program = try Program(
+            ["--user", "tester", "--save", folder.path] + arguments,
+            environment: ["FM_PASSWORD": "pass:word"]
+        )
+        #expect(program.line() != nil)
+        #expect(program.end(by: SIGTERM) == 0)
+        let accounts = try Solution.load(from: folder.appendingPathComponent("World.json")).accounts
+        #expect(accounts.filter { $0.name == "tester" }.map(\.password) == [password])
+    }
+
+    // MARK: At a terminal
+
+    #if os(Linux)
+    @Test func atATerminalItSaysWhatItServes() throws {
+        let terminal = try Terminal()
+        let program = try Program([], errors: terminal.program)
+        let url = try #require(program.line())
+        let text = terminal.text(until: "/sessions'")
+        #expect(
+            text.contains("World (accounts admin, guest, ada@example.com by OAuth, grace@example.com by Claris ID)")
+        )
+        #expect(
+            text.contains(
+                "curl -u 'admin' -H 'Content-Type: application/json' -d '{}' "
+                    + "'\(url)/fmi/data/vLatest/databases/World/sessions'"
+            )
+        )
+        #expect(!text.contains("secret"))
+        #expect(program.end(by: SIGTERM) == 0)
+    }
+
+    /// Where a program reads what a program at a terminal writes.
+    private struct Terminal {
+        /// The end of the program.
+        let program: FileHandle
+        private let reader: FileHandle
+
+        init() throws {
+            let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            try #require(descriptor >= 0)
+            reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            // What `unlockpt` and `ptsname` do, which Swift does not see: TIOCSPTLCK and TIOCGPTN.
+            var lock: CInt = 0
+            var number: CInt = -1
+            let isUnlocked = ioctl(descriptor, 0x4004_5431, &lock) == 0
+            let isNumbered = ioctl(descriptor, 0x8004_5430, &number) == 0
+            try #require(isUnlocked && isNumbered)
+            let program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+            try #require(program >= 0)
+            self.program = FileHandle(fileDescriptor: program, closeOnDealloc: true)
+        }
+
+        func text(until end: String) -> String {
+            var received = Data()
+            while !String(decoding: received, as: UTF8.self).contains(end) {
+                let more = reader.availableData
+                guard !more.isEmpty else { break }
+                received += more
+            }
+            return String(decoding: received, as: UTF8.self)
+        }
+    }
+    #endif
 }

@@ -57,9 +57,14 @@ import Testing
         #expect(accounts.filter { $0.name.lowercased() == "admin" }.map(\.password) == ["other"])
     }
 
+    @Test func anEmptyPasswordIsAskedForOutLoud() throws {
+        let accounts = try command("--user", "tester", "--password", "").solutions()[0].accounts
+        #expect(accounts.filter { $0.name == "tester" }.map(\.password) == [""])
+    }
+
     @Test(arguments: [
         ["--port", "70000"], ["--max-sessions", "-1"], ["--login-attempts", "-1"], ["--latency", "-1"],
-        ["--server-version", "20"], ["--find-past-end", "102"], ["--fault", "nonsense"],
+        ["--server-version", "20"], ["--find-past-end", "102"], ["--fault", "nonsense"], ["--password", "x"],
     ])
     func nonsenseIsRefused(_ arguments: [String]) {
         #expect(throws: (any Error).self) { try SandboxCommand.parse(arguments) }

@@ -1,52 +1,36 @@
-// What is thrown. No text here holds a value: the values of fields are nobody's business but the caller's.
+// What is thrown: a `DecodingError`, as of every decoder, with the cause below it. No text here holds a value: the values of
+// fields are nobody's business but the caller's.
 extension DecodingContext {
-    func mismatch(_ type: Any.Type, _ node: UInt32) -> DecodingError {
-        let kind = entry(node).kind
-        let context = DecodingError.Context(
-            codingPath: codingPath(node),
-            debugDescription: "Expected \(type), found \(kind.name)."
-        )
-        return kind == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    func mismatch(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
+        let found = entry(node).found
+        let context = place(node, .otherKind(wanted: type, found: found))
+        return found == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    func emptyField(_ type: Any.Type, _ node: UInt32) -> DecodingError {
-        DecodingError.valueNotFound(
-            type,
-            DecodingError.Context(
-                codingPath: codingPath(node),
-                debugDescription: "The field is empty, and \(type) is not optional."
-            )
-        )
+    func emptyField(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
+        .valueNotFound(type, place(node, .empty(wanted: type)))
     }
 
-    func unrepresentable(_ type: Any.Type, _ node: UInt32) -> DecodingError {
-        corrupted(type, node, "The number does not fit \(type).")
-    }
-
-    func corrupted(_ type: Any.Type, _ node: UInt32, _ reason: String) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: codingPath(node), debugDescription: reason))
+    func corrupted(_ node: UInt32, _ cause: DecodingCause) -> DecodingError {
+        .dataCorrupted(place(node, cause))
     }
 
     func missing(_ key: some CodingKey, _ object: UInt32) -> DecodingError {
-        DecodingError.keyNotFound(
-            key,
-            DecodingError.Context(
-                codingPath: codingPath(object),
-                debugDescription: "There is no \"\(key.stringValue)\" here. Only fields on the layout are sent."
-            )
-        )
+        .keyNotFound(key, place(object, .missing(name: key.stringValue)))
+    }
+
+    private func place(_ node: UInt32, _ cause: DecodingCause) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath(node), cause: cause)
     }
 }
 
-extension JSONTape.Entry.Kind {
-    var name: String {
-        switch self {
-        case .object: "an object"
-        case .array: "an array"
-        case .key, .string: "a text"
-        case .number: "a number"
-        case .true, .false: "a boolean"
-        case .null: "null"
-        }
+extension DecodingError.Context {
+    /// The place of an error whose cause is known.
+    init(codingPath: [any CodingKey], cause: DecodingCause) {
+        self.init(
+            codingPath: codingPath,
+            debugDescription: DecodingAccount(cause: cause).reason,
+            underlyingError: cause
+        )
     }
 }

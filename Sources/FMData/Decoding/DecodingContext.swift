@@ -24,6 +24,9 @@ final class DecodingContext {
         case absent(parent: UInt32, key: DecodingKey)
         /// Without a key it stands in the place of its parent.
         case list(parent: UInt32, key: DecodingKey?, elements: [UInt32])
+        /// A value as the element of a list that it stands for itself: it stands for no further one, or a type of lists
+        /// within lists would never come to an end.
+        case element(UInt32)
     }
 
     static let detachedBit: UInt32 = 0x8000_0000
@@ -144,8 +147,11 @@ final class DecodingContext {
     func isOnTape(_ node: UInt32) -> Bool { node & DecodingContext.detachedBit == 0 }
 
     private func detachedEntry(_ node: UInt32) -> JSONTape.Entry {
-        if case .list(_, _, let elements) = detached(node), let first = elements.first { return entry(first) }
-        return JSONTape.Entry(offset: 0, length: 0, link: 0, kind: .null, flags: [])
+        switch detached(node) {
+        case .list(_, _, let elements) where !elements.isEmpty: return entry(elements[0])
+        case .element(let value): return entry(value)
+        case .list, .absent: return JSONTape.Entry(offset: 0, length: 0, link: 0, kind: .null, flags: [])
+        }
     }
 
     private func detached(_ node: UInt32) -> Detached {
@@ -188,6 +194,7 @@ final class DecodingContext {
             switch detached(node) {
             case .absent(let parent, let key): return path(parent) + [key]
             case .list(let parent, let key, _): return path(parent) + (key.map { [$0] } ?? [])
+            case .element(let value): return path(value)
             }
         }
         var result: [DecodingKey] = []

@@ -1,7 +1,10 @@
 /// An answer that could not be turned into values: which record, which field, and why.
 ///
-/// ``description`` names the place and the types; it never holds a field's value, so that it may go to a log. Who needs
-/// the value asks for ``rawValue``.
+/// ``description`` names the place, what was expected and what stands there; it never holds a field's value, so that it may
+/// go to a log. Who needs the value asks for ``rawValue``.
+///
+///     Could not decode the answer at response.data[16].fieldData.Age (record 17, recordId 42): expected Int, found a
+///     text without a number in it. Hint: Declare it as String, or as Int? to get nil for such texts.
 public struct DecodingFailure: Error, Sendable {
     /// The error itself: a `Swift.DecodingError`, or what an `init(from:)` of yours threw. Its own text may hold a value:
     /// Swift's error for an enum without a matching case does.
@@ -16,24 +19,45 @@ public struct DecodingFailure: Error, Sendable {
     public let rawValue: String?
     /// For a body that is not valid JSON: the bytes before the fault. `nil` otherwise.
     public let byteOffset: Int?
-    /// Why, in words without any value.
+    /// Why, in words without any value: what was expected and what was found.
     public let reason: String
+    /// What can be done about it, in words without any value: another declaration, a setting, the name that may have been
+    /// meant. `nil` where nothing is known.
+    public let hint: String?
+
+    let place: DecodingPlace
+    let source: DecodingAccount.Source
 
     /// The same as `Swift.DecodingError`, when it is one.
     public var decodingError: DecodingError? { underlying as? DecodingError }
 
     /// The name of the field, portal or other key at which it failed.
     public var field: String? { path.last { !$0.hasPrefix("Index ") } }
+
+    /// The name of the portal in whose rows it failed, as the answer spells it; `nil` elsewhere.
+    public var portal: String? { place.portal }
+
+    /// The position of the portal's row, from 1; `nil` outside of rows.
+    public var portalRow: Int? { place.row }
+
+    /// The field or else the portal of a record; none where it failed at something else.
+    var fieldsOrPortals: [String] { [place.field ?? place.portal].compactMap(\.self) }
 }
 
 extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Place, record and reason, without the value: fit for a log.
-    public var description: String {
-        var text = "Could not decode the answer"
+    /// Place, record, reason and hint, without the value: fit for a log.
+    public var description: String { hint.map { "\(summary) Hint: \($0)" } ?? summary }
+
+    /// Without the hint, for errors that keep it apart.
+    var summary: String {
+        var text = source.isAnswer ? "Could not decode the answer" : "Could not decode the JSON"
         if !path.isEmpty { text += " at " + DecodingFailure.spell(path) }
-        var record = recordNumber.map { "record \($0)" }
-        if let recordId { record = (record.map { $0 + ", " } ?? "") + "recordId \(recordId)" }
-        if let record { text += " (\(record))" }
+        var places: [String] = []
+        if let recordNumber { places.append("record \(recordNumber)") }
+        if let recordId { places.append("recordId \(recordId)") }
+        if let portal { places.append("portal \(portal.quoted)") }
+        if let portalRow { places.append("row \(portalRow)") }
+        if !places.isEmpty { text += " (\(places.joined(separator: ", ")))" }
         return text + ": " + reason
     }
 
@@ -45,8 +69,8 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         Mirror(
             self,
             children: [
-                "reason": reason, "path": path, "recordNumber": recordNumber as Any, "recordId": recordId as Any,
-                "byteOffset": byteOffset as Any,
+                "reason": reason, "hint": hint as Any, "path": path, "recordNumber": recordNumber as Any,
+                "recordId": recordId as Any, "byteOffset": byteOffset as Any,
             ]
         )
     }
@@ -55,42 +79,34 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
     private static func spell(_ path: [String]) -> String {
         path.reduce(into: "") { text, key in
             if key.hasPrefix("Index ") {
-                text += "[\(key.dropFirst(6))]"
+                text += "[\(key.dropFirst(6).description.readable)]"
             } else {
-                text += (text.isEmpty ? "" : ".") + key
+                text += (text.isEmpty ? "" : ".") + key.readable
             }
         }
     }
 }
 
 extension DecodingFailure {
-    init(_ error: JSONSyntaxError, path: [String] = [], recordNumber: Int? = nil) {
+    init(_ error: JSONSyntaxError, path: [String] = [], source: DecodingAccount.Source = .answer) {
         self.init(
-            underlying: DecodingError.dataCorrupted(
+            error: DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
             ),
-            recordNumber: recordNumber,
-            recordId: nil,
             path: path,
-            rawValue: nil,
             byteOffset: error.offset,
-            reason: error.description + "."
+            reason: error.description,
+            source: source
         )
     }
 
     /// An answer without a part that it must have.
     init(missing key: DecodingKey, in parent: DecodingKey) {
+        let cause = DecodingCause.missing(name: key.stringValue)
         self.init(
-            underlying: DecodingError.keyNotFound(
-                key,
-                DecodingError.Context(codingPath: [parent], debugDescription: "There is no such key.")
-            ),
-            recordNumber: nil,
-            recordId: nil,
+            error: DecodingError.keyNotFound(key, DecodingError.Context(codingPath: [parent], cause: cause)),
             path: [parent.stringValue, key.stringValue],
-            rawValue: nil,
-            byteOffset: nil,
-            reason: "there is no such key."
+            reason: DecodingAccount(cause: cause).reason
         )
     }
 
@@ -98,69 +114,88 @@ extension DecodingFailure {
     init(refusal: DataAPI.Message) {
         let reason = "The server refused the request with code \(refusal.code)"
         self.init(
-            underlying: DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason)),
-            recordNumber: nil,
-            recordId: nil,
+            error: DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason)),
             path: ["messages"],
-            rawValue: nil,
-            byteOffset: nil,
-            reason: reason + "."
+            reason: reason
         )
+    }
+
+    /// An error of a decoder that has nothing but its path to say.
+    init(_ error: DecodingError) {
+        let source = DecodingAccount.Source(isAnswer: false, isForeign: true)
+        self.init(error, DecodingEvidence(error), source: source, root: .plain, rules: [])
     }
 
     /// An error that came up while the value on the tape of a context was made into something.
-    init(_ error: any Error, in context: DecodingContext, recordNumber: Int? = nil) {
-        let path: [any CodingKey]
-        let reason: String
-        switch error {
-        case DecodingError.typeMismatch(let type, let place):
-            path = place.codingPath
-            reason = "expected \(type)"
-        case DecodingError.valueNotFound(let type, let place):
-            path = place.codingPath
-            reason = "\(type) is not optional, and there is no value"
-        case DecodingError.keyNotFound(let key, let place):
-            path = place.codingPath + [key]
-            reason = "there is no such key; only fields on the layout are sent"
-        case DecodingError.dataCorrupted(let place):
-            path = place.codingPath
-            reason = "the value cannot be read as the type of the field"
-        case let error as JSONSyntaxError:
-            self.init(error)
+    ///
+    /// - Parameters:
+    ///   - source: what was read, and by what.
+    ///   - root: the rules that hold for the value on the tape.
+    init(
+        _ error: any Error,
+        in context: DecodingContext,
+        recordNumber: Int? = nil,
+        source: DecodingAccount.Source = .answer,
+        root: DecodingContext.Mode = .plain
+    ) {
+        if let error = error as? JSONSyntaxError {
+            self.init(error, source: source)
             return
-        default:
-            path = context.prefix
-            reason = "\(type(of: error)) thrown by the type itself"
         }
-        let node = context.node(at: path.dropFirst(context.prefix.count))
-        let recordId = context.node(at: [DecodingKey("recordId")])
+        let evidence = DecodingEvidence(error, in: context, isForeign: source.isForeign)
+        self.init(error, evidence, source: source, root: root, rules: context.rules, recordNumber: recordNumber)
+    }
+
+    private init(
+        _ error: any Error,
+        _ evidence: DecodingEvidence,
+        source: DecodingAccount.Source,
+        root: DecodingContext.Mode,
+        rules: DecodingContext.Rules,
+        recordNumber: Int? = nil
+    ) {
+        let place = DecodingPlace(evidence.path, root: root)
+        let account = DecodingAccount(
+            cause: evidence.cause,
+            place: place,
+            source: source,
+            rules: rules,
+            siblings: evidence.siblings
+        )
         self.init(
-            underlying: error,
+            error: error,
+            path: evidence.path.map { $0.intValue.map { "Index \($0)" } ?? $0.stringValue },
+            reason: account.reason,
+            hint: account.hint,
+            source: source,
+            place: place,
             recordNumber: recordNumber,
-            recordId: recordNumber == nil ? nil : recordId.flatMap { try? context.integer(Int.self, $0, .fields) },
-            path: path.map { $0.intValue.map { "Index \($0)" } ?? $0.stringValue },
-            rawValue: node.flatMap(context.rawValue),
-            byteOffset: nil,
-            reason: reason + (node.map { ", found \(context.entry($0).kind.name)" } ?? "") + "."
+            recordId: recordNumber == nil ? nil : evidence.recordId,
+            rawValue: evidence.rawValue
         )
     }
-}
 
-extension DecodingContext {
-    private static let maximumRawValue = 1_000
-
-    /// A value as it stands in the text.
-    fileprivate func rawValue(_ node: UInt32) -> String? {
-        let entry = entry(node)
-        switch entry.kind {
-        case .string, .key:
-            return "\""
-                + String(decoding: document.content(entry).prefix(DecodingContext.maximumRawValue), as: UTF8.self)
-                + "\""
-        case .number, .true, .false, .null:
-            return String(decoding: document.content(entry).prefix(DecodingContext.maximumRawValue), as: UTF8.self)
-        case .object, .array:
-            return nil
-        }
+    private init(
+        error: any Error,
+        path: [String],
+        byteOffset: Int? = nil,
+        reason: String,
+        hint: String? = nil,
+        source: DecodingAccount.Source = .answer,
+        place: DecodingPlace = DecodingPlace([], root: .plain),
+        recordNumber: Int? = nil,
+        recordId: Int? = nil,
+        rawValue: String? = nil
+    ) {
+        underlying = error
+        self.path = path
+        self.byteOffset = byteOffset
+        self.reason = reason + "."
+        self.hint = hint
+        self.source = source
+        self.place = place
+        self.recordNumber = recordNumber
+        self.recordId = recordId
+        self.rawValue = rawValue
     }
 }

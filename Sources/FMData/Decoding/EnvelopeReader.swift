@@ -55,12 +55,15 @@ extension ValueDecoder {
 
 extension DecodingContext {
     /// The one value of a whole JSON text is going to be decoded.
-    func begin(whole text: UnsafeRawBufferPointer) throws(DecodingFailure) {
+    func begin(
+        whole text: UnsafeRawBufferPointer,
+        source: DecodingAccount.Source = .answer
+    ) throws(DecodingFailure) {
         document.append(text)
         do {
             try document.readWhole()
         } catch {
-            throw DecodingFailure(error)
+            throw DecodingFailure(error, source: source)
         }
         begin()
     }

@@ -107,7 +107,7 @@ public struct FMDecoder: Sendable {
         do {
             value = try context.decode(type, 0, mode)
         } catch {
-            throw DecodingFailure(error, in: context)
+            throw DecodingFailure(error, in: context, source: .text, root: mode)
         }
         contexts.give(consume context)
         return value
@@ -115,7 +115,9 @@ public struct FMDecoder: Sendable {
 
     private func read(_ json: some Collection<UInt8>, into context: DecodingContext) throws(DecodingFailure) {
         let read = { (bytes: UnsafeBufferPointer<UInt8>) in
-            Result { () throws(DecodingFailure) in try context.begin(whole: UnsafeRawBufferPointer(bytes)) }
+            Result { () throws(DecodingFailure) in
+                try context.begin(whole: UnsafeRawBufferPointer(bytes), source: .text)
+            }
         }
         try (json.withContiguousStorageIfAvailable(read) ?? Array(json).withUnsafeBufferPointer(read)).get()
     }

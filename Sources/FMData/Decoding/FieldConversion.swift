@@ -64,10 +64,10 @@ extension DecodingContext {
     ) throws -> Number? {
         switch try number(type, node, mode) {
         case .literal(let text):
-            guard let number = read(text) else { throw unrepresentable(type, node) }
+            guard let number = read(text) else { throw unfit(type, text, node) }
             return number
         case .made(var text):
-            guard let number = text.withUTF8(read) else { throw unrepresentable(type, node) }
+            guard let number = text.withUTF8(read) else { throw text.withUTF8 { unfit(type, $0, node) } }
             return number
         case .empty:
             return nil
@@ -138,9 +138,12 @@ extension DecodingContext {
     }
 
     private func noNumber(_ type: Any.Type, _ node: UInt32) -> DecodingError {
-        entry(node).length == 0
-            ? emptyField(type, node)
-            : corrupted(type, node, "The text holds no number.")
+        entry(node).length == 0 ? emptyField(type, node) : corrupted(node, .noNumber(wanted: type))
+    }
+
+    private func unfit(_ type: Any.Type, _ literal: UnsafeBufferPointer<UInt8>, _ node: UInt32) -> DecodingError {
+        let hasFraction = type is any FixedWidthInteger.Type && NumberText.canonical(literal).hasFraction
+        return corrupted(node, hasFraction ? .fraction(wanted: type) : .tooLarge(wanted: type))
     }
 
     // MARK: Truth
@@ -189,8 +192,16 @@ extension DecodingContext {
         guard entry.length == 0, rules.contains(.emptyIsNil), !(type is any TextValue.Type), list(node) == nil else {
             return try decode(type, node, mode)
         }
+        // No need to try, and to make an error that nobody sees.
+        if isNeverEmpty(type) { return nil }
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
+    }
+
+    /// Whether it is known that a type has no value for an empty text.
+    private func isNeverEmpty(_ type: Any.Type) -> Bool {
+        type == FMDate.self || type == FMTimestamp.self || type == FMTime.self || type == URL.self
+            || type == Date.self && rules.contains(.datesFromText)
     }
 
     /// Whether there is a number in a text; for a boolean, whether there is anything.
@@ -238,12 +249,16 @@ extension DecodingContext {
             var fields = CivilFields()
             if fields.readFixed(document.content(entry), layout), let value = Value(fields) { return value }
         }
-        return try civil(type, node) { Value.read($0, $1) }
+        return try civil(type, node, forms: { [Value.pattern(of: $0)] }) { Value.read($0, $1) }
     }
 
+    /// - Parameters:
+    ///   - type: the type that was declared, for errors.
+    ///   - forms: how it may be written, for errors.
     private func civil<Value>(
-        _ type: Value.Type,
+        _ type: any Any.Type,
         _ node: UInt32,
+        forms: (ValueFormat) -> [CivilPattern],
         _ read: (UnsafeBufferPointer<UInt8>, ValueFormat) -> Value?
     ) throws -> Value {
         let entry = entry(node)
@@ -251,8 +266,9 @@ extension DecodingContext {
         if entry.length == 0 { throw emptyField(type, node) }
         // Some servers escape the slashes of dates.
         var text = document.text(entry)
-        guard let value = text.withUTF8({ read($0, options.values.format) }) else {
-            throw corrupted(type, node, "The text is no \(type) in the expected format.")
+        let format = options.values.format
+        guard let value = text.withUTF8({ read($0, format) }) else {
+            throw corrupted(node, .otherForm(wanted: type, forms: forms(format).map(\.description)))
         }
         return value
     }
@@ -266,7 +282,7 @@ extension DecodingContext {
             && (layouts.timestamp.map { fields.readFixed(document.content(entry), $0) } ?? false)
         let timestamp =
             try (isFixed ? FMTimestamp(fields) : nil)
-            ?? civil(FMTimestamp.self, node) { text, format in
+            ?? civil(Date.self, node, forms: { [$0.timestamp, $0.date] }) { text, format in
                 FMTimestamp.read(text, format) ?? FMDate.read(text, format).map(FMTimestamp.init(midnightOf:))
             }
         return timestamp.instant(offset: wallClock.offset(at: timestamp.secondsSinceEpoch))
@@ -275,7 +291,8 @@ extension DecodingContext {
     private func url(_ node: UInt32, _ mode: Mode) throws -> URL {
         let text = try string(node, mode)
         guard !text.isEmpty, let url = URL(string: text) else {
-            throw corrupted(URL.self, node, "The text is no URL.")
+            if text.isEmpty, mode == .fields { throw emptyField(URL.self, node) }
+            throw corrupted(node, .unreadable(wanted: URL.self, form: "URL"))
         }
         return url
     }
@@ -284,7 +301,7 @@ extension DecodingContext {
     private func data(_ node: UInt32) throws -> Data {
         guard entry(node).kind == .string else { throw mismatch(Data.self, node) }
         guard let data = Data(base64Encoded: document.text(entry(node))) else {
-            throw corrupted(Data.self, node, "The text is no Base64.")
+            throw corrupted(node, .unreadable(wanted: Data.self, form: "Base64"))
         }
         return data
     }

@@ -94,7 +94,7 @@ extension DecodingContext {
     private func singleRepetition(_ node: UInt32, _ mode: Mode) -> [UInt32]? {
         guard mode == .fields, rules.contains(.repetitions), isOnTape(node) else { return nil }
         switch entry(node).kind {
-        case .string, .number, .true, .false: return [node]
+        case .string, .number, .true, .false: return [add(.element(node))]
         case .object, .array, .key, .null: return nil
         }
     }

@@ -46,12 +46,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private var tooLate: DecodingError {
-        DecodingError.dataCorrupted(
-            DecodingError.Context(
-                codingPath: [],
-                debugDescription: "The container was kept beyond the decoding of its value."
-            )
-        )
+        DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], cause: .tooLate))
     }
 
     var codingPath: [any CodingKey] { context?.codingPath(frame.pointee.object) ?? [] }

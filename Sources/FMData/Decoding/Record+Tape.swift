@@ -56,12 +56,12 @@ private struct RecordMembers {
 
 extension DecodingContext {
     /// An id, which servers send as text and some proxies as a number.
-    fileprivate func wireInteger(_ node: UInt32) throws -> Int {
+    func wireInteger(_ node: UInt32) throws -> Int {
         let entry = entry(node)
         guard entry.kind == .string || entry.kind == .number else { throw mismatch(Int.self, node) }
         let digits = document.content(entry)
         guard NumberText.isLiteral(digits), let number = NumberText.integer(digits, as: Int.self) else {
-            throw corrupted(Int.self, node, "The text is not an integer.")
+            throw corrupted(node, .unreadable(wanted: Int.self, form: "integer"))
         }
         return number
     }

@@ -80,7 +80,12 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
             if let decodeRecord { return try decodeRecord(cutter.context.document.valueBytes) }
             return try Record(readFrom: cutter.context)
         } catch {
-            throw DecodingFailure(error, in: cutter.context, recordNumber: cutter.recordCount)
+            throw DecodingFailure(
+                error,
+                in: cutter.context,
+                recordNumber: cutter.recordCount,
+                source: DecodingAccount.Source(isAnswer: true, isForeign: decodeRecord != nil)
+            )
         }
     }
 }

@@ -41,10 +41,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     private func peek(_ type: Any.Type) throws -> UInt32 {
         guard !isAtEnd else {
             let path = codingPath + [DecodingKey(index: currentIndex)]
-            throw DecodingError.valueNotFound(
-                type,
-                DecodingError.Context(codingPath: path, debugDescription: "The array has no more elements.")
-            )
+            throw DecodingError.valueNotFound(type, DecodingError.Context(codingPath: path, cause: .exhausted))
         }
         return context.list(decoder.node)?[Int(next)] ?? next
     }

@@ -16,9 +16,9 @@ extension FMRest.APIError {
         case let error as HTTPClientError:
             self.init(error)
         case let error as DecodingFailure:
-            self.init(.decoding, reason: "\(error)", underlying: error)
+            self.init(error, underlying: error)
         case let error as DecodingError:
-            self.init(.decoding, reason: "The answer has an unexpected shape: \(error.location).", underlying: error)
+            self.init(DecodingFailure(error), underlying: error)
         case let error as EncodingError:
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
         case let error as EncodingFailure:
@@ -30,6 +30,12 @@ extension FMRest.APIError {
         default:
             self.init(otherwise, reason: "\(type(of: error))", underlying: error)
         }
+    }
+
+    /// A value that could not be made.
+    private init(_ failure: DecodingFailure, underlying: any Error) {
+        self.init(.decoding, reason: failure.summary, hint: failure.hint, underlying: underlying)
+        fields = failure.fieldsOrPortals
     }
 
     /// An error of the HTTP client.
@@ -67,23 +73,6 @@ extension FMRest.APIError {
             error.outcomeIsUnknown = true
         }
         return error
-    }
-}
-
-extension DecodingError {
-    fileprivate var location: String {
-        switch self {
-        case .typeMismatch(let type, let context):
-            "no \(type) at \(context.codingPath.readable)"
-        case .valueNotFound(let type, let context):
-            "no value for \(type) at \(context.codingPath.readable)"
-        case .keyNotFound(let key, let context):
-            "no key \"\(key.stringValue)\" at \(context.codingPath.readable)"
-        case .dataCorrupted(let context):
-            "not readable at \(context.codingPath.readable)"
-        @unknown default:
-            "unknown place"
-        }
     }
 }
 

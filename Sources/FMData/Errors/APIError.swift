@@ -27,7 +27,8 @@ extension FMRest {
         /// What to look at or change, where the library knows.
         public var hint: String?
         /// The fields that the error is about, as far as comparing the request with the layout tells: for 102 those that are
-        /// not on the layout, for 201 and 500 to 513 those that can be meant. Empty when it does not tell.
+        /// not on the layout, for 201 and 500 to 513 those that can be meant. For ``Code/decoding`` the field, or else the
+        /// portal, that could not be read or is missing. Empty when it does not tell.
         public var fields: [String] = []
         /// The script that failed, when ``code`` is ``Code/script``.
         public var scriptFailure: DataAPI.ScriptFailure?

@@ -42,10 +42,11 @@ extension Decoder {
         let format = fileMakerFormat
         guard let value = text.withUTF8({ Value.read($0, format) }) else {
             // The text itself stays out of the error: it is a field's value.
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "The text is no \(Value.self) in the expected format."
-            )
+            let cause: DecodingCause =
+                text.isEmpty
+                ? .empty(wanted: Value.self)
+                : .otherForm(wanted: Value.self, forms: [Value.pattern(of: format).description])
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: container.codingPath, cause: cause))
         }
         return value
     }

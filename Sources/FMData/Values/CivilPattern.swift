@@ -125,3 +125,27 @@ struct CivilPattern: Hashable, Sendable {
         }
     }
 }
+
+extension CivilPattern: CustomStringConvertible {
+    /// The pattern as ``ValueFormat/init(date:time:timestamp:)`` takes it.
+    var description: String { pieces.map(\.description).joined() }
+}
+
+extension CivilPattern.Piece: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .year: "yyyy"
+        case .month(let digits): String(repeating: "M", count: digits)
+        case .day(let digits): String(repeating: "d", count: digits)
+        case .hour(let digits): String(repeating: "H", count: digits)
+        case .hourOfTwelve(let digits): String(repeating: "h", count: digits)
+        case .minute(let digits): String(repeating: "m", count: digits)
+        case .second(let digits): String(repeating: "s", count: digits)
+        case .dayPeriod: "a"
+        case .literal(let text):
+            text.split(separator: "'", omittingEmptySubsequences: false)
+                .map { $0.contains { $0.isASCII && $0.isLetter } ? "'\($0)'" : String($0) }
+                .joined(separator: "''")
+        }
+    }
+}

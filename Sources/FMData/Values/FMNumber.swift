@@ -104,7 +104,8 @@ extension FMNumber: Codable {
         } else if let number = FMNumber(try container.decode(String.self)) {
             self = number
         } else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text holds no number.")
+            let cause = DecodingCause.noNumber(wanted: FMNumber.self)
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: container.codingPath, cause: cause))
         }
     }
 

@@ -193,6 +193,8 @@ enum NumberText {
         var isNegative = false
         var digits: [UInt8] = []
         var exponent = 0
+
+        var hasFraction: Bool { digits.count > exponent }
     }
 
     static func canonical(_ text: UnsafeBufferPointer<UInt8>) -> Canonical {

@@ -17,7 +17,7 @@ struct JSONParser {
         var parser = JSONParser(bytes: bytes)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
-        guard parser.position == bytes.count else { throw parser.failure("unexpected text after the value") }
+        guard parser.position == bytes.count else { throw parser.failure("expected nothing after the value") }
         return value
     }
 
@@ -41,8 +41,8 @@ struct JSONParser {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        case nil: throw failure("unexpected end")
-        default: return .number(try number())
+        case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte): return .number(try number())
+        default: throw failure("expected a value")
         }
     }
 
@@ -51,7 +51,7 @@ struct JSONParser {
         let matches =
             end <= bytes.count
             && word.withUTF8Buffer { letters in bytes[position..<end].elementsEqual(letters) }
-        guard matches else { throw failure("unexpected character") }
+        guard matches else { throw failure("expected a value") }
         position = end
         return value
     }
@@ -66,10 +66,10 @@ struct JSONParser {
         }
         while true {
             skipSpace()
-            guard current == UInt8(ascii: "\"") else { throw failure("expected a key") }
+            guard current == UInt8(ascii: "\"") else { throw failure("expected a key in quotes") }
             let key = try string()
             skipSpace()
-            guard current == UInt8(ascii: ":") else { throw failure("expected a colon") }
+            guard current == UInt8(ascii: ":") else { throw failure("expected :") }
             position += 1
             members.append(JSONObject.Member(key: key, value: try value(depth: depth + 1)))
             guard try anotherElement(before: UInt8(ascii: "}")) else { return .object(JSONObject(members: members)) }
@@ -94,7 +94,9 @@ struct JSONParser {
     private mutating func anotherElement(before close: UInt8) throws(Failure) -> Bool {
         skipSpace()
         let byte = current
-        guard byte == UInt8(ascii: ",") || byte == close else { throw failure("expected a comma or the end") }
+        guard byte == UInt8(ascii: ",") || byte == close else {
+            throw failure("expected , or \(Character(Unicode.Scalar(close)))")
+        }
         position += 1
         return byte != close
     }

@@ -45,6 +45,9 @@ final class SandboxServer: Sendable {
                 }
             }
             .bind(host: address, port: requested)
+            .flatMapErrorThrowing { error in
+                throw (error as? IOError).map { Sandbox.PortError(port: requested, $0) } ?? error
+            }
             .map { SandboxServer(listener: $0, tasks: tasks, state: state) }
     }
 

@@ -44,7 +44,7 @@ extension Solution {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             password = try container.decode(String.self, forKey: .password, default: "")
-            kind = try container.decode(Kind.self, forKey: .kind, default: .fileMaker)
+            kind = try container.decodeChoiceIfPresent(Kind.self, forKey: .kind) ?? .fileMaker
             privilegeSet = try container.decode(String.self, forKey: .privilegeSet, default: "[Full Access]")
             isActive = try container.decode(Bool.self, forKey: .isActive, default: true)
         }

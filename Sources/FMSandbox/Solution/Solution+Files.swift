@@ -3,13 +3,14 @@ public import Foundation
 extension Solution {
     /// Reads a solution from a JSON file, and the records that it keeps in CSV or JSON files beside it.
     ///
-    /// Throws ``SolutionError``, which names the place in the file; file-system errors as they come.
+    /// Throws ``SolutionError``, which names the file and the place in it: as a path of keys, and in a text that is no JSON
+    /// as line and column.
     public static func load(from file: URL) throws -> Solution {
         var solution: Solution = try decode(Solution.self, from: file)
         for index in solution.tables.indices {
             guard let name = solution.tables[index].recordsFile else { continue }
             func failure(_ reason: String) -> SolutionError {
-                SolutionError(solution: file.lastPathComponent, path: "tables[\(index)].recordsFile", reason: reason)
+                SolutionError(solution: file.givenPath, path: "tables[\(index)].recordsFile", reason: reason)
             }
             guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
                 throw failure("expected a file beside the solution")
@@ -27,31 +28,22 @@ extension Solution {
         return solution
     }
 
-    private static func decode<Value: Decodable>(_ type: Value.Type, from file: URL) throws -> Value {
-        let data = try Data(contentsOf: file)
-        do {
-            return try JSONDecoder().decode(type, from: data)
-        } catch let error as DecodingError {
-            throw SolutionError(solution: file.lastPathComponent, error)
-        }
-    }
-
     /// The first line names the fields (`$recordId`, `$modId` and `$locked` among them, if need be); RFC 4180 says the rest.
     private static func records(fromCSV file: URL) throws -> [Record] {
-        guard let text = String(validating: try Data(contentsOf: file), as: UTF8.self) else {
-            throw SolutionError(solution: file.lastPathComponent, path: "", reason: "expected UTF-8")
+        guard let text = String(validating: try contents(of: file), as: UTF8.self) else {
+            throw SolutionError(solution: file.givenPath, path: "", reason: "expected UTF-8")
         }
         var rows: [[String]]
         do {
             rows = try CSV.rows(of: text)
         } catch let error as CSV.Failure {
-            throw SolutionError(solution: file.lastPathComponent, path: "line \(error.line)", reason: error.reason)
+            throw SolutionError(solution: file.givenPath, path: "line \(error.line)", reason: error.reason)
         }
         guard !rows.isEmpty else { return [] }
         let names = rows.removeFirst()
         return try rows.enumerated().map { place, row in
             func failure(_ reason: String) -> SolutionError {
-                SolutionError(solution: file.lastPathComponent, path: "record \(place + 1)", reason: reason)
+                SolutionError(solution: file.givenPath, path: "record \(place + 1)", reason: reason)
             }
             guard row.count == names.count else {
                 throw failure("\(row.count) values for \(names.count) fields")
@@ -80,34 +72,6 @@ extension Solution {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try encoder.encode(self).write(to: file, options: .atomic)
-    }
-}
-
-extension SolutionError {
-    init(solution: String, _ error: DecodingError) {
-        let (context, reason): (DecodingError.Context, String) =
-            switch error {
-            case .keyNotFound(let key, let context): (context, "missing key \(key.stringValue)")
-            case .typeMismatch(let type, let context): (context, "expected \(Self.name(of: type))")
-            case .valueNotFound(let type, let context): (context, "expected \(Self.name(of: type)), found null")
-            case .dataCorrupted(let context): (context, context.debugDescription)
-            @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "\(error)")
-            }
-        let path = context.codingPath.reduce("") { path, key in
-            if let index = key.intValue { return "\(path)[\(index)]" }
-            return path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)"
-        }
-        self.init(solution: solution, path: path, reason: reason)
-    }
-
-    private static func name(of type: any Any.Type) -> String {
-        switch type {
-        case is String.Type: "a text"
-        case is Bool.Type: "true or false"
-        case is Int.Type, is Double.Type: "a number"
-        case is any Collection.Type: "a list or an object"
-        default: "an object"
-        }
     }
 }
 

@@ -80,7 +80,7 @@ extension Solution {
             table = try container.decode(String.self, forKey: .table)
             fields = try container.decode([LayoutField].self, forKey: .fields, default: [])
             portals = try container.decode([Portal].self, forKey: .portals, default: [])
-            view = try container.decode(View.self, forKey: .view, default: .form)
+            view = try container.decodeChoiceIfPresent(View.self, forKey: .view) ?? .form
         }
     }
 
@@ -149,7 +149,7 @@ extension Solution {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             self.init(
                 try container.decode(String.self, forKey: .field),
-                display: try container.decode(Display.self, forKey: .display, default: .editText),
+                display: try container.decodeChoiceIfPresent(Display.self, forKey: .display) ?? .editText,
                 valueList: try container.decodeIfPresent(String.self, forKey: .valueList),
                 firstRepetition: try container.decode(Int.self, forKey: .firstRepetition, default: 1),
                 lastRepetition: try container.decodeIfPresent(Int.self, forKey: .lastRepetition)

@@ -69,7 +69,7 @@ extension Solution {
                 let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
                 left = try container.decode(String.self, forKey: .left)
                 right = try container.decode(String.self, forKey: .right)
-                comparison = try container.decode(Comparison.self, forKey: .comparison, default: .equal)
+                comparison = try container.decodeChoiceIfPresent(Comparison.self, forKey: .comparison) ?? .equal
             }
         }
 

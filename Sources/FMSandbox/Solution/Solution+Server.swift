@@ -33,8 +33,8 @@ extension Solution {
         /// Reads the documented JSON form.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
-            version = try container.decodeIfPresent(Sandbox.ServerVersion.self, forKey: .version)
-            findPastEnd = try container.decodeIfPresent(Sandbox.FindPastEnd.self, forKey: .findPastEnd)
+            version = try container.decodeChoiceIfPresent(Sandbox.ServerVersion.self, forKey: .version)
+            findPastEnd = try container.decodeChoiceIfPresent(Sandbox.FindPastEnd.self, forKey: .findPastEnd)
             ignoresNameCase = try container.decodeIfPresent(Bool.self, forKey: .ignoresNameCase)
             newPortalRecordInfoOnCreate =
                 try container.decodeIfPresent(Bool.self, forKey: .newPortalRecordInfoOnCreate)

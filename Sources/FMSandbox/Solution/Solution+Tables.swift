@@ -175,12 +175,12 @@ extension Solution {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             self.init(
                 try container.decode(String.self, forKey: .name),
-                try container.decode(FieldType.self, forKey: .type, default: .text),
+                try container.decodeChoiceIfPresent(FieldType.self, forKey: .type) ?? .text,
                 repetitions: try container.decode(Int.self, forKey: .repetitions, default: 1),
                 isGlobal: try container.decode(Bool.self, forKey: .global, default: false),
                 calculation: try container.decodeIfPresent(String.self, forKey: .calculation),
                 summary: try container.decodeIfPresent(Summary.self, forKey: .summary),
-                autoEnter: try container.decodeIfPresent(AutoEnter.self, forKey: .autoEnter),
+                autoEnter: try container.decodeChoiceIfPresent(AutoEnter.self, forKey: .autoEnter),
                 nextSerial: try container.decodeIfPresent(LooseText.self, forKey: .nextSerial)?.text,
                 validation: try container.decode(Validation.self, forKey: .validation, default: Validation()),
                 prohibitsModification: try container.decode(Bool.self, forKey: .prohibitModification, default: false)
@@ -233,7 +233,7 @@ extension Solution {
         /// Reads the documented JSON form.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
-            function = try container.decode(Function.self, forKey: .function)
+            function = try container.decodeChoice(Function.self, forKey: .function)
             field = try container.decode(String.self, forKey: .field)
         }
     }

@@ -22,10 +22,11 @@ extension Decoder {
         let known = Set(Keys.allCases.map(\.stringValue))
         if let stranger = try container(keyedBy: AnyKey.self).allKeys.first(where: { !known.contains($0.stringValue) })
         {
+            let meant = known.sorted().nearest(to: stranger.stringValue).map { " did you mean \($0)?" } ?? ""
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: codingPath + [stranger],
-                    debugDescription: "unknown key; known are \(known.sorted().joined(separator: ", "))"
+                    debugDescription: "unknown key;\(meant) known are \(known.sorted().joined(separator: ", "))"
                 )
             )
         }
@@ -36,5 +37,32 @@ extension Decoder {
 extension KeyedDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key, default value: Value) throws -> Value {
         try decodeIfPresent(type, forKey: key) ?? value
+    }
+
+    /// One of the words or numbers that an enum lists; nil when the key is absent. Another one is an error that lists them.
+    func decodeChoiceIfPresent<Choice: RawRepresentable & CaseIterable>(
+        _ type: Choice.Type,
+        forKey key: Key
+    ) throws -> Choice? where Choice.RawValue: Decodable {
+        do {
+            guard let raw = try decodeIfPresent(Choice.RawValue.self, forKey: key) else { return nil }
+            if let choice = Choice(rawValue: raw) { return choice }
+        } catch DecodingError.typeMismatch {
+            // Another kind of value is no choice either.
+        }
+        let choices = SolutionError.choices(Choice.self)
+        throw DecodingError.typeMismatch(
+            type,
+            DecodingError.Context(codingPath: codingPath + [key], debugDescription: "expected \(choices)")
+        )
+    }
+
+    /// ``decodeChoiceIfPresent(_:forKey:)`` where there must be one.
+    func decodeChoice<Choice: RawRepresentable & CaseIterable>(
+        _ type: Choice.Type,
+        forKey key: Key
+    ) throws -> Choice where Choice.RawValue: Decodable {
+        if let choice = try decodeChoiceIfPresent(type, forKey: key) { return choice }
+        throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: ""))
     }
 }

@@ -31,7 +31,8 @@ import Testing
         #expect(
             failure.description
                 == "Could not decode the answer at response.data[1].fieldData.doors (record 2, recordId 42): "
-                + "the value cannot be read as the type of the field, found a text."
+                + "expected Int, found a text without a number in it. Hint: Declare it as String, or as Int? to get nil for "
+                + "such texts."
         )
     }
 
@@ -57,7 +58,7 @@ import Testing
         let failure = try failure(#"{"color":"red"}"#)
         #expect(failure.field == "doors")
         #expect(failure.rawValue == nil)
-        #expect(failure.description.contains("only fields on the layout are sent"))
+        #expect(failure.reason == "the layout sends no field \"doors\", but 1 other.")
     }
 
     @Test func saysWhereTheTextBreaks() throws {

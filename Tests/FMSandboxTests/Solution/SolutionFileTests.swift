@@ -202,7 +202,8 @@ import Testing
             (#"{"name":"X","tables":[{"fields":["A"]}]}"#, "tables[0]"), (#"{"name":7}"#, "name"),
             (#"{"name":"X","tables":{}}"#, "tables"),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"jump":1}]}]}"#, "scripts[0].steps[0].jump"),
-            (#"{"name":"X","scripts":[{"name":"S","steps":[{}]}]}"#, "scripts[0].steps[0]"), ("{", ""), ("[]", ""),
+            (#"{"name":"X","scripts":[{"name":"S","steps":[{}]}]}"#, "scripts[0].steps[0]"), ("{", "line 1, column 2"),
+            ("[]", ""),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"wait":true}]}]}"#, "scripts[0].steps[0].wait"),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"error":[]}]}]}"#, "scripts[0].steps[0].error"),
             (#"{"name":"X","scripts":[{"name":"S","steps":[{"template":1}]}]}"#, "scripts[0].steps[0].template"),
@@ -217,7 +218,7 @@ import Testing
             try Data(text.utf8).write(to: file)
             let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
             #expect(error?.path == path)
-            #expect(error?.solution == "broken.json")
+            #expect(error?.solution == file.path)
         }
     }
 
@@ -362,14 +363,14 @@ import Testing
             for (name, content, path) in [
                 ("a.csv", "A,$recordId\n1,x", "record 1"), ("b.csv", "A,$locked\n1,maybe", "record 1"),
                 ("c.csv", "A,B\n1", "record 1"), ("d.csv", "A\n\"open", "line 2"), ("e.json", #"[{"A":[]}]"#, "[0].A"),
-                ("f.json", "[", ""),
+                ("f.json", "[", "line 1, column 2"),
             ] {
                 try Data(content.utf8).write(to: folder.appendingPathComponent(name))
                 let text = #"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"\#(name)"}]}"#
                 try Data(text.utf8).write(to: file)
                 let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
                 #expect(error?.path == path)
-                #expect(error?.solution == name)
+                #expect(error?.solution == folder.appendingPathComponent(name).path)
             }
             try Data([0x41, 0x0A, 0xFF]).write(to: folder.appendingPathComponent("g.csv"))
             try Data(#"{"name":"X","tables":[{"name":"T","fields":["A"],"recordsFile":"g.csv"}]}"#.utf8).write(to: file)

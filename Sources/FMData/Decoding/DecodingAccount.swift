@@ -1,0 +1,212 @@
+/// The one place where a ``DecodingCause`` becomes words: what is wrong, and what can be done about it.
+struct DecodingAccount {
+    /// What was being read, and by what.
+    struct Source {
+        /// Whether it is an answer of a server, and not a text that the user gave to a decoder.
+        var isAnswer: Bool
+        /// Whether the decoder is not FMData's own, so that none of its rules hold.
+        var isForeign = false
+
+        static let answer = Source(isAnswer: true)
+        static let text = Source(isAnswer: false)
+    }
+
+    let cause: DecodingCause
+    // As long as nobody knows better: a value of plain JSON.
+    var place = DecodingPlace([], root: .plain)
+    var source = Source.text
+    var rules: DecodingContext.Rules = []
+    /// For a key that is missing: what the object holds instead.
+    var siblings: DecodingCause.Siblings?
+
+    // MARK: What is wrong
+
+    /// A sentence without its capital and its full stop.
+    var reason: String {
+        switch cause {
+        case .otherKind(let wanted, .emptyText) where place.isField: empty(wanted)
+        case .otherKind(let wanted, let found):
+            "expected \(name(wanted)), found \(found?.description ?? "another kind of value")"
+        case .empty(let wanted): empty(wanted)
+        case .noNumber(let wanted): "expected \(wanted), found a text without a number in it"
+        case .fraction(let wanted): "expected \(wanted), found a number with a fraction"
+        case .tooLarge(let wanted): "expected \(wanted), found a number \(excess(over: wanted))"
+        case .otherForm(let wanted, let forms):
+            "expected \(wanted), written \(forms.map(\.quoted).joined(separator: " or ")), found another text"
+        case .unreadable(let wanted, let form): "expected \(wanted), found a text that is no \(form)"
+        case .noCase(let wanted, .emptyText) where place.isField:
+            "the field is empty, for which the enum \(wanted) has no case"
+        case .noCase(let wanted, let found): "expected the enum \(wanted), found \(found) for which it has no case"
+        case .missing(let name): missing(name)
+        case .exhausted: "expected another element, but the list ends here"
+        case .tooLate: "the container was kept beyond the decoding of its value"
+        case .refused(let found): "the declared type cannot be made of \(found?.description ?? "what stands there")"
+        case .thrown(let error): "the declared type threw \(error)"
+        }
+    }
+
+    private func empty(_ wanted: any Any.Type) -> String {
+        // The rule is what makes an optional `nil`.
+        rules.contains(.emptyIsNil) && !source.isForeign
+            ? "the field is empty, and \(name(wanted)) is not optional"
+            : "expected \(name(wanted)), found an empty field"
+    }
+
+    private func excess(over wanted: any Any.Type) -> String {
+        guard let integer = wanted as? any FixedWidthInteger.Type else { return "that it does not hold" }
+        return "outside of \(integer.bounds)"
+    }
+
+    private func missing(_ name: String) -> String {
+        let (owner, kind) =
+            switch (place.mode, place.portal) {
+            case (.plain, _): ("the object has", "key")
+            case (.portals, _): ("the layout sends", "portal")
+            case (.fields, .some): ("the row has", "field")
+            case (.fields, nil): (source.isAnswer ? "the layout sends" : "the record has", "field")
+            }
+        guard let siblings else { return "\(owner) no \(kind) \(name.quoted)" }
+        let others =
+            switch siblings.count {
+            case 0: "nor any other"
+            case 1: "but 1 other"
+            default: "but \(siblings.count) others"
+            }
+        return "\(owner) no \(kind) \(name.quoted), \(others)"
+    }
+
+    // MARK: What can be done
+
+    /// Sentences; `nil` where nothing is known that would help.
+    var hint: String? {
+        // Nobody declares the types of an answer's own parts.
+        if source.isAnswer, place.mode == .plain { return nil }
+        return switch cause {
+        case .otherKind(let wanted, let found): hint(for: wanted, found)
+        case .empty(let wanted): hint(forEmpty: wanted)
+        case .noNumber(let wanted):
+            rules.contains(.emptyIsNil)
+                ? "Declare it as String, or as \(wanted)? to get nil for such texts." : "Declare it as String."
+        case .fraction: "Declare it as Double, Decimal or FMNumber."
+        case .tooLarge(let wanted):
+            wanted is any FixedWidthInteger.Type && wanted != Int.self
+                ? "Declare it as Int, or as FMNumber, which holds every number." : "FMNumber holds every number."
+        case .otherForm(let wanted, _):
+            "\(formatSetting) says how dates and times are written. For texts of other forms declare it as String "
+                + "instead of \(wanted)."
+        case .unreadable(let wanted, _): unreadableHint(wanted)
+        case .noCase(let wanted, .emptyText) where place.isField: "Declare it as \(wanted)?."
+        case .noCase(let wanted, let found):
+            "Add the case to \(wanted), or declare the field as \(found == .number ? "FMNumber" : "String")."
+        case .missing(let name): hint(forMissing: name)
+        case .refused: "What it threw is in the failure's `underlying`, which may show the value."
+        case .exhausted, .tooLate, .thrown: nil
+        }
+    }
+
+    private func hint(for wanted: any Any.Type, _ found: DecodingCause.Found?) -> String? {
+        if found == .null { return "Declare it as \(optional(wanted))." }
+        guard place.isField else { return nil }
+        if source.isForeign {
+            return "A config.decoder of your own knows nothing of FileMaker's numbers, texts and empty fields."
+        }
+        switch found {
+        case .emptyText:
+            return hint(forEmpty: wanted)
+        case .text, .number, .boolean:
+            if let rule = rule(for: wanted) { return "Turn \(setting(rule)) on." }
+            if isName(wanted) { return "A field holds one text or number: declare it as a type that is made of one." }
+            return found == .text ? "Declare it as String." : "Declare it as FMNumber, Int or Double."
+        case .object, .list, .null, nil:
+            return nil
+        }
+    }
+
+    /// The rule by which the value would have been read.
+    private func rule(for wanted: any Any.Type) -> String? {
+        switch wanted {
+        case is Bool.Type: rules.contains(.booleansFromNumbers) ? nil : "booleansFromNumbers"
+        case is any NumberValue.Type: rules.contains(.numbersFromText) ? nil : "numbersFromText"
+        case is String.Type: rules.contains(.textFromNumbers) ? nil : "textFromNumbers"
+        case _ where wanted == [Any].self: rules.contains(.repetitions) ? nil : "repetitions"
+        default: nil
+        }
+    }
+
+    private func hint(forEmpty wanted: any Any.Type) -> String {
+        let declared = "eclare it as \(optional(wanted))"
+        let asNil =
+            rules.contains(.emptyIsNil) ? "D" + declared : "Turn \(setting("emptyIsNil")) on and d" + declared
+        guard wanted is any NumberValue.Type else { return asNil + "." }
+        return asNil + ", or turn \(setting("emptyIsZero")) on to read 0."
+    }
+
+    private func unreadableHint(_ wanted: any Any.Type) -> String {
+        let declared = "Declare it as String."
+        // What people mean who declare a container as its bytes.
+        return String(describing: wanted) == "Data"
+            ? declared + " Of a container a field holds the URL; its content is downloaded." : declared
+    }
+
+    private func hint(forMissing name: String) -> String {
+        if let near = siblings?.near, !near.isEmpty {
+            let question = "Did you mean \(near.map(\.quoted).joined(separator: " or "))?"
+            let forgetsTable = !name.contains("::") && near.contains { $0.hasSuffix("::" + name) }
+            guard forgetsTable, !source.isForeign else { return question }
+            return question + " \(setting("keys")) = .withoutTable lets coding keys leave the table out."
+        }
+        let asOptional = "declare it as an optional"
+        return switch (place.mode, source.isAnswer) {
+        case (.plain, _), (_, false): "D" + asOptional.dropFirst() + " if it may be absent."
+        case (.fields, _):
+            "Only fields on the layout are sent: add it to the layout\(place.portal == nil ? "" : "'s portal"), or "
+                + asOptional + "."
+        case (.portals, _): "Only portals on the layout are sent: add it to the layout, or " + asOptional + "."
+        }
+    }
+
+    // MARK: Names
+
+    private func setting(_ rule: String) -> String { source.isAnswer ? "config.decoding.\(rule)" : "options.\(rule)" }
+
+    private var formatSetting: String {
+        if source.isForeign { return "userInfo[.fileMakerFormat] of the decoder" }
+        return source.isAnswer ? "config.dateFormats" : "options.values.format"
+    }
+
+    /// Whether a type stands for a kind of JSON value.
+    private func isName(_ type: any Any.Type) -> Bool { type == [String: Any].self || type == [Any].self }
+
+    private func name(_ type: any Any.Type) -> String {
+        switch type {
+        case _ where type == [String: Any].self: "an object"
+        case _ where type == [Any].self: "a list"
+        default: "\(type)"
+        }
+    }
+
+    private func optional(_ type: any Any.Type) -> String { isName(type) ? "an optional" : "\(type)?" }
+}
+
+extension FixedWidthInteger {
+    fileprivate static var bounds: String { "\(min) to \(max)" }
+}
+
+extension String {
+    /// In quotation marks, so that spaces at its ends are seen; at most 100 characters, and without anything that would break
+    /// the line.
+    var quoted: String { "\"\(readable)\"" }
+
+    /// A name of somebody else's, fit for one line of a log.
+    var readable: String {
+        let limit = 100
+        let text = unicodeScalars.prefix(limit + 1).reduce(into: "") { text, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                text += "\\u{\(Swift.String(scalar.value, radix: 16, uppercase: true))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return unicodeScalars.count > limit ? text.prefix(limit) + "…" : text
+    }
+}

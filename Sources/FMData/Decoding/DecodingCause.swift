@@ -1,0 +1,71 @@
+/// Why no value could be made: what was wanted and what stands there, and nothing of the value itself.
+///
+/// It travels below the `DecodingError` that is thrown. ``DecodingAccount`` makes words of it once that error leaves the
+/// decoder: a type that tries one thing after the other pays for no long texts.
+enum DecodingCause: Error {
+    /// Another kind of JSON value than the type is made of; which one is not known of other decoders.
+    case otherKind(wanted: any Any.Type, found: Found?)
+    /// An empty field, for a type that is not optional.
+    case empty(wanted: any Any.Type)
+    /// A text without a number in it.
+    case noNumber(wanted: any Any.Type)
+    /// A number that an integer cannot hold.
+    case fraction(wanted: any Any.Type)
+    /// A number beyond the range of its type, or of more digits than it holds.
+    case tooLarge(wanted: any Any.Type)
+    /// A text that is no date or time in any of these forms.
+    case otherForm(wanted: any Any.Type, forms: [String])
+    /// A text that is none of what the type is made of: no URL, no UUID.
+    case unreadable(wanted: any Any.Type, form: String)
+    /// A text or number for which an enum has no case.
+    case noCase(wanted: any Any.Type, found: Found)
+    /// A key that is not there; ``Siblings`` are looked at when the text is made.
+    case missing(name: String)
+    /// A list without a further element.
+    case exhausted
+    /// A container that was kept.
+    case tooLate
+    /// The type itself refused what stands there, by a `DecodingError` of its own.
+    case refused(found: Found?)
+    /// The type itself threw an error of its own.
+    case thrown(any Any.Type)
+
+    /// What stands at a place.
+    enum Found {
+        case object, list, text, emptyText, number, boolean, null
+    }
+
+    /// What an object holds instead of a key.
+    struct Siblings {
+        var count: Int
+        /// The names that may have been meant.
+        var near: [String]
+    }
+}
+
+extension JSONTape.Entry {
+    var found: DecodingCause.Found {
+        switch kind {
+        case .object: .object
+        case .array: .list
+        case .key, .string: length == 0 ? .emptyText : .text
+        case .number: .number
+        case .true, .false: .boolean
+        case .null: .null
+        }
+    }
+}
+
+extension DecodingCause.Found: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .object: "an object"
+        case .list: "a list"
+        case .text: "a text"
+        case .emptyText: "an empty text"
+        case .number: "a number"
+        case .boolean: "a boolean"
+        case .null: "null"
+        }
+    }
+}

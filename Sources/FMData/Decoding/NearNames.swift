@@ -1,0 +1,92 @@
+import Foundation
+
+/// Which of the names that there are somebody may have meant who wrote another one: a letter too many, too few, another or
+/// two of them the wrong way round, upper and lower case, white space, a table that was left out or added.
+///
+/// The names come from a server. However many there are and however long, the work is bounded.
+enum NearNames {
+    private static let maximumBytes = 400
+    private static let maximumNames = 2_000
+    private static let maximumOffers = 3
+
+    /// The nearest names, in the order in which they stand there; empty when none is near.
+    static func near(_ name: String, among names: some Sequence<String>) -> [String] {
+        guard name.utf8.count <= maximumBytes else { return [] }
+        let wanted = Spelling(name)
+        var least = wanted.tolerance
+        var offers: [String] = []
+        for candidate in names.prefix(maximumNames) where candidate.utf8.count <= maximumBytes {
+            guard let distance = wanted.distance(to: Spelling(candidate), atMost: least) else { continue }
+            if distance < least { offers.removeAll() }
+            least = distance
+            if offers.count < maximumOffers, !offers.contains(candidate) { offers.append(candidate) }
+        }
+        return offers
+    }
+
+    /// A name in the form in which it is compared.
+    private struct Spelling {
+        let whole: ArraySlice<Unicode.Scalar>
+        /// What comes after the table.
+        let plain: ArraySlice<Unicode.Scalar>
+
+        init(_ name: String) {
+            let form = name.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+            let scalars = Array(form.decomposedStringWithCanonicalMapping.unicodeScalars)
+            whole = scalars[...]
+            let colon = scalars.indices.dropLast().last { scalars[$0] == ":" && scalars[$0 + 1] == ":" }
+            plain = colon.map { scalars[($0 + 2)...] } ?? whole
+        }
+
+        private var hasTable: Bool { plain.count < whole.count }
+
+        /// Short names are all near each other.
+        var tolerance: Int {
+            switch plain.count {
+            case ..<3: 0
+            case 3..<6: 1
+            default: 2
+            }
+        }
+
+        /// How many changes make the one name out of the other.
+        func distance(to other: Spelling, atMost limit: Int) -> Int? {
+            if let distance = NearNames.distance(whole, other.whole, atMost: limit) { return distance }
+            guard hasTable || other.hasTable else { return nil }
+            // Another table is a change too; one that was left out is what everybody forgets.
+            let penalty = hasTable && other.hasTable ? 1 : 0
+            guard limit >= penalty else { return nil }
+            return NearNames.distance(plain, other.plain, atMost: limit - penalty).map { $0 + penalty }
+        }
+    }
+
+    /// Insertions, removals, replacements and swaps of neighbours that make one text out of the other; `nil` when it takes
+    /// more than a limit. Only the cells of the table are filled in that can lie within the limit.
+    private static func distance(
+        _ left: ArraySlice<Unicode.Scalar>,
+        _ right: ArraySlice<Unicode.Scalar>,
+        atMost limit: Int
+    ) -> Int? {
+        let left = Array(left)
+        let right = Array(right)
+        guard abs(left.count - right.count) <= limit else { return nil }
+        let beyond = limit + 1
+        var before: [Int] = []
+        var above = (0...right.count).map { min($0, beyond) }
+        for row in 0..<left.count {
+            var current = [Int](repeating: beyond, count: right.count + 1)
+            if row < limit { current[0] = row + 1 }
+            for column in max(0, row - limit)..<min(right.count, row + limit + 1) {
+                var cost = above[column] + (left[row] == right[column] ? 0 : 1)
+                cost = min(cost, above[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    cost = min(cost, before[column - 1] + 1)
+                }
+                current[column + 1] = min(cost, beyond)
+            }
+            guard current.contains(where: { $0 <= limit }) else { return nil }
+            (before, above) = (above, current)
+        }
+        return above[right.count] <= limit ? above[right.count] : nil
+    }
+}
