@@ -88,7 +88,12 @@ extension DataAPI.Database {
     public func withSession<Value>(
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        pool.pinned { lease in work(DataAPI.Database(self, pinnedTo: lease)) }.eraseToAnyPublisher()
+        Deferred {
+            self.pool.pinned(clock: self.limits.ofOneCall.clock) { lease in
+                work(DataAPI.Database(self, pinnedTo: lease))
+            }
+        }
+        .eraseToAnyPublisher()
     }
 
     /// This database for somebody else: the same file over the same connections, with sessions of its own.

@@ -15,15 +15,18 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
     /// `GET …/layouts/{layout}/metadata`.
     public func getLayoutMetadata(recordId: Int? = nil) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        database.perform { .layoutMetadata(of: self, recordId: recordId) }
-            .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
-                guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
-                return database.perform { .oldLayoutMetadata(of: self) }
-                    // Where there is neither, the first refusal says more.
-                    .mapError { $0.meansNoSuchEndpoint ? error : $0 }
-                    .eraseToAnyPublisher()
-            }
-            .eraseToAnyPublisher()
+        Deferred {
+            let database = self.database.forOneCall
+            return database.perform { .layoutMetadata(of: self, recordId: recordId) }
+                .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
+                    guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
+                    return database.perform { .oldLayoutMetadata(of: self) }
+                        // Where there is neither, the first refusal says more.
+                        .mapError { $0.meansNoSuchEndpoint ? error : $0 }
+                        .eraseToAnyPublisher()
+                }
+        }
+        .eraseToAnyPublisher()
     }
 }
 
