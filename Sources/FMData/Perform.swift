@@ -33,14 +33,16 @@ extension DataAPI.Database {
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         deferred(makeRequest) { request in
+            let limits = self.limits.ofOneCall
             let answer = self.inSession(
                 isRepeatable: request.isSafeToRepeat,
-                isReplayable: request.body.isReplayable
+                isReplayable: request.body.isReplayable,
+                limits: limits
             ) { token in
-                exchange(request, token)
+                exchange(request.limited(by: limits.next(at: self.pool.now)), token)
             }
             guard request.mayNameFields else { return answer }
-            return answer.catch { error in self.namingFields(in: error, of: request) }.eraseToAnyPublisher()
+            return answer.catch { error in self.namingFields(in: error, of: request, limits) }.eraseToAnyPublisher()
         }
         .handedOver(to: isolation, by: server)
     }
@@ -50,16 +52,22 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - isRepeatable: whether it may be done again although the server may have done it already.
     ///   - isReplayable: whether it can be done again at all.
+    ///   - limits: those of this one call.
     ///   - attempt: what to do, called at most twice. It holds the database until all has ended, so that
     ///     `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
     func inSession<Value>(
         isRepeatable: Bool,
         isReplayable: Bool = true,
+        limits: CallLimits,
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            let work = pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable) { [self] lease in
+            let work = pool.authorized(
+                isRepeatable: isRepeatable,
+                isReplayable: isReplayable,
+                clock: limits.clock
+            ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
             if isReplayable { return AnyPublisher(work) }
@@ -73,12 +81,13 @@ extension DataAPI.Database {
     /// metadata are fetched for it, by the same sessions. When they cannot be had the error stays as it is.
     private func namingFields<Response, Value>(
         in error: FMRest.APIError,
-        of request: DataAPIRequest<Response>
+        of request: DataAPIRequest<Response>,
+        _ limits: CallLimits
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard let suspicion = FieldSuspicion(error, about: request), let layout = request.layout else {
             return Fail(error: error).eraseToAnyPublisher()
         }
-        return addLayout(layout).getLayoutMetadata()
+        return DataAPI.Database(self, limits: limits).addLayout(layout).getLayoutMetadata()
             .map { suspicion.naming(fieldsOn: $0) }
             .replaceError(with: error)
             .setFailureType(to: FMRest.APIError.self)
@@ -119,7 +128,7 @@ extension DataAPI.Server {
     }
 
     func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
-        let error = FMRest.APIError(wrapping: error)
+        let error = FMRest.APIError(wrapping: error).naming(request.limits?.timeouts ?? config.timeouts)
         guard case .success(let origin) = origin else { return error }
         return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
     }
@@ -160,7 +169,8 @@ extension DataAPI.Server {
             target: try target(of: request),
             headers: headers,
             body: body,
-            isSafeToRepeat: request.isSafeToRepeat
+            isSafeToRepeat: request.isSafeToRepeat,
+            timeouts: try request.limits?.checked()
         )
     }
 }

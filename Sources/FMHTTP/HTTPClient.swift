@@ -147,6 +147,7 @@ public final class HTTPClient: Sendable {
         let now = NIODeadline.now()
         let total = timeouts.total.map { now.advanced(by: TimeAmount(clamping: $0)) }
         let limits = ExchangeLimits(
+            connect: timeouts.connect.map(TimeAmount.init(clamping:)),
             firstByte: timeouts.firstByte.map(TimeAmount.init(clamping:)),
             idle: timeouts.idle.map(TimeAmount.init(clamping:)),
             deadline: total,

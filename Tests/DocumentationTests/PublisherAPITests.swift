@@ -317,11 +317,28 @@ import Testing
         }
     }
 
+    @Test func timeLimitsOfSingleCallsAndTheStateOfSessions() async throws {
+        try await withWorld { database, _ in
+            #expect(!database.sessionStatus.isActive())
+            let patient: DataAPI.Database = database.timeouts { $0.firstByte = .seconds(900) }
+            _ = try await patient.getLayoutNames().firstValue()
+            let contacts: DataAPI.Layout = database.addLayout(Layouts.Contacts).timeouts { timeouts in
+                timeouts.connect = .seconds(60)
+                timeouts.idle = nil
+                timeouts.total = .seconds(3600)
+            }
+            let found = try await contacts.findRecords(query: FindQuery(query: [["Name": "Ada"]]))
+                .returnAs(Person.self).firstValue()
+            #expect(!found.data.isEmpty)
+            #expect(database.sessionStatus.isActive() && database.sessionStatus.expires != nil)
+        }
+    }
+
     @Test func globalsAndValueLists() async throws {
         try await withWorld { database, _ in
-            let set: FMRest.EmptyResponse = try await database.setGlobalFields(
-                globalFields: ["Contacts::gFilter": "Kiel"]
-            ).firstValue()
+            let set: FMRest.EmptyResponse = try await database.withSession { pinned in
+                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Kiel"])
+            }.firstValue()
             expectNoDifference(set, FMRest.EmptyResponse())
             let metadata = try await database.addLayout(Layouts.Contacts).getLayoutMetadata().firstValue()
             let list = try #require(metadata.valueLists?.first { $0.name == "Statuses" })

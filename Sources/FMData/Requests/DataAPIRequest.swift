@@ -58,6 +58,15 @@ struct DataAPIRequest<Response>: Sendable {
     var scripts = ScriptNames()
     /// The part of the path that must not be printed: the token of a log-out.
     var secretSegment: String?
+    /// The time limits of this one request; `nil` for those of the server's configuration.
+    var limits: RequestLimits?
+
+    /// The request as the next step of a call with these limits.
+    func limited(by limits: RequestLimits?) -> Self {
+        var request = self
+        request.limits = limits
+        return request
+    }
 
     /// Path and query below the root, percent-encoded.
     func encodedTarget() throws(FMRest.APIError) -> String {

@@ -65,12 +65,54 @@ extension FMRest.APIError {
         )
     }
 
-    static func noSessionInTime(_ status: DataAPI.SessionStatus) -> FMRest.APIError {
+    /// The pool's own limit struck.
+    static func noSessionInTime(
+        _ configuration: DataAPI.SessionConfiguration,
+        _ status: DataAPI.SessionStatus
+    ) -> FMRest.APIError {
         FMRest.APIError(
             .timeout,
-            reason: "No session became free in time (\(status)).",
-            hint: "More sessions (maximumSessions) or a longer waitingDeadline; inside withSession, requests that do "
-                + "not go through the pinned session wait for another one."
+            reason: "The call waited for a session; the limit was sessions.waitingDeadline, "
+                + "\(configuration.waitingDeadline): \(status).",
+            hint: status.limit < configuration.maximumSessions
+                ? "The host lets this database have no more than \(status.limit) at the moment: close idle sessions in the "
+                    + "Admin Console, or allow a longer waitingDeadline."
+                : "More sessions (maximumSessions) or a longer waitingDeadline; inside withSession, requests that do "
+                    + "not go through the pinned session wait for another one."
         )
+    }
+
+    /// The limit of the call struck while it waited for a session: nothing of it was sent.
+    ///
+    /// - Parameter lastLogin: what the host said to the last login when it is full.
+    static func noSessionForCall(
+        within total: Duration,
+        _ status: DataAPI.SessionStatus,
+        lastLogin: FMRest.APIError?
+    ) -> FMRest.APIError {
+        let host = lastLogin?.fileMakerCode.map { " The host is full (\($0.summary))." } ?? ""
+        return FMRest.APIError(
+            .timeout,
+            reason: "The call waited for a session; the limit was timeouts.total, \(total): \(status).\(host)",
+            hint: "Nothing was sent. Allow the call more time, or the database more sessions (maximumSessions).",
+            underlying: lastLogin
+        )
+    }
+
+    /// What the host said to the last login, as it is told to those who waited for a host that stayed full.
+    func afterWaitingForFullHost(
+        _ configuration: DataAPI.SessionConfiguration,
+        _ status: DataAPI.SessionStatus
+    ) -> FMRest.APIError {
+        var error = self
+        error.reason =
+            "The host is at its limit of sessions and opened none for this database within "
+            + "\(min(configuration.fullHostDeadline, configuration.waitingDeadline)) "
+            + "(\(status.failedLogins) logins failed): \(fileMakerCode?.summary ?? reason). This client holds "
+            + "\(status.sessions) sessions of it, and would open up to \(configuration.maximumSessions)."
+        error.hint =
+            "Close idle sessions in the Admin Console, or raise its limit; lower maximumSessions of the programs that share "
+            + "the host, and log out what is done. fullHostDeadline and waitingDeadline say how long to wait."
+        return error
     }
 }

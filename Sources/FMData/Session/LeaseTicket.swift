@@ -21,12 +21,15 @@ final class LeaseTicket: @unchecked Sendable {
     private let lock = NIOLock()
     private let pool: SessionPool
     private let purpose: LeasePurpose
+    /// The time of the call that the session is for; `nil` if that may take any time.
+    let clock: CallClock?
     private var state = State.new
     private var holder: (any LeaseHolder)?
 
-    init(pool: SessionPool, purpose: LeasePurpose, holder: any LeaseHolder) {
+    init(pool: SessionPool, purpose: LeasePurpose, clock: CallClock? = nil, holder: any LeaseHolder) {
         self.pool = pool
         self.purpose = purpose
+        self.clock = clock
         self.holder = holder
     }
 

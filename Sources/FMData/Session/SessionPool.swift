@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -24,6 +25,8 @@ final class SessionPool: @unchecked Sendable {
     private var store: StoredToken?
     private var turns = EffectTurns<Effect>()
     private var callOffAlarm: (@Sendable () -> Void)?
+    /// The expiry in both times. It is worked out once, so that the wall clock's drift makes no news.
+    private var expiry: (instant: NIODeadline, date: Date)?
     private var notices: [Notice] = []
     private var isNotifying = false
     private var isWatched = false
@@ -71,7 +74,7 @@ extension SessionPool {
     /// Asks for a session. A ticket that has to wait gets its answer later, possibly before this call returns.
     func request(_ purpose: LeasePurpose, _ ticket: LeaseTicket) -> Answer {
         act { now in
-            let (answer, actions) = machine.request(purpose, now: now)
+            let (answer, actions) = machine.request(purpose, until: ticket.clock?.deadline(from: now), now: now)
             switch answer {
             case .granted(let grant):
                 return (.granted(lockedLease(grant)), actions)
@@ -79,7 +82,7 @@ extension SessionPool {
                 tickets[id] = ticket
                 return (.waiting(id), actions)
             case .refused(let refusal):
-                return (.refused(lockedError(refusal)), actions)
+                return (.refused(lockedError(refusal, ticket)), actions)
             }
         }
     }
@@ -175,7 +178,25 @@ extension SessionPool {
 extension SessionPool {
     /// What the sessions are doing at this moment.
     var status: DataAPI.SessionStatus {
-        lock.withLock { machine.status }
+        lock.withLock { lockedStatus() }
+    }
+
+    /// The tokens of the open sessions, the one that was used last first.
+    var openTokens: [SessionToken] {
+        lock.withLock {
+            machine.sessions.filter(\.isOpen).sorted { $0.lastUse > $1.lastUse }.compactMap { tokens[$0.token]?.token }
+        }
+    }
+
+    /// The present in the pool's time.
+    var now: NIODeadline { time.now() }
+
+    private func lockedStatus() -> DataAPI.SessionStatus {
+        var status = machine.status
+        guard let instant = machine.expiry else { return status }
+        if expiry?.instant != instant { expiry = (instant, time.date(instant)) }
+        status.expires = expiry?.date
+        return status
     }
 
     /// The status at the time of subscription, then every change as far as the subscriber asks; what it is too slow for
@@ -263,7 +284,7 @@ extension SessionPool {
         case .grant(let grant):
             return tickets.removeValue(forKey: grant.lease).map { .grant($0, lockedLease(grant)) }
         case .refuse(let id, let refusal):
-            return tickets.removeValue(forKey: id).map { .refuse($0, lockedError(refusal)) }
+            return tickets.removeValue(forKey: id).map { .refuse($0, lockedError(refusal, $0)) }
         case .load(let id):
             openings[id] = store?.load { [self] token in loaded(id, token) }
             return nil
@@ -339,14 +360,29 @@ extension SessionPool {
         )
     }
 
-    private func lockedError(_ refusal: SessionPoolStateMachine.Refusal) -> FMRest.APIError {
+    private func lockedError(
+        _ refusal: SessionPoolStateMachine.Refusal,
+        _ ticket: LeaseTicket
+    ) -> FMRest.APIError {
+        let status = machine.status
         switch refusal {
-        case .queueIsFull: .sessionQueueIsFull(machine.settings.maximumWaiting)
-        case .deadlinePassed: .noSessionInTime(machine.status)
-        case .hostStayedFull, .loginFailed: loginError ?? .loginWithoutToken
-        case .isShutDown: .sessionsShutDown
+        case .queueIsFull:
+            return .sessionQueueIsFull(machine.settings.maximumWaiting)
+        case .deadlinePassed:
+            return .noSessionInTime(configuration, status)
+        case .callDeadlinePassed:
+            return .noSessionForCall(within: ticket.clock?.total ?? .zero, status, lastLogin: lockedHostFullError)
+        case .hostStayedFull:
+            return (loginError ?? .loginWithoutToken).afterWaitingForFullHost(configuration, status)
+        case .loginFailed:
+            return loginError ?? .loginWithoutToken
+        case .isShutDown:
+            return .sessionsShutDown
         }
     }
+
+    /// What the host said when it had no room, as far as that still holds.
+    private var lockedHostFullError: FMRest.APIError? { machine.hostIsFull ? loginError : nil }
 
     private func lockedLogOut(_ id: SessionID) -> SessionExchange<Void> {
         let exchange = SessionExchange<Void> { [self] in logOutEnded(id, $0) }
@@ -399,7 +435,7 @@ extension SessionPool {
             notices.removeFirst()
             isNotifying = false
         }
-        return (first, machine.status)
+        return (first, lockedStatus())
     }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension DataAPI {
     /// What a database's sessions are doing: a snapshot.
     public struct SessionStatus: Hashable, Sendable {
@@ -19,9 +21,29 @@ extension DataAPI {
         public var refusals = 0
         /// Sessions that were logged out or left to a token store, since the beginning.
         public var logouts = 0
+        /// When the server drops the last of the open sessions if none of them is used before: its last use and
+        /// ``SessionConfiguration/idleExpiry``. `nil` when none is open.
+        ///
+        /// Each answer puts it off. The pool itself lets go of an idle session a little earlier
+        /// (``SessionConfiguration/idleMargin``), and the server may end one at any time: then the next request logs in
+        /// by itself.
+        public var expires: Date?
 
         /// A database without sessions.
         public init() {}
+
+        /// Whether a session is open that the server should still know at that time: one that is in use, or one that
+        /// has not expired by then.
+        ///
+        ///     if database.sessionStatus.isActive() { … }
+        ///
+        /// It asks nobody. ``Database/validateSession()`` asks the server, and no call needs either: a session that has
+        /// ended is renewed by the call that notices.
+        ///
+        /// - Parameter date: the default is now.
+        public func isActive(at date: Date = Date()) -> Bool {
+            leased > 0 || expires.map { date < $0 } ?? false
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 
 /// The time a pool lives in, and its one alarm clock. Tests bring their own.
@@ -5,6 +6,8 @@ struct SessionTime: Sendable {
     var now: @Sendable () -> NIODeadline
     /// Calls the closure once at the given instant, on any thread; the closure that comes back calls it off.
     var schedule: @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void
+    /// What the wall clock will say at an instant, as far as it can be told now.
+    var date: @Sendable (NIODeadline) -> Date
 }
 
 extension SessionTime {
@@ -15,6 +18,9 @@ extension SessionTime {
             schedule: { instant, ring in
                 let scheduled = eventLoop.scheduleTask(deadline: instant, ring)
                 return { scheduled.cancel() }
+            },
+            date: { instant in
+                Date(timeIntervalSinceNow: Double((instant - .now()).nanoseconds) / 1_000_000_000)
             }
         )
     }

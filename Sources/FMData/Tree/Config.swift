@@ -18,13 +18,15 @@ extension DataAPI {
         public var rootPath = "/fmi/data"
         /// Where plain HTTP may go. The default is this machine only: passwords and tokens travel in the clear.
         public var plainHTTP: PlainHTTP = .loopbackOnly
-        /// How long to wait for what.
+        /// How long to wait for what. Single calls may have other limits: ``Layout/timeouts(_:)``,
+        /// ``Database/timeouts(_:)``.
         public var timeouts = Timeouts()
         /// How certificates are checked, and with which one the client presents itself.
         public var tls = TLS()
         /// How many sessions a database may hold on its server, and how long things may take.
         public var sessions = SessionConfiguration()
-        /// Connections to the server that may be open at once. The default is 16.
+        /// Connections to the server that may be open at once. The default is 16: two databases with all their sessions. Where
+        /// more sessions or downloads are at work at the same time, they wait for a connection.
         public var maximumConnections = 16
         /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB. The content of a container
         /// is not counted: ``ContainerDownload`` has limits of its own.
@@ -121,16 +123,45 @@ extension DataAPI {
         case eventLoop
     }
 
-    /// Spans after which a request fails with ``FMRest/APIError/Code/timeout``. `nil` waits for ever.
+    /// Spans after which a call fails with ``FMRest/APIError/Code/timeout``. `nil` waits for ever.
+    ///
+    /// They are set for all calls in ``Config/timeouts``, and for single ones where they are made:
+    ///
+    ///     config.timeouts.firstByte = .seconds(300)
+    ///
+    ///     people.timeouts { $0.total = .seconds(2) }.findRecords(query: query)
+    ///
+    /// The error's reason says what the call was waiting for (a session, a connection, the answer, the rest of the
+    /// answer), which limit struck and how long it was. ``FMRest/APIError/outcomeIsUnknown`` is `true` for a write that
+    /// had been sent, at least in part; where nothing was sent, or nothing that changes anything, it is `false`, and
+    /// ``FMRest/APIError/isRetryable`` `true`. A session that is waited for has a limit of its own
+    /// (``SessionConfiguration/waitingDeadline``).
+    ///
+    /// OpenCombine's operator `timeout(_:scheduler:)` is no replacement: it does not know whether anything was sent, and
+    /// on a concurrent queue such as `DispatchQueue.global()` it loses values, since it hands each value and the
+    /// completion to the queue one by one and the completion may overtake the value. Set a limit of the call instead, or
+    /// give the operator a serial queue.
     public struct Timeouts: Hashable, Sendable {
         /// To have a connection, with TLS. The default is 10 s. A server that refuses the connection is told at once.
+        ///
+        /// Connections are shared. A call that sets a limit of its own by ``Layout/timeouts(_:)`` gives up its wait for a
+        /// connection after that time, also for one that is busy; with a longer one an attempt to connect that it causes
+        /// may take longer.
         public var connect: Duration? = .seconds(10)
         /// From the end of the request to the first byte of the answer: finds in unindexed fields and scripts take their
         /// time. The default is 120 s.
         public var firstByte: Duration? = .seconds(120)
-        /// Without a byte in either direction while one is expected. The default is 60 s.
+        /// Without a byte in either direction while one is expected. The default is 60 s. It does not run while the
+        /// subscriber of a stream asks for nothing.
         public var idle: Duration? = .seconds(60)
-        /// For the whole request, waiting for a connection included. The default is `nil`.
+        /// For the whole call, from the first demand to its completion: waiting for a session and its login, waiting for a
+        /// connection, sending, the answer, and everything once more where a token had to be renewed or a call takes
+        /// several requests. The default is `nil`: each of these has a limit of its own, so that no call hangs on a
+        /// silent server, and a limit for the whole would have to be longer than the longest script or upload.
+        ///
+        /// In a stream (`records`, the content of a container) the time does not count in which the subscriber asks for
+        /// nothing: it is the server that is given so much time, not the subscriber. A login is shared with others who
+        /// wait for it, and goes on for a while when a call has given up.
         public var total: Duration?
 
         /// The defaults; each property says its own.

@@ -5,10 +5,13 @@ extension DataAPI.Database {
     ///
     ///     database.download(vessel.photo).toFile(at: "/srv/photos/bow.jpg")
     ///
-    /// A reference is bound to the session that its record was read in. With one session (the default of
-    /// ``DataAPI/SessionConfiguration/maximumSessions``) it is used in that one, as long as it lives; with more, or for a
-    /// record that was read some time ago, ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:)`` reads the
-    /// reference anew, and ``withSession(_:)`` keeps one session for reading and downloading.
+    /// A reference is bound to the session that its record was read in. The session that happens to be free is tried first;
+    /// when the server does not hand out the content to it, the tokens of the database's other open sessions are tried,
+    /// the one that was used last first, with a request each. So a reference can be used as long as the session that
+    /// brought it is open: until it has been idle for ``DataAPI/SessionConfiguration/idleTrim`` and others serve. After
+    /// that the download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
+    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:)`` reads the reference anew, and
+    /// ``withSession(_:)`` keeps one session for reading and downloading.
     ///
     /// Fails with ``FMRest/APIError/Code/container`` before anything is sent when the reference is empty, the path of a
     /// file, or not the URL of a container on this server.
@@ -21,7 +24,7 @@ extension DataAPI.Database {
         DataAPI.ContainerDownload(for: isolation, from: server) {
             do {
                 let machine = try self.server.downloadMachine(for: reference)
-                return self.openContainer { _ in
+                return self.openContainer(triesOtherSessions: true) { _, _ in
                     Just(machine).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
                 }
             } catch {
@@ -32,14 +35,28 @@ extension DataAPI.Database {
 
     /// Finds the content in one of the database's sessions, which is free again when the content begins.
     ///
-    /// - Parameter locate: where the content is, by a request with that token if need be.
+    /// - Parameters:
+    ///   - triesOtherSessions: whether the content may belong to another session than the one that is leased.
+    ///   - locate: where the content is, by a request with that token and these limits if need be.
     func openContainer(
-        locate: @escaping (SessionToken) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
+        triesOtherSessions: Bool = false,
+        locate:
+            @escaping (SessionToken, CallLimits) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     ) -> AnyPublisher<OpenedContainer, FMRest.APIError> {
-        inSession(isRepeatable: true) { token in
-            ContainerOpening(server: self.server, token: token, location: locate(token))
+        Deferred {
+            let limits = self.limits.ofOneCall
+            return self.inSession(isRepeatable: true, limits: limits) { token in
+                ContainerOpening(
+                    server: self.server,
+                    token: token,
+                    otherTokens: { triesOtherSessions ? self.pool.openTokens.filter { $0 != token } : [] },
+                    location: locate(token, limits),
+                    limits: { limits.next(at: self.pool.now) }
+                )
                 .eraseToAnyPublisher()
+            }
         }
+        .eraseToAnyPublisher()
     }
 }
 

@@ -96,7 +96,12 @@ extension DataAPI.Database {
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        pool.pinned { lease in work(DataAPI.Database(self, pinnedTo: lease)) }.handedOver(to: isolation, by: server)
+        Deferred {
+            self.pool.pinned(clock: self.limits.ofOneCall.clock) { lease in
+                work(DataAPI.Database(self, pinnedTo: lease))
+            }
+        }
+        .handedOver(to: isolation, by: server)
     }
 
     /// This database for somebody else: the same file over the same connections, with sessions of its own.

@@ -20,23 +20,28 @@ extension DataAPI {
         /// Sends when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to those who subscribed there,
         /// to all others before the change, on the thread that makes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
-        private let changes = ObservableObjectPublisher()
+        private let changes: ObservableObjectPublisher
 
         /// Who is logged in: the credentials given, then after a login the session's token, and `.invalid` when the session
         /// is lost and could not be renewed. `$credentials` publishes the present value to each new subscriber and then
         /// every change: on the main actor to those who subscribed there, else on the thread that made it.
         ///
-        /// The credentials given are kept apart for the next login; only their state shows here.
+        /// Of several sessions it is the token of one that is open: another is shown when that one has ended. The credentials
+        /// given are kept apart for the next login; only their state shows here.
         @PublishedState public var credentials: Credentials = .invalid
 
         /// The scripts that ``getScriptNames()`` last brought. `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem] = []
 
         /// Layouts hold their database, so the database keeps their names only.
-        private let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
+        private let layoutNames: NIOLockedValueBox<[LayoutListBody.Entry]>
 
         let identity: SessionIdentity
         let sessions: Sessions
+        /// The time limits of the calls.
+        let limits: CallLimits
+        /// What this one shows with other time limits, kept alive by it; `nil` when it is no such view.
+        private let shown: Database?
 
         /// Where the calls of a database get their session from.
         enum Sessions: Sendable {
@@ -49,6 +54,10 @@ extension DataAPI {
         init(name: String, server: Server, login: Login) {
             self.name = name
             self.server = server
+            changes = ObservableObjectPublisher()
+            layoutNames = NIOLockedValueBox([])
+            limits = CallLimits(server.config.timeouts)
+            shown = nil
             identity = SessionIdentity(
                 login,
                 place: "database \"\(name)\" on \(server.host)",
@@ -73,14 +82,35 @@ extension DataAPI {
         init(_ database: Database, pinnedTo lease: SessionLease) {
             name = database.name
             server = database.server
+            changes = ObservableObjectPublisher()
+            layoutNames = NIOLockedValueBox([])
+            limits = database.limits.ofOtherCalls
+            shown = nil
             identity = database.identity
             sessions = .pinned(lease, of: database.pool)
             _credentials.set(Credentials(token: lease.token.value))
         }
 
-        deinit {
-            if case .pool(let pool) = sessions { pool.close() }
+        /// A view of a database with other time limits.
+        init(_ database: Database, limits: CallLimits) {
+            name = database.name
+            server = database.server
+            changes = database.changes
+            layoutNames = database.layoutNames
+            identity = database.identity
+            sessions = database.sessions
+            self.limits = limits
+            shown = database.original
+            _credentials = database._credentials
+            _scriptList = database._scriptList
         }
+
+        deinit {
+            if case .pool(let pool) = sessions, shown == nil { pool.close() }
+        }
+
+        /// This database, or the one that it is a view of.
+        var original: Database { shown ?? self }
 
         var pool: SessionPool {
             switch sessions {

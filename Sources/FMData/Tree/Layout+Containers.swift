@@ -99,8 +99,16 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
         DataAPI.ContainerDownload(for: isolation, from: database.server) {
-            self.database.openContainer { token in
-                self.database.server.findContainer(fieldName, repetition, of: recordId, on: self, token: token)
+            let database = self.database
+            return database.openContainer { token, limits in
+                database.server.findContainer(
+                    fieldName,
+                    repetition,
+                    of: recordId,
+                    on: self,
+                    token: token,
+                    limits: limits.next(at: database.pool.now)
+                )
             }
         }
     }
@@ -115,10 +123,11 @@ extension DataAPI.Server {
         _ repetition: Int,
         of recordId: Int,
         on layout: DataAPI.Layout,
-        token: SessionToken
+        token: SessionToken,
+        limits: RequestLimits?
     ) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> {
         deferred { () throws -> DataAPIRequest<Record> in
-            try .record(recordId, of: layout, query: DataAPI.RecordQuery(portal: []))
+            try .record(recordId, of: layout, query: DataAPI.RecordQuery(portal: [])).limited(by: limits)
         } _: { request in
             self.exchange(request, token: token)
                 .tryMap { response in

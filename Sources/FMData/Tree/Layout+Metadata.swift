@@ -18,15 +18,18 @@ extension DataAPI.Layout {
         recordId: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        database.perform { .layoutMetadata(of: self, recordId: recordId) }
-            .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
-                guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
-                return database.perform { .oldLayoutMetadata(of: self) }
-                    // Where there is neither, the first refusal says more.
-                    .mapError { $0.meansNoSuchEndpoint ? error : $0 }
-                    .eraseToAnyPublisher()
-            }
-            .handedOver(to: isolation, by: database.server)
+        Deferred {
+            let database = self.database.forOneCall
+            return database.perform { .layoutMetadata(of: self, recordId: recordId) }
+                .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
+                    guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
+                    return database.perform { .oldLayoutMetadata(of: self) }
+                        // Where there is neither, the first refusal says more.
+                        .mapError { $0.meansNoSuchEndpoint ? error : $0 }
+                        .eraseToAnyPublisher()
+                }
+        }
+        .handedOver(to: isolation, by: database.server)
     }
 }
 

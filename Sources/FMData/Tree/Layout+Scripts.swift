@@ -83,22 +83,23 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         Deferred { () -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> in
             do {
+                let layout = forOneCall
                 let server = database.server
                 let text = try parameter?.text(server.config)
                 let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
                 if let parameter, let text {
-                    if parameter.isConfidential { return runByFind(script, parameter: text) }
+                    if parameter.isConfidential { return layout.runByFind(script, parameter: text) }
                     if try server.target(of: call).utf8.count > Self.longestTarget {
-                        return runByFind(script, parameter: text)
+                        return layout.runByFind(script, parameter: text)
                             .catch { error in
                                 // The script has not run; the server may take a longer URL than it promises.
                                 error.code == .invalidRequest
-                                    ? database.perform { call } : Fail(error: error).eraseToAnyPublisher()
+                                    ? layout.database.perform { call } : Fail(error: error).eraseToAnyPublisher()
                             }
                             .eraseToAnyPublisher()
                     }
                 }
-                return database.perform { call }
+                return layout.database.perform { call }
             } catch {
                 return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
             }

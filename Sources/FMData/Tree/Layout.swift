@@ -21,15 +21,16 @@ extension DataAPI {
 }
 
 extension DataAPI.Layout: Hashable {
-    /// Two layouts are the same when they have the same name in the same database object.
+    /// Two layouts are the same when they have the same name in the same database object, whatever the time limits of
+    /// their calls.
     public static func == (lhs: DataAPI.Layout, rhs: DataAPI.Layout) -> Bool {
-        lhs.name == rhs.name && lhs.database === rhs.database
+        lhs.name == rhs.name && lhs.database.original === rhs.database.original
     }
 
     /// By database and name.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
-        hasher.combine(ObjectIdentifier(database))
+        hasher.combine(ObjectIdentifier(database.original))
     }
 }
 

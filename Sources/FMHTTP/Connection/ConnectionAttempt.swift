@@ -13,10 +13,13 @@ final class ConnectionAttempt: Sendable {
     /// The end of it. Who wants to hear of it says so before the attempt begins: a connection may be closed a moment after it
     /// was made, and its end must not be heard of first.
     let ready: EventLoopPromise<HTTP1Connection>
+    /// How long it may take; `nil` for ever.
+    let limit: TimeAmount?
     private let state = NIOLockedValueBox(State.running([]))
 
-    init(on eventLoop: any EventLoop) {
+    init(on eventLoop: any EventLoop, limit: TimeAmount?) {
         self.eventLoop = eventLoop
+        self.limit = limit
         ready = eventLoop.makePromise()
     }
 

@@ -4,6 +4,7 @@ internal import NIOSSL
 
 /// Makes connections: look-up and TCP, TLS, and the handler on top, within one time limit.
 struct ConnectionFactory: Sendable {
+    /// What any attempt may take; see ``limit(wantedBy:)``.
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
     let maximumInflationRatio: Int?
@@ -14,9 +15,17 @@ struct ConnectionFactory: Sendable {
     let proxy: ProxyResolver
     let lookUp: HostResolver.LookUp
 
+    /// How long an attempt may take that this request causes; others may be glad of its connection, so it is given no less
+    /// time than any other.
+    func limit(wantedBy limits: ExchangeLimits?) -> TimeAmount? {
+        guard let limits else { return connectTimeout }
+        guard let connectTimeout, let wanted = limits.connect else { return nil }
+        return max(connectTimeout, wanted)
+    }
+
     /// Begins the attempt. It fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
     func begin(_ attempt: ConnectionAttempt, _ id: ConnectionID, to origin: Origin, pool: ConnectionPool) {
-        let deadline = connectTimeout.map { NIODeadline.now().advanced(by: $0) }
+        let deadline = attempt.limit.map { NIODeadline.now().advanced(by: $0) }
         switch origin.scheme {
         case .http:
             open(attempt, id, to: origin, pool: pool, deadline: deadline, tls: nil)
@@ -53,7 +62,7 @@ struct ConnectionFactory: Sendable {
         )
         ClientBootstrap(group: attempt.eventLoop)
             .resolver(HostResolver(eventLoop: attempt.eventLoop, lookUp: lookUp))
-            .connectTimeout(connectTimeout ?? .hours(24))
+            .connectTimeout(attempt.limit ?? .hours(24))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

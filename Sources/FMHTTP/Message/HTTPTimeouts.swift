@@ -9,8 +9,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// Making a connection: look-up, TCP, proxy and TLS together. The default is 10 s.
     /// Error: ``HTTPClientError/Code/connectTimeout``.
     ///
-    /// Connections are shared by waiting requests, so this one comes from the client's configuration; a request's own
-    /// value is not looked at.
+    /// Connections are shared by waiting requests: an attempt takes no less than the client's configuration allows, and
+    /// longer when the request that causes it does. A request that wants to wait less says so by ``queue``.
     public var connect: Duration?
     /// From the last byte of the request to the first byte of the response. The default is 60 s; a long script needs
     /// more. Error: ``HTTPClientError/Code/firstByteTimeout``.
@@ -18,8 +18,9 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// Without any progress while sending a body, or while receiving a body that the subscriber asks for. The default
     /// is 60 s. Error: ``HTTPClientError/Code/idleTimeout``.
     public var idle: Duration?
-    /// The whole request, from the first demand to the end of the response, waiting and second attempts included. The
-    /// default is none. Error: ``HTTPClientError/Code/totalTimeout``.
+    /// The whole request, from the first demand to the end of the response, waiting and second attempts included, without
+    /// the time in which the subscriber asks for nothing. The default is none.
+    /// Error: ``HTTPClientError/Code/totalTimeout``.
     public var total: Duration?
 
     /// Time limits; see the properties.
@@ -40,6 +41,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// The limits that matter once a connection is there, in the unit of event loops.
 struct ExchangeLimits: Sendable, Equatable {
+    /// Of the attempt to connect that the request causes, if any.
+    var connect: TimeAmount? = nil
     var firstByte: TimeAmount?
     var idle: TimeAmount?
     /// The end of the request as a whole.

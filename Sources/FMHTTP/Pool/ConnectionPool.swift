@@ -148,7 +148,10 @@ final class ConnectionPool: @unchecked Sendable {
             waiting[submitted.id] = submitted
         }
         for id in actions.connect {
-            let attempt = ConnectionAttempt(on: eventLoopGroup.next())
+            let attempt = ConnectionAttempt(
+                on: eventLoopGroup.next(),
+                limit: factory.limit(wantedBy: submitted?.limits)
+            )
             attempts[id] = attempt
             work.connect.append((id, attempt))
         }

@@ -15,10 +15,14 @@ struct TimeoutStateMachine: Equatable {
     private var total: NIODeadline?
     private var scheduled: NIODeadline?
     private var phase: RequestStateMachine.Phase?
+    /// While the subscriber asks for nothing, the limit of the whole stands still, too: nobody waits for the server then.
+    private var pauseBegan: NIODeadline?
+    private var pausedTime = TimeAmount.zero
 
     static func == (a: Self, b: Self) -> Bool {
         a.limit?.code == b.limit?.code && a.limit?.deadline == b.limit?.deadline && a.total == b.total
-            && a.scheduled == b.scheduled && a.phase == b.phase
+            && a.scheduled == b.scheduled && a.phase == b.phase && a.pauseBegan == b.pauseBegan
+            && a.pausedTime == b.pausedTime
     }
 
     /// The exchange is in this phase, and something has just moved. Returns when to set a timer, if one is needed.
@@ -29,7 +33,11 @@ struct TimeoutStateMachine: Equatable {
     ) -> NIODeadline? {
         let previous = self.phase
         self.phase = phase
-        total = limits.deadline
+        if let pauseBegan, phase != .paused {
+            pausedTime = pausedTime + (now - pauseBegan)
+            self.pauseBegan = nil
+        }
+        total = phase == .paused ? nil : limits.deadline.map { $0.advanced(by: pausedTime) }
         switch phase {
         case .awaitingHead:
             // Progress without a head (a 1xx, half a head) does not prolong the wait.
@@ -38,6 +46,7 @@ struct TimeoutStateMachine: Equatable {
             limit = limits.idle.map { (.idleTimeout, now.advanced(by: $0)) }
         case .paused:
             limit = nil
+            pauseBegan = pauseBegan ?? now
         }
         return timerNeeded()
     }
@@ -46,6 +55,8 @@ struct TimeoutStateMachine: Equatable {
         phase = nil
         limit = nil
         total = nil
+        pauseBegan = nil
+        pausedTime = .zero
     }
 
     mutating func fired(now: NIODeadline) -> FireAction {

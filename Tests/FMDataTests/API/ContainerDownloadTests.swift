@@ -132,6 +132,40 @@ import Testing
         #expect(host.logins == 2)
     }
 
+    /// The session that is free was used last; the content belongs to the other one, or to none.
+    @Test(arguments: ["T1", "T9"])
+    func contentOfAnotherSessionIsAskedForWithItsToken(owner: String) async throws {
+        let calls = Locked(0)
+        let host = try await ContainerHost.start { request, _ in
+            if request.target.hasPrefix("/Streaming_SSL") {
+                if request.token != owner { return ContainerHost.response("401 Unauthorized") }
+                return request.cookie == nil ? ContainerHost.redirect(to: request.target) : Self.picture
+            }
+            // The first call is held until the second has come, in a session of its own.
+            calls.change { $0 += 1 }
+            return calls.value == 1 ? [] : ContainerHost.json(#"{"layouts":[]}"#)
+        }
+        defer { host.server.stop() }
+        let database = host.database()
+        let held = TrackingSubscriber<[DataAPI.Database.LayoutListItem], FMRest.APIError>()
+        database.getLayoutNames().subscribe(held)
+        await until { calls.value == 1 }
+        _ = try await database.getLayoutNames().firstValue()
+        held.cancel()
+        expectNoDifference(database.sessionStatus.sessions, 2)
+
+        let result = await Self.download(host.url(), from: database)
+        if owner == "T1" {
+            expectNoDifference(try result.get().data, Data(Self.content.utf8))
+            expectNoDifference(host.downloads.map(\.token), ["T2", "T1", "T1"])
+        } else {
+            expectNoDifference(result.error?.containerError?.code, .stale)
+            expectNoDifference(host.downloads.map(\.token), ["T2", "T1"])
+        }
+        expectNoDifference(host.logins, 2)
+        _ = try await database.logOut().firstValue()
+    }
+
     @Test func aStaleURLCostsNoSession() async throws {
         let host = try await ContainerHost.start { _, _ in ContainerHost.response("401 Unauthorized") }
         defer { host.server.stop() }
@@ -166,7 +200,7 @@ import Testing
                 : ContainerHost.json(#"{"layouts":[{"name":"L"}]}"#)
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database { $0.sessions.maximumSessions = 1 }
         let subscriber = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>(initialDemand: .max(2))
         database.download(host.url()).parts.subscribe(subscriber)
         await subscriber.valueCount(atLeast: 2)

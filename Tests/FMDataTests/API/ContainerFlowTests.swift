@@ -140,7 +140,7 @@ import Testing
         defer { host.server.stop() }
         let database = host.database()
         do {
-            let opened = try await database.openContainer { _ in
+            let opened = try await database.openContainer { _, _ in
                 Result { try database.server.downloadMachine(for: host.url()) }
                     .publisher.mapError(FMRest.APIError.init(wrapping:)).eraseToAnyPublisher()
             }.firstValue()

@@ -172,6 +172,34 @@ import Testing
         }
     }
 
+    /// The session that read the record is not the one that is free: the default of several sessions must not matter.
+    @Test func contentIsFoundInWhicheverSessionItWasRead() async throws {
+        let gate = Gate()
+        var solution = Self.solution
+        solution.accounts = [.init(name: "admin", password: "")]
+        solution.addScript("Wait") { _ in
+            await gate.wait()
+            return .result("done")
+        }
+        try await Hosted.run(solution) { database, sandbox in
+            let vessels = database.addLayout("Vessels")
+            _ = try await vessels.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            let waiting = TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>()
+            vessels.executeScript(script: "Wait").subscribe(waiting)
+            await until { database.sessionStatus.leased == 1 }
+            // In a second session, since the first one waits.
+            let read = try await vessels.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
+            let photo = try #require(read.data.first?.fieldData["Photo"]?.text)
+            gate.open()
+            await waiting.completion()
+            expectNoDifference(sandbox.counters.openSessions, 2)
+            // Now the first one is free, and was used last.
+            let content = try await database.download(DataAPI.ContainerReference(photo)).toMemory().firstValue()
+            #expect(content.data == Self.bytes)
+            expectNoDifference(sandbox.counters.logins, 2)
+        }
+    }
+
     // MARK: The request
 
     /// Pitfalls 2 and 3 of our ancestor, and 87: a `modId` that was never sent, credentials and a JSON type on an upload.

@@ -48,7 +48,7 @@ extension PitfallTests {
 
         @Test("5: globals are wrapped, and the path has no slash at its end")
         func globals() async throws {
-            try await FaultyHost.run { host in
+            try await FaultyHost.run(client: { $0.sessions.maximumSessions = 1 }) { host in
                 _ = try await host.database.setGlobalFields(globalFields: ["T::g": "1"]).firstValue()
                 expectNoDifference(host.calls.last?.target, "/fmi/data/vLatest/databases/Harbor/globals")
                 expectNoDifference(host.calls.last?.text, #"{"globalFields":{"T::g":"1"}}"#)

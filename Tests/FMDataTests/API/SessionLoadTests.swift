@@ -12,7 +12,7 @@ import Testing
     // MARK: One login, many sessions
 
     @Test func aThousandSubscribersOfAColdDatabaseCauseOneLogin() async throws {
-        try await World.run { world in
+        try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
             let tally = await Tally(of: (0..<1000).map { _ in read(world) })
             expectNoDifference(tally.succeeded, 1000)
             expectNoDifference(world.sandbox.counters.requests[.login], 1)
@@ -58,6 +58,80 @@ import Testing
             expectNoDifference(tally.errors.map(\.fileMakerCode), Array(repeating: .invalidAccount, count: 200))
             expectNoDifference(world.sandbox.counters.requests[.login], 1)
             expectNoDifference(world.database.credentials, .invalid)
+        }
+    }
+
+    /// With the limit that is the default: three calls wait for each other, so the pool has to grow; the host has room for no
+    /// more than these; and all the others find their way through the three.
+    @Test func aHostWithRoomForThreeServesTwoHundredAtOnce() async throws {
+        let present = Locked(0)
+        let allThere = Gate()
+        var solution = Solution.sample
+        solution.addScript("Meet") { _ in
+            present.change { count in
+                count += 1
+                if count == 3 { allThere.open() }
+            }
+            await allThere.wait()
+            return .result("met")
+        }
+        let sandbox = try await Sandbox.start(
+            [solution],
+            configuration: .init(maximumSessions: 3, keepAlive: .seconds(600))
+        )
+        var config = DataAPI.Config.patient
+        // No second attempt: that would come at any time.
+        config.sessions.minimumBackOff = .seconds(3600)
+        config.sessions.maximumBackOff = .seconds(3600)
+        let database = DataAPI.Server(host: sandbox.url, config: config).addDatabase(
+            solution.name,
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        )
+        let contacts = database.addLayout("Contacts")
+        let meeting = contacts.executeScript(script: "Meet").map { _ in () }.eraseToAnyPublisher()
+        let record = contacts.getRecordById(recordId: 1).returnAs(FieldData.self).map { _ in () }.eraseToAnyPublisher()
+        let tally = await Tally(of: (0..<200).map { $0 < 3 ? meeting : record })
+        expectNoDifference(tally.succeeded, 200)
+        let status = database.sessionStatus
+        expectNoDifference([status.limit, status.sessions, status.logins, status.failedLogins], [3, 3, 3, 1])
+        expectNoDifference(sandbox.counters.openSessions, 3)
+        expectNoDifference(sandbox.counters.logins, 3)
+        _ = try await database.logOut().firstValue()
+        expectNoDifference(sandbox.counters.openSessions, 0)
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [9, 10])
+    func aHostThatIsFullManyTimesInARowIsWaitedFor(refusals: Int) async throws {
+        try await World.run(client: {
+            $0.sessions.minimumBackOff = .milliseconds(1)
+            $0.sessions.maximumBackOff = .milliseconds(5)
+            $0.sessions.fullHostDeadline = .seconds(3600)
+        }) { world in
+            for _ in 0..<refusals { world.sandbox.inject(.fullHost, on: .login) }
+            _ = try await read(world).firstValue()
+            expectNoDifference(world.database.sessionStatus.failedLogins, refusals)
+            expectNoDifference(world.database.sessionStatus.logins, 1)
+        }
+    }
+
+    /// The code is the host's, and the words say what to do.
+    @Test(arguments: [956, 812])
+    func aHostWithoutRoomIsToldToEveryWaiter(code: Int) async throws {
+        try await World.run(
+            sandbox: { ($0.maximumSessions, $0.sessionLimitCode) = (0, code) },
+            client: { $0.sessions.fullHostDeadline = .milliseconds(20) }
+        ) { world in
+            let tally = await Tally(of: (0..<20).map { _ in read(world) })
+            expectNoDifference(tally.errors.count, 20)
+            let error = try #require(tally.errors.first)
+            expectNoDifference(error.fileMakerCode?.rawValue, code)
+            expectNoDifference(Set(tally.errors.map(\.reason)), [error.reason])
+            #expect(error.isRetryable && !error.outcomeIsUnknown)
+            #expect(error.reason.contains("at its limit of sessions"), "\(error)")
+            #expect(error.reason.contains("\(code)"), "\(error)")
+            #expect(error.reason.contains("holds 0 sessions of it, and would open up to 8"), "\(error)")
+            #expect(error.hint?.contains("Admin Console") == true, "\(error)")
         }
     }
 

@@ -83,6 +83,22 @@ import Testing
         }
     }
 
+    /// Where each request may get another session, a global would be seen by some and not by others.
+    @Test func globalsOutsideOfASessionAreRefusedUnlessThereIsOnlyOne() async throws {
+        let globals = ["Contacts::gFilter": "mine"]
+        try await World.run { world in
+            let error = await world.database.setGlobalFields(globalFields: globals).awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            #expect(error?.hint?.contains("withSession") == true)
+            expectNoDifference(world.sandbox.counters.requests[.setGlobals], nil)
+        }
+        try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
+            _ = try await world.database.setGlobalFields(globalFields: globals).firstValue()
+            let seen = try await read(world.database).firstValue()
+            expectNoDifference(seen?["gFilter"], "mine")
+        }
+    }
+
     @Test func aLostPinnedSessionIsNotReplaced() async throws {
         try await World.run { world in
             let sandbox = world.sandbox
@@ -200,10 +216,28 @@ import Testing
             watcher.cancel()
             #expect(watcher.values.contains { $0.leased == 1 && $0.sessions == 1 })
             var expected = DataAPI.SessionStatus()
-            expected.limit = 1
+            expected.limit = 8
             expected.logins = 1
             expected.logouts = 1
             expectNoDifference(world.database.sessionStatus, expected)
+        }
+    }
+
+    /// The counterpart of asking whether a token is still good: nobody is asked.
+    @Test func theStatusTellsWhenTheSessionsExpire() async throws {
+        try await World.run { world in
+            #expect(!world.database.sessionStatus.isActive())
+            let begin = Date()
+            _ = try await read(world.database).firstValue()
+            let status = world.database.sessionStatus
+            let expires = try #require(status.expires)
+            let quarter: TimeInterval = 15 * 60
+            #expect(expires >= begin.addingTimeInterval(quarter - 1))
+            #expect(expires <= Date().addingTimeInterval(quarter + 1))
+            #expect(status.isActive(at: expires.addingTimeInterval(-1)))
+            #expect(!status.isActive(at: expires))
+            _ = try await world.database.logOut().firstValue()
+            #expect(!world.database.sessionStatus.isActive())
         }
     }
 

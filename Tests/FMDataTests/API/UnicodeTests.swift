@@ -56,7 +56,8 @@ import Testing
                 ).returnAs([String: String].self).firstValue()
                 expectSame([along.scriptResponse?.scriptResultPreRequest ?? ""], [value])
             }
-            _ = try await database.setGlobalFields(globalFields: ["\(table)::gGlobal": values[0]]).firstValue()
+            let globals = ["\(table)::gGlobal": values[0]]
+            _ = try await database.withSession { $0.setGlobalFields(globalFields: globals) }.firstValue()
             let missing = await target.editRecord(record: EditRecord(editRecord: ["\(field)y": ""]), recordId: 1)
                 .awaitSingleResult().failure
             expectSame(missing?.fields ?? [], ["\(field)y"])

@@ -1,5 +1,6 @@
 import CustomDump
 import FMTestSupport
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -45,6 +46,93 @@ import Testing
         time(fixture, .seconds(1))
         expectNoDifference(request.history, ["failed fileMaker 956"])
         expectNoDifference(fixture.transitions, [])
+    }
+
+    /// With the default back-off there are a handful of attempts, not ten, before those who wait are told.
+    @Test func aHostThatIsFullFromTheBeginningIsToldAfterTenSeconds() {
+        let fixture = PoolFixture(answersAtOnce: false) { $0.maximumSessions = 8 }
+        let requests = (0..<3).map { _ in fixture.request() }
+        var answered = 0
+        for second in 0..<10 {
+            expectNoDifference(requests.map(\.history), [[], [], []], "\(second) s")
+            while answered < fixture.server.logIns.count {
+                fixture.server.logIns[answered].fail(.hostFull)
+                answered += 1
+            }
+            time(fixture, .seconds(1))
+        }
+        expectNoDifference(requests.map(\.history), Array(repeating: ["failed fileMaker 956"], count: 3))
+        expectNoDifference(answered, 4)
+        expectNoDifference(fixture.pool.status.waiting, 0)
+    }
+
+    @Test func theFailureOfAFullHostSaysHowManySessionsThereAre() {
+        var configuration = DataAPI.SessionConfiguration()
+        configuration.fullHostDeadline = .seconds(3)
+        var status = DataAPI.SessionStatus()
+        status.failedLogins = 4
+        let error = FMRest.APIError.hostFull.afterWaitingForFullHost(configuration, status)
+        expectNoDifference(
+            error.reason,
+            "The host is at its limit of sessions and opened none for this database within 3.0 seconds (4 logins failed): "
+                + "FileMaker error 956: maximum number of sessions is reached. This client holds 0 sessions of it, "
+                + "and would open up to 8."
+        )
+        expectNoDifference(error.fileMakerCode, .sessionLimitExceeded)
+    }
+
+    // MARK: The time of a call
+
+    @Test func aCallThatWaitsForItsSessionIsToldWhenItsTimeIsOver() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let request = fixture.pool.authorized(clock: CallClock(.seconds(2))) { _ in
+            Empty<String, FMRest.APIError>().eraseToAnyPublisher()
+        }
+        let impatient = request.record(demand: .none)
+        // The time begins with the demand.
+        time(fixture, .seconds(5))
+        impatient.request(.max(1))
+        time(fixture, .seconds(1))
+        expectNoDifference(impatient.history, [])
+        time(fixture, .seconds(1))
+        expectNoDifference(impatient.history, ["failed timeout"])
+    }
+
+    @Test func theTimeOfACallIsForBothItsAttempts() {
+        let fixture = PoolFixture()
+        let exchange = StubExchange<String>()
+        let attempts = NIOLockedValueBox(0)
+        let held = NIOLockedValueBox<[SessionLease]>([])
+        let request = fixture.pool.authorized(clock: CallClock(.seconds(10))) { _ in
+            attempts.withLockedValue { $0 += 1 }
+            return exchange.eraseToAnyPublisher()
+        }
+        .record()
+        // Somebody who takes the session that the second attempt would need.
+        fixture.pool.lease().subscribe(
+            Recorder<SessionLease>(onValue: { _, lease in
+                held.withLockedValue { $0.append(lease) }
+                return .none
+            })
+        )
+        time(fixture, .seconds(8))
+        exchange.fail(.refused)
+        expectNoDifference(held.withLockedValue { $0.count }, 1)
+        time(fixture, .seconds(1))
+        expectNoDifference(request.history, [])
+        time(fixture, .seconds(1))
+        expectNoDifference(request.history, ["failed timeout"])
+        expectNoDifference(attempts.withLockedValue { $0 }, 1)
+    }
+
+    @Test func theErrorOfACallsTimeSaysWhatTheSessionsWereDoing() {
+        var status = DataAPI.SessionStatus()
+        status.limit = 1
+        let error = FMRest.APIError.noSessionForCall(within: .seconds(2), status, lastLogin: .hostFull)
+        #expect(error.isRetryable && !error.outcomeIsUnknown)
+        #expect(error.reason.contains("the limit was timeouts.total, 2.0 seconds"), "\(error)")
+        #expect(error.reason.contains("0 of 1 sessions"), "\(error)")
+        #expect(error.reason.contains("The host is full (FileMaker error 956"), "\(error)")
     }
 
     @Test func whoWaitsTooLongIsTold() {
@@ -246,6 +334,31 @@ import Testing
                 "1 of 1 sessions, 0 leased, 0 logging in, 0 waiting; 1 logins, 0 failed, 0 refusals, 0 logouts",
             ]
         )
+        watch.cancel()
+    }
+
+    @Test func theExpiryIsToldInTheTimeOfTheWallClock() {
+        let fixture = PoolFixture()
+        expectNoDifference(fixture.pool.status.expires, nil)
+        _ = fixture.request()
+        let first = ManualTime.date(of: fixture.time.now + .minutes(15))
+        expectNoDifference(fixture.pool.status.expires, first)
+        #expect(fixture.pool.status.isActive(at: first.addingTimeInterval(-1)))
+        #expect(!fixture.pool.status.isActive(at: first))
+
+        let seen = NIOLockedValueBox<[Date?]>([])
+        let watch = fixture.pool.statusPublisher.sink { status in
+            seen.withLockedValue { if $0.last != status.expires { $0.append(status.expires) } }
+        }
+        time(fixture, .seconds(60))
+        _ = fixture.request()
+        expectNoDifference(seen.withLockedValue { $0 }, [first, first.addingTimeInterval(60)])
+        // A session in use is active, however long its answer takes.
+        let exchange = StubExchange<String>()
+        let running = fixture.request(exchange)
+        time(fixture, .hours(1))
+        #expect(fixture.pool.status.isActive(at: ManualTime.date(of: fixture.time.now)))
+        running.cancel()
         watch.cancel()
     }
 

@@ -47,8 +47,28 @@ struct TimeoutStateMachineTests {
         var limits = limits
         limits.deadline = at(5)
         #expect(machine.progressed(to: .awaitingHead, limits: limits, now: at(0)) == at(5))
-        _ = machine.progressed(to: .paused, limits: limits, now: at(1))
         #expect(machine.fired(now: at(5)) == .expired(.totalTimeout))
+    }
+
+    @Test func theLimitOfTheWholeStandsStillWhileTheSubscriberPauses() {
+        var machine = TimeoutStateMachine()
+        var limits = limits
+        limits.idle = nil
+        limits.deadline = at(5)
+        _ = machine.progressed(to: .awaitingHead, limits: limits, now: at(0))
+        _ = machine.progressed(to: .paused, limits: limits, now: at(1))
+        _ = machine.progressed(to: .paused, limits: limits, now: at(2))
+        #expect(machine.fired(now: at(5)) == .none)
+        #expect(machine.progressed(to: .receiving, limits: limits, now: at(101)) == at(105))
+        _ = machine.progressed(to: .paused, limits: limits, now: at(102))
+        _ = machine.progressed(to: .receiving, limits: limits, now: at(112))
+        #expect(machine.fired(now: at(105)) == .schedule(at: at(115)))
+        #expect(machine.fired(now: at(115)) == .expired(.totalTimeout))
+
+        // The next request begins without the pauses of this one.
+        machine.ended()
+        limits.deadline = at(120)
+        #expect(machine.progressed(to: .receiving, limits: limits, now: at(116)) == at(120))
     }
 
     @Test func atRestNothingExpires() {

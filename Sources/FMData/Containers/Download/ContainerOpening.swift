@@ -14,8 +14,13 @@ struct ContainerOpening: Publisher {
 
     let server: DataAPI.Server
     let token: SessionToken
+    /// The tokens of other sessions that the content may belong to, asked for when it does not belong to this one. They
+    /// are not leased: fetching content is no call of the Data API, and disturbs none.
+    var otherTokens: () -> [SessionToken] = { [] }
     /// Where the content is: known already, or asked of the server under this token first.
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
+    /// What holds for the next request; `nil` for the limits of the server's configuration.
+    var limits: () -> RequestLimits? = { nil }
     var now: @Sendable () -> Date = { Date() }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
@@ -43,12 +48,18 @@ extension ContainerOpening {
         private var downstream: Downstream?
         private var state = State.ready
         private var machine: ContainerDownloadStateMachine?
+        /// As it was before anything was sent, for the attempts with other tokens.
+        private var fresh: ContainerDownloadStateMachine?
+        private var token: SessionToken
+        /// Those that are still to be tried; `nil` before they were asked for.
+        private var otherTokens: [SessionToken]?
         /// Of the content's request that is under way.
         private var log: CallLog?
 
         init(opening: ContainerOpening, downstream: Downstream) {
             self.opening = opening
             self.downstream = downstream
+            token = opening.token
         }
 
         func request(_ demand: Subscribers.Demand) {
@@ -75,10 +86,9 @@ extension ContainerOpening {
 
         private func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
             switch result {
-            case .success(var machine)?:
-                let request = machine.started(now: opening.now())
-                lock.withLock { self.machine = machine }
-                send(request)
+            case .success(let machine)?:
+                lock.withLock { fresh = machine }
+                start(machine)
             case .failure(let error)?:
                 finish(.failure(error))
             case nil:
@@ -86,12 +96,24 @@ extension ContainerOpening {
             }
         }
 
+        private func start(_ machine: ContainerDownloadStateMachine) {
+            var machine = machine
+            let request = machine.started(now: opening.now())
+            lock.withLock { self.machine = machine }
+            send(request)
+        }
+
         private func send(_ request: ContainerDownloadStateMachine.Request) {
             let response = HeldResponse { result in self.answered(result) }
             guard begin(response) else { return }
-            let log = opening.server.debugLogger.map { CallLog($0, ofContentFrom: request.origin) }
-            lock.withLock { self.log = log }
-            response.start(opening.httpRequest(for: request), by: opening.server.client)
+            do {
+                let httpRequest = try opening.httpRequest(for: request, token: lock.withLock { token })
+                let log = opening.server.debugLogger.map { CallLog($0, ofContentFrom: request.origin) }
+                lock.withLock { self.log = log }
+                response.start(httpRequest, by: opening.server.client)
+            } catch {
+                finish(.failure(error))
+            }
         }
 
         private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
@@ -101,7 +123,7 @@ extension ContainerOpening {
                 log?.finished(httpStatus: Int(head.status.code))
                 headReceived(head)
             case .failure(let error):
-                let error = FMRest.APIError(error)
+                let error = FMRest.APIError(error).naming(opening.timeouts)
                 log?.failed(error, httpStatus: nil)
                 finish(.failure(error))
             }
@@ -129,28 +151,55 @@ extension ContainerOpening {
             guard let (response, action) = step else { return }
             switch action {
             case .deliverBody:
-                finish(.success(OpenedContainer(head: DataAPI.ContainerHead(head.headers), response: response)))
+                finish(
+                    .success(
+                        OpenedContainer(
+                            head: DataAPI.ContainerHead(head.headers),
+                            response: response,
+                            timeouts: opening.timeouts
+                        )
+                    )
+                )
             case .send(let request):
                 response.drop { self.send(request) }
             case .doubtSession:
-                response.drop { self.checkSession() }
+                response.drop { self.tryOtherSession() }
             case .fail(let error):
                 response.drop {}
                 finish(.failure(FMRest.APIError(error)))
             }
         }
 
+        /// The content may belong to another session of the same database. When it belongs to none, the one that is leased
+        /// is asked whether it lives.
+        private func tryOtherSession() {
+            let isFirst = lock.withLock { otherTokens == nil }
+            // The pool is asked outside of the lock.
+            let others = isFirst ? opening.otherTokens() : []
+            let next: ContainerDownloadStateMachine? = lock.withLock {
+                otherTokens = otherTokens ?? others
+                guard let fresh, otherTokens?.isEmpty == false, let other = otherTokens?.removeFirst() else {
+                    return nil
+                }
+                token = other
+                return fresh
+            }
+            if let next { start(next) } else { checkSession() }
+        }
+
         /// A server that cannot tell is too old to ask for a token when content is fetched: then it was the URL.
         private func checkSession() {
             let check = SessionExchange<FMRest.EmptyResponse> { result in
-                if case .failure(let error)? = result, error.meansTokenRefused {
+                // A time limit that strikes here says nothing of the URL.
+                if case .failure(let error)? = result, error.meansTokenRefused || error.code == .timeout {
                     self.finish(.failure(error))
                 } else {
                     self.finish(.failure(FMRest.APIError(DataAPI.ContainerError(.stale))))
                 }
             }
             guard begin(check) else { return }
-            check.start(opening.server.exchange(.validateSession(.session), token: opening.token))
+            let request = DataAPIRequest.validateSession(.session).limited(by: opening.limits())
+            check.start(opening.server.exchange(request, token: opening.token))
         }
 
         // MARK: State
@@ -186,7 +235,10 @@ extension ContainerOpening {
 }
 
 extension ContainerOpening {
-    fileprivate func httpRequest(for request: ContainerDownloadStateMachine.Request) -> HTTPRequest {
+    fileprivate func httpRequest(
+        for request: ContainerDownloadStateMachine.Request,
+        token: SessionToken
+    ) throws(FMRest.APIError) -> HTTPRequest {
         // Pictures and films are compressed already; without another coding the length is that of the content.
         var headers = HTTPHeaders([
             ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
@@ -198,10 +250,14 @@ extension ContainerOpening {
             target: request.target,
             headers: headers,
             isSafeToRepeat: true,
+            timeouts: try limits()?.checked(),
             // The content is streamed, and takes no memory here.
             maximumBodyBytes: .max
         )
     }
+
+    /// The limits as they were set.
+    fileprivate var timeouts: DataAPI.Timeouts { limits()?.timeouts ?? server.config.timeouts }
 
     /// The path is left out: it is the value of a field, and a key to the content.
     fileprivate var summary: FMRest.APIError.RequestSummary {

@@ -43,6 +43,8 @@ extension ContainerParts {
         private var state = State.ready
         /// What was asked for before the body could be asked.
         private var demand = Subscribers.Demand.none
+        /// Those of the exchange that brings the body.
+        private var timeouts = DataAPI.Timeouts()
 
         init(opening: AnyPublisher<OpenedContainer, FMRest.APIError>, downstream: Downstream) {
             self.opening = opening
@@ -114,6 +116,7 @@ extension ContainerParts {
                 guard case .opening(_, let container?) = state, let response = container.takeResponse(), let downstream
                 else { return nil }
                 state = .delivering(response, hasDeliveredHead: false)
+                timeouts = container.timeouts
                 return (container.head, response, downstream)
             }
             guard let (head, response, downstream) = opened else {
@@ -140,7 +143,7 @@ extension ContainerParts {
         func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>) {
             switch completion {
             case .finished: finish(.finished)
-            case .failure(let error): finish(.failure(FMRest.APIError(error)))
+            case .failure(let error): finish(.failure(FMRest.APIError(error).naming(lock.withLock { timeouts })))
             }
         }
 

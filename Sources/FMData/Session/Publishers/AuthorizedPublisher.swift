@@ -14,15 +14,18 @@ extension SessionPool {
     ///   - isRepeatable: whether the request may be sent again although the server may have carried it out. The session
     ///     is then also renewed under a request that found it broken (112); other requests end with that error.
     ///   - isReplayable: whether the request can be sent again at all. One that cannot ends with the refusal.
+    ///   - clock: how long it may wait for its sessions, the second one included; `nil` for as long as the pool says.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
     func authorized<Value>(
         isRepeatable: Bool = false,
         isReplayable: Bool = true,
+        clock: CallClock? = nil,
         _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
         AuthorizedPublisher(
             pool: self,
             policy: .request(isRepeatable: isRepeatable, isReplayable: isReplayable),
+            clock: clock,
             attempt: attempt
         )
     }
@@ -33,10 +36,13 @@ extension SessionPool {
     /// Publishes what `work` publishes. The session is leased for as long as that takes, and logged out afterwards,
     /// since its globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it
     /// is given and fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
+    ///
+    /// - Parameter clock: how long it may wait for the session; `nil` for as long as the pool says.
     func pinned<Value>(
+        clock: CallClock? = nil,
         _ work: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AuthorizedPublisher<Value> {
-        AuthorizedPublisher(pool: self, policy: .pinned, attempt: work)
+        AuthorizedPublisher(pool: self, policy: .pinned, clock: clock, attempt: work)
     }
 }
 
@@ -61,7 +67,7 @@ extension SessionLease {
     }
 }
 
-/// See ``SessionPool/authorized(isRepeatable:isReplayable:_:)`` and ``SessionPool/pinned(_:)``.
+/// See ``SessionPool/authorized(isRepeatable:isReplayable:clock:_:)`` and ``SessionPool/pinned(clock:_:)``.
 struct AuthorizedPublisher<Value>: Publisher {
     typealias Output = Value
     typealias Failure = FMRest.APIError
@@ -73,11 +79,12 @@ struct AuthorizedPublisher<Value>: Publisher {
 
     let pool: SessionPool
     let policy: Policy
+    let clock: CallClock?
     let attempt: (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
 
     func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(
-            subscription: Inner(pool: pool, policy: policy, attempt: attempt, downstream: subscriber)
+            subscription: Inner(pool: pool, policy: policy, clock: clock, attempt: attempt, downstream: subscriber)
         )
     }
 }
@@ -115,6 +122,7 @@ extension AuthorizedPublisher {
         private let lock = NIOLock()
         private let pool: SessionPool
         private let policy: Policy
+        private let clock: CallClock?
         /// `nil` at the end, with `downstream`: what the caller captured is let go.
         private var attempt: ((SessionLease) -> AnyPublisher<Value, FMRest.APIError>)?
         private var downstream: Downstream?
@@ -125,11 +133,13 @@ extension AuthorizedPublisher {
         init(
             pool: SessionPool,
             policy: Policy,
+            clock: CallClock?,
             attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>,
             downstream: Downstream
         ) {
             self.pool = pool
             self.policy = policy
+            self.clock = clock
             self.attempt = attempt
             self.downstream = downstream
         }
@@ -246,7 +256,8 @@ extension AuthorizedPublisher {
         }
 
         private func lockedTicket(isReplay: Bool) -> LeaseTicket {
-            let ticket = LeaseTicket(pool: pool, purpose: isReplay ? .replay : policy.purpose, holder: self)
+            let purpose = isReplay ? .replay : policy.purpose
+            let ticket = LeaseTicket(pool: pool, purpose: purpose, clock: clock, holder: self)
             state = .leasing(ticket, isReplay: isReplay)
             return ticket
         }

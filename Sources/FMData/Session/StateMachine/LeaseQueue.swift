@@ -8,7 +8,19 @@ struct LeaseQueue {
         let purpose: LeasePurpose
         /// A replay wants a session that was good at this epoch or later.
         let goodSince: TokenEpoch
+        /// When it came.
+        let since: NIODeadline
         let deadline: NIODeadline
+        /// Whose limit `deadline` is.
+        let limit: WaitingLimit
+    }
+
+    /// Who says how long a wish may wait.
+    enum WaitingLimit: Equatable {
+        /// The pool, by `waitingDeadline`: equally long for all.
+        case pool
+        /// The call that it is for, by `timeouts.total`.
+        case call
     }
 
     private struct Place {
@@ -19,15 +31,19 @@ struct LeaseQueue {
     /// Sorted by id, since ids are given in order of arrival.
     private var places = CircularBuffer<Place>()
     private(set) var count = 0
+    /// No deadline is earlier than this one; `nil` when nobody waits. Who had it may have left, so it is worth a look at
+    /// all of them, but not a look with each wish that comes or goes.
+    private(set) var earliestDeadline: NIODeadline?
 
     var isEmpty: Bool { count == 0 }
 
-    /// Who came first. Its deadline is the nearest, since all may wait equally long.
+    /// Who came first.
     var first: Entry? { places.first?.entry }
 
     mutating func append(_ entry: Entry) {
         places.append(Place(entry: entry))
         count += 1
+        earliestDeadline = min(earliestDeadline ?? entry.deadline, entry.deadline)
     }
 
     /// Takes the wish out; `nil` when it does not wait (any more).
@@ -38,6 +54,26 @@ struct LeaseQueue {
         count -= 1
         sweep()
         return entry
+    }
+
+    /// Takes out those whose deadline has come, in order.
+    mutating func removeLate(_ now: NIODeadline) -> [Entry] {
+        guard let earliestDeadline, earliestDeadline <= now else { return [] }
+        var late: [Entry] = []
+        var next: NIODeadline?
+        for index in places.indices where places[index].isTaken {
+            let entry = places[index].entry
+            if entry.deadline <= now {
+                places[index].isTaken = false
+                late.append(entry)
+            } else {
+                next = min(next ?? entry.deadline, entry.deadline)
+            }
+        }
+        count -= late.count
+        self.earliestDeadline = next
+        sweep()
+        return late
     }
 
     func first(where isFit: (Entry) -> Bool) -> Entry? {
@@ -54,6 +90,7 @@ struct LeaseQueue {
         defer {
             places.removeAll()
             count = 0
+            earliestDeadline = nil
         }
         return places.filter(\.isTaken).map(\.entry)
     }
@@ -76,5 +113,6 @@ struct LeaseQueue {
         if places.count > 2 * count + 16 {
             places = CircularBuffer(places.filter(\.isTaken))
         }
+        if count == 0 { earliestDeadline = nil }
     }
 }

@@ -24,7 +24,7 @@ extension SessionPoolStateMachine {
     /// Sets the alarm when something is due before it rings. It is not put off: ringing early is cheaper than setting
     /// it anew with each request.
     mutating func setAlarm(_ now: NIODeadline, _ actions: inout [Action]) {
-        guard let due = nextDue else {
+        guard let due = nextDue(now) else {
             if isShutDown, sessions.isEmpty, alarm != nil {
                 alarm = nil
                 actions.append(.cancelAlarm)
@@ -49,13 +49,16 @@ extension SessionPoolStateMachine {
         return sessions[index].lastUse + settings.trimTime <= now
     }
 
-    private var nextDue: NIODeadline? {
+    private func nextDue(_ now: NIODeadline) -> NIODeadline? {
         var due: NIODeadline?
         func note(_ instant: NIODeadline) { due = min(due ?? instant, instant) }
-        if let first = queue.first {
-            note(first.deadline)
+        if let earliest = queue.earliestDeadline {
+            note(earliest)
             if let opensNotBefore { note(opensNotBefore) }
+            // One that is over already waits for something else: room, or a login that is under way.
+            if let growth = nextGrowth, growth > now { note(growth) }
         }
+        if let first = queue.first, isShutOut { note(first.since + settings.fullHostTime) }
         let idleTime = lastingCount > 1 ? min(settings.trimTime, settings.idleTime) : settings.idleTime
         for session in sessions {
             switch session.phase {
@@ -83,14 +86,24 @@ extension SessionPoolStateMachine {
     }
 
     private mutating func refuseLate(_ now: NIODeadline, _ actions: inout [Action]) {
-        guard let first = queue.first, first.deadline <= now else { return }
-        let refusal: Refusal = hostIsFull && !sessions.contains(where: \.mayServe) ? .hostStayedFull : .deadlinePassed
-        while let first = queue.first, first.deadline <= now {
+        if queue.isEmpty { return }
+        for late in queue.removeLate(now) {
+            let refusal: Refusal =
+                switch late.limit {
+                case .call: .callDeadlinePassed
+                case .pool: isShutOut ? .hostStayedFull : .deadlinePassed
+                }
+            actions.append(.refuse(late.id, refusal))
+        }
+        while isShutOut, let first = queue.first, first.since + settings.fullHostTime <= now {
             _ = queue.remove(first.id)
-            actions.append(.refuse(first.id, refusal))
+            actions.append(.refuse(first.id, .hostStayedFull))
         }
         if queue.isEmpty { abandonOpenings(now) }
     }
+
+    /// Whether the host is full and there is no session, open or on its way, that could serve anybody meanwhile.
+    private var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
 
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
         sessions.removeAll { session in

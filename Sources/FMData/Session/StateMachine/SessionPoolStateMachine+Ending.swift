@@ -47,6 +47,7 @@ extension SessionPoolStateMachine {
         endings.removeAll { ending in
             guard let upTo = ending.upTo, oldest.map({ $0 > upTo }) ?? true else { return false }
             if ending.kind == .logOut, !sessions.contains(where: \.mayServe) {
+                shown = nil
                 actions.append(.announce(.loggedOut))
             }
             actions.append(.finish(ending.id))

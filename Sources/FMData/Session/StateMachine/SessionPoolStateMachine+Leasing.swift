@@ -3,13 +3,24 @@ import NIOCore
 // Who gets which session, and what happens when it comes back.
 extension SessionPoolStateMachine {
     /// Somebody wants a session.
-    mutating func request(_ purpose: LeasePurpose, now: NIODeadline) -> (answer: Answer, actions: [Action]) {
+    ///
+    /// - Parameter callDeadline: when the call that it is for must have ended; `nil` if the call may take any time.
+    mutating func request(
+        _ purpose: LeasePurpose,
+        until callDeadline: NIODeadline? = nil,
+        now: NIODeadline
+    ) -> (answer: Answer, actions: [Action]) {
         if isShutDown { return (.refused(.isShutDown), []) }
+        if let callDeadline, callDeadline <= now { return (.refused(.callDeadlinePassed), []) }
+        let patience = now + settings.waitingTime
+        let isCallNearer = callDeadline.map { $0 < patience } ?? false
         let entry = LeaseQueue.Entry(
             id: nextLease(),
             purpose: purpose,
             goodSince: purpose == .replay ? epoch : TokenEpoch(tick: 0),
-            deadline: now + settings.waitingTime
+            since: now,
+            deadline: min(callDeadline ?? patience, patience),
+            limit: isCallNearer ? .call : .pool
         )
         if queue.isEmpty, let place = idle.lastIndex(where: { isFit($0, for: entry) && !isExpired($0, now: now) }) {
             return (.granted(grant(idle.remove(at: place), to: entry.id)), [])
@@ -102,6 +113,7 @@ extension SessionPoolStateMachine {
         endSurplus(now, &actions)
         open(now, &actions)
         finishEndings(&actions)
+        showAnother(&actions)
         setAlarm(now, &actions)
     }
 

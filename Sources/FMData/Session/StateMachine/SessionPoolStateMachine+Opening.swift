@@ -24,8 +24,9 @@ extension SessionPoolStateMachine {
             token = receiveToken(index, now: now)
             // In an earlier run, that is: who stored it had used it.
             sessions[index].hasWorked = true
+            show(sessions[index].token, &actions)
             park(index)
-            actions.append(.announce(.loggedIn(sessions[index].token)))
+            lastGrowth = now
         } else {
             sessions[index].phase = .opening(.logIn, abandoned: nil)
             actions.append(.logIn(id))
@@ -44,9 +45,14 @@ extension SessionPoolStateMachine {
             settle(now, &actions)
             return (token, actions)
         }
-        backOff.reset()
-        hostIsFull = false
-        opensNotBefore = nil
+        // One that was sent before the host said that it is full does not say that there is room again.
+        let isOlderThanRefusal = hostIsFull && opensNotBefore.map { $0 > now } == true
+        if !isOlderThanRefusal {
+            backOff.reset()
+            hostIsFull = false
+            opensNotBefore = nil
+        }
+        loginTime = now - sessions[index].lastUse
         let token = receiveToken(index, now: now)
         sessions[index].goodAsOf = token
         if sessions[index].isEnding || abandoned != nil {
@@ -55,8 +61,9 @@ extension SessionPoolStateMachine {
         } else {
             credentialsAreProven = true
             if sessions[index].owner == .store { actions.append(.save(token)) }
+            show(token, &actions)
             park(index)
-            actions.append(.announce(.loggedIn(token)))
+            lastGrowth = now
         }
         settle(now, &actions)
         return (token, actions)
@@ -87,6 +94,7 @@ extension SessionPoolStateMachine {
                 } else {
                     if failure == .credentialsRefused {
                         credentialsAreProven = false
+                        shown = nil
                         actions.append(.announce(.lost))
                     }
                     actions += queue.removeAll().map { .refuse($0.id, .loginFailed) }
@@ -119,6 +127,9 @@ extension SessionPoolStateMachine {
         sessions[sessions.count - 1].goodAsOf = token
         sessions[sessions.count - 1].hasWorked = !isOwned
         park(sessions.count - 1)
+        lastGrowth = now
+        // Whoever brought it wants to see it.
+        shown = token
         actions.append(.announce(.loggedIn(token)))
         settle(now, &actions)
         return (token, actions)
@@ -137,24 +148,31 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Starts as many logins as there are wishes that nothing under way will meet, as far as there is room.
+    /// Starts logins for wishes that nothing under way will meet, as far as there is room and growing is worth it.
+    ///
+    /// The rule, since a login costs the host more than a short wait costs anybody:
+    /// - The first login is alone: it proves the credentials, and that there is a host.
+    /// - Where sessions serve already, one more is opened when somebody has waited as long as the last login took (a
+    ///   second at most), counted anew from each session that came: whoever waits so long would have gained by a login.
+    /// - As many at once as there are sessions that serve, so the pool doubles while the demand lasts: 1, 2, 4, 8.
+    /// - A replay asks for the place of the session that it has lost: that is no growth, and does not wait.
     mutating func open(_ now: NIODeadline, _ actions: inout [Action]) {
-        var missing = queue.count - sessions.count(where: \.isOpeningForSomebody)
-        while missing > 0, let index = sessions.firstIndex(where: { isTakenOver($0, by: missing) }) {
-            guard case .opening(let step, _) = sessions[index].phase else { break }
-            sessions[index].phase = .opening(step, abandoned: nil)
-            missing -= 1
-        }
-        guard missing > 0, !isPausing else { return }
-        makeRoom(for: missing, now, &actions)
+        takeOverOpenings()
+        guard let growth = nextGrowth, growth <= now else { return }
+        makeRoom(for: unmetCount, now, &actions)
         // The host was full; one more at a time shows whether it still is.
         if activeCount == limit, limit < settings.maximumSessions, !sessions.contains(where: \.isOpening) { limit += 1 }
-        while missing > 0, activeCount < limit, credentialsAreProven || !sessions.contains(where: \.isOpening),
-            let entry = queue.entry(at: queue.count - missing)
-        {
+        while activeCount < limit, let growth = nextGrowth, growth <= now, let entry = firstUnmet {
             start(for: entry.purpose, now, &actions)
-            missing -= 1
         }
+    }
+
+    /// When one more session is to be opened for those who wait; `nil` when that is not a question of time.
+    var nextGrowth: NIODeadline? {
+        guard let entry = firstUnmet, !isPausing, mayOpenOneMore else { return nil }
+        guard activeCount < settings.maximumSessions || !idle.isEmpty else { return nil }
+        guard entry.purpose != .replay, sessions.contains(where: { $0.isLeased }) else { return entry.since }
+        return max(entry.since, lastGrowth ?? entry.since) + min(loginTime, settings.longestPatience)
     }
 
     /// Nobody waits any more: logins under way are given some time, to be taken over or logged out.
@@ -174,6 +192,43 @@ extension SessionPoolStateMachine {
         limit = min(limit, max(1, count))
         opensNotBefore = now + backOff.next(jitter: jitter)
     }
+
+    /// Wishes that no login under way will meet.
+    private var unmetCount: Int { queue.count - sessions.count(where: \.isOpeningForSomebody) }
+
+    private var firstUnmet: LeaseQueue.Entry? {
+        unmetCount > 0 ? queue.entry(at: queue.count - unmetCount) : nil
+    }
+
+    /// Whether a login more may be under way at the same time.
+    private var mayOpenOneMore: Bool {
+        let serving = credentialsAreProven ? sessions.count(where: \.isOpen) : 0
+        return sessions.count(where: \.isOpening) < max(1, serving)
+    }
+
+    /// Logins that were left alone and may serve those who wait now.
+    private mutating func takeOverOpenings() {
+        while unmetCount > 0, let index = sessions.firstIndex(where: { isTakenOver($0, by: unmetCount) }) {
+            guard case .opening(let step, _) = sessions[index].phase else { break }
+            sessions[index].phase = .opening(step, abandoned: nil)
+        }
+    }
+
+    /// Shows the token of a new session, unless that of another one is shown that is still open.
+    private mutating func show(_ token: TokenEpoch, _ actions: inout [Action]) {
+        if isShownOpen { return }
+        shown = token
+        actions.append(.announce(.loggedIn(token)))
+    }
+
+    /// The session whose token is shown has ended: shows the one that was used last, if any is open.
+    mutating func showAnother(_ actions: inout [Action]) {
+        guard shown != nil, !isShownOpen else { return }
+        guard let other = sessions.filter(\.isOpen).max(by: { $0.lastUse < $1.lastUse }) else { return }
+        show(other.token, &actions)
+    }
+
+    private var isShownOpen: Bool { sessions.contains { $0.token == shown && $0.isOpen } }
 
     /// A login failed lately, and there is a reason to wait: a full host, or other sessions that serve meanwhile.
     private var isPausing: Bool {
@@ -248,6 +303,19 @@ extension SessionPoolStateMachine.Session {
 
     var isLoggingOut: Bool {
         if case .loggingOut = phase { true } else { false }
+    }
+
+    /// Whether it has a token and will serve again.
+    var isOpen: Bool {
+        switch phase {
+        case .idle, .leased: !isEnding
+        case .opening, .loggingOut: false
+        }
+    }
+
+    /// Whether it will come back to those who wait.
+    var isLeased: Bool {
+        if case .leased = phase { !isEnding } else { false }
     }
 
     /// Whether somebody who waits may hope for it.

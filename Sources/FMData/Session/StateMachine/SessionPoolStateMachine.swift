@@ -33,6 +33,12 @@ struct SessionPoolStateMachine {
     var credentialsAreProven = false
     /// Whether the last login found the host full.
     var hostIsFull = false
+    /// How long the last login took: what one more session costs.
+    var loginTime = TimeAmount.zero
+    /// When a session last joined.
+    var lastGrowth: NIODeadline?
+    /// The token that the owner was told of last.
+    var shown: TokenEpoch?
     var isShutDown = false
     var alarm: NIODeadline?
 
@@ -84,6 +90,12 @@ struct SessionPoolStateMachine {
         return low < sessions.count && sessions[low].id == id ? low : nil
     }
 
+    /// When the last of the open sessions ends if none of them is used any more; `nil` when none is open.
+    var expiry: NIODeadline? {
+        sessions.lazy.filter(\.isOpen).map(\.lastUse).max().map { $0 + settings.lifeTime }
+    }
+
+    /// All but the expiry, which the shell says in the time of the wall clock.
     var status: DataAPI.SessionStatus {
         var status = totals
         status.limit = limit
@@ -109,7 +121,13 @@ extension SessionPoolStateMachine {
         var maximumSessions = 1
         var maximumWaiting = 10_000
         var waitingTime = TimeAmount.seconds(30)
-        /// How long the server keeps an idle session, less the margin.
+        /// How long to wait for a full host when there is no session that serves meanwhile.
+        var fullHostTime = TimeAmount.seconds(10)
+        /// The longest wait that may be needed before the pool grows, however long logins take.
+        var longestPatience = TimeAmount.seconds(1)
+        /// How long the server keeps an idle session.
+        var lifeTime = TimeAmount.seconds(15 * 60)
+        /// The same, less the margin.
         var idleTime = TimeAmount.seconds(14 * 60 + 30)
         var trimTime = TimeAmount.seconds(60)
         var minimumBackOff = TimeAmount.seconds(1)
@@ -184,7 +202,9 @@ extension SessionPoolStateMachine {
     enum Refusal: Equatable {
         case queueIsFull
         case deadlinePassed
-        /// As `loginFailed`, after waiting for a host that stayed full.
+        /// The call's own time is over, and nothing of it was sent.
+        case callDeadlinePassed
+        /// As `loginFailed`, after waiting for a host that stayed full while no session served.
         case hostStayedFull
         case loginFailed
         case isShutDown

@@ -6,7 +6,9 @@ extension SessionPoolStateMachine.Settings {
         maximumSessions = max(1, configuration.maximumSessions)
         maximumWaiting = max(1, configuration.maximumWaiting)
         waitingTime = TimeAmount(clamping: configuration.waitingDeadline)
+        fullHostTime = TimeAmount(clamping: configuration.fullHostDeadline)
         let expiry = TimeAmount(clamping: configuration.idleExpiry)
+        lifeTime = expiry
         let margin = TimeAmount(clamping: configuration.idleMargin)
         // A margin larger than the whole, or nothing at all, would make every session expire before it is used.
         idleTime = max(.seconds(1), margin < expiry ? expiry - margin : .nanoseconds(expiry.nanoseconds / 2))

@@ -52,7 +52,7 @@ import Testing
         expectNoDifference(pool.machine.wakeUp(now: pool.now), [.alarm(.seconds(60))])
         expectNoDifference(
             pool.wake(after: .seconds(1)),
-            [.logOut(1, token: 1), .logOut(2, token: 2), .alarm(.seconds(70))]
+            [.logOut(1, token: 1), .logOut(2, token: 2), .announce(.loggedIn(.of(3))), .alarm(.seconds(70))]
         )
         expectNoDifference(pool.machine.idle, [.of(3)])
     }

@@ -30,8 +30,12 @@ struct MachineScript {
         return machine.wakeUp(now: now)
     }
 
-    mutating func request(_ purpose: LeasePurpose = .request) -> (answer: Machine.Answer, actions: [Action]) {
-        machine.request(purpose, now: now)
+    /// - Parameter patience: what the call may take from now on.
+    mutating func request(
+        _ purpose: LeasePurpose = .request,
+        within patience: TimeAmount? = nil
+    ) -> (answer: Machine.Answer, actions: [Action]) {
+        machine.request(purpose, until: patience.map { now + $0 }, now: now)
     }
 
     mutating func withdraw(_ lease: Int) -> [Action] {

@@ -6,25 +6,6 @@ import Testing
 
 /// Logins: how many, when, and what their failures mean.
 @Suite struct OpeningScriptTests {
-    @Test func untilALoginHasSucceededOnlyOneIsTried() {
-        var pool = MachineScript { $0.maximumSessions = 8 }
-        for _ in 0..<8 { _ = pool.request() }
-        expectNoDifference(pool.machine.status.loggingIn, 1)
-        let actions = pool.loggedIn(1)
-        expectNoDifference(actions.filter { if case .logIn = $0 { true } else { false } }.count, 7)
-    }
-
-    @Test func aPoolGrowsByOneLoginForEachWhoWaits() {
-        var pool = MachineScript { $0.maximumSessions = 8 }
-        pool.open(1)
-        _ = pool.request()
-        expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
-        expectNoDifference(pool.request().actions.first, .logIn(.of(3)))
-        // A session that comes back serves the first of them; both logins go on for the demand that was there.
-        expectNoDifference(pool.release(2, of: 1).first, .grant(3, session: 1, token: 1, hasWorked: true))
-        expectNoDifference(pool.machine.status.loggingIn, 2)
-    }
-
     @Test func refusedCredentialsReachEveryWaiterAndAreNotTriedAgain() {
         var pool = MachineScript()
         _ = pool.request()
@@ -94,6 +75,61 @@ import Testing
         // One more is tried after the pause; if it fits, another.
         expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(4)))
         expectNoDifference(pool.machine.limit, 3)
+    }
+
+    @Test func aLoginFromBeforeTheRefusalDoesNotEndThePause() {
+        var pool = MachineScript { $0.maximumSessions = 8 }
+        pool.open(2)
+        for _ in 0..<6 { _ = pool.request() }
+        expectNoDifference(pool.machine.status.loggingIn, 2)
+        // The host had room for one of the two.
+        _ = pool.loginFailed(3, .hostFull)
+        expectNoDifference(pool.loggedIn(4), [.grant(5, session: 4, token: 3)])
+        expectNoDifference(pool.machine.status.loggingIn, 0)
+        expectNoDifference(pool.machine.status.limit, 3)
+        // Everybody is served by the three; the next attempt comes after a pause that grows.
+        expectNoDifference(pool.release(4, of: 1), [.grant(6, session: 1, token: 1, hasWorked: true)])
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(5)))
+        _ = pool.loginFailed(5, .hostFull)
+        expectNoDifference(pool.machine.status.limit, 3)
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .alarm(.seconds(3)))
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(6)))
+    }
+
+    @Test func withoutAnySessionAFullHostIsWaitedForNoLongerThanItsDeadline() {
+        var pool = MachineScript { $0.maximumSessions = 8 }
+        _ = pool.request()
+        for (login, pause) in [(1, 1), (2, 2), (3, 4)] as [(Int, Int64)] {
+            _ = pool.loginFailed(login, .hostFull)
+            expectNoDifference(pool.wake(after: .seconds(pause)).first, .logIn(.of(login + 1)))
+        }
+        // Who came later waits as long, from then on.
+        _ = pool.request()
+        expectNoDifference(pool.loginFailed(4, .hostFull), [.alarm(.seconds(10))])
+        expectNoDifference(pool.wake(after: .seconds(3)), [.refuse(1, .hostStayedFull), .alarm(.seconds(15))])
+        expectNoDifference(pool.wake(after: .seconds(5)).first, .logIn(.of(5)))
+        // An attempt under way is waited for, also beyond the deadline.
+        expectNoDifference(pool.wake(after: .seconds(5)), [.alarm(.seconds(30))])
+        expectNoDifference(pool.loginFailed(5, .hostFull).first, .refuse(2, .hostStayedFull))
+    }
+
+    /// The pauses are so short that many attempts fit: 9 or 10 refusals in a row change nothing.
+    @Test(arguments: [9, 10])
+    func manyRefusalsAtTheVeryFirstLoginEndInOneThatSucceeds(count: Int) {
+        var pool = MachineScript {
+            $0.minimumBackOff = .milliseconds(1)
+            $0.maximumBackOff = .milliseconds(10)
+        }
+        _ = pool.request()
+        for login in 1...count {
+            expectNoDifference(pool.loginFailed(login, .hostFull).count, 1)
+            expectNoDifference(pool.wake(after: .milliseconds(10)).first, .logIn(.of(login + 1)))
+        }
+        expectNoDifference(
+            pool.loggedIn(count + 1),
+            [.announce(.loggedIn(.of(1))), .grant(1, session: count + 1, token: 1)]
+        )
+        expectNoDifference(pool.machine.limit, 1)
     }
 
     @Test func aRequestThatMeetsAFullHostGivesItsSessionUp() {

@@ -34,6 +34,8 @@ private struct SessionModel {
     private var logOuts: Set<SessionID> = []
     private var endings: Set<Int> = []
     private var alarm: NIODeadline?
+    private var patienceEnds: [LeaseID: NIODeadline] = [:]
+    private var shown: TokenEpoch?
 
     /// What the shell holds, what the server knows, and whose tokens nobody here has to close.
     private var tokens: Set<TokenEpoch> = []
@@ -106,7 +108,10 @@ private struct SessionModel {
     private mutating func request() {
         let purposes: [LeasePurpose] = [.request, .request, .request, .replay, .pinned]
         let purpose = purposes.randomElement(using: &random) ?? .request
-        let (answer, actions) = machine.request(purpose, now: now)
+        let patience: TimeAmount? =
+            Int.random(in: 0..<3, using: &random) == 0
+            ? .milliseconds(Int64.random(in: 0...40_000, using: &random)) : nil
+        let (answer, actions) = machine.request(purpose, until: patience.map { now + $0 }, now: now)
         switch answer {
         case .granted(let grant):
             if purpose == .pinned { pinned.insert(grant.lease) }
@@ -114,6 +119,7 @@ private struct SessionModel {
         case .waiting(let id):
             if purpose == .pinned { pinned.insert(id) }
             waiting.insert(id)
+            patienceEnds[id] = patience.map { now + $0 }
         case .refused:
             break
         }
@@ -214,8 +220,10 @@ private struct SessionModel {
             case .grant(let grant):
                 rule(waiting.remove(grant.lease) != nil, "only who waits is served: \(grant.lease)")
                 take(grant)
-            case .refuse(let lease, _):
+            case .refuse(let lease, let refusal):
                 rule(waiting.remove(lease) != nil, "only who waits is refused: \(lease)")
+                let isOwnLimit = refusal == .callDeadlinePassed
+                rule(!isOwnLimit || patienceEnds[lease].map { $0 <= now } == true, "nobody is refused early: \(lease)")
             case .load(let id):
                 loads.insert(id)
             case .logIn(let id):
@@ -242,8 +250,10 @@ private struct SessionModel {
                 rule(logOuts.remove(id) != nil, "only a logout under way is given up")
             case .forget(let token):
                 rule(tokens.remove(token) != nil, "what is forgotten is known")
+            case .announce(.loggedIn(let token)):
+                shown = token
             case .announce:
-                break
+                shown = nil
             case .finish(let id):
                 rule(endings.remove(id.number) != nil, "an end is reported once")
             case .setAlarm(let instant):
@@ -275,6 +285,9 @@ private struct SessionModel {
             !leases.isEmpty || !loads.isEmpty || !logIns.isEmpty || !logOuts.isEmpty || alarm != nil
         rule(waiting.isEmpty || isSomethingComing && alarm != nil, "nobody waits for nothing")
         rule(endings.isEmpty || isSomethingComing, "no end is waited for in vain")
+        rule(waiting.allSatisfy { patienceEnds[$0].map { $0 > now } ?? true }, "nobody waits longer than it may")
+        let open = machine.sessions.filter(\.isOpen).map(\.token)
+        rule(open.isEmpty || shown.map(open.contains) == true, "the token that is shown is that of an open session")
         for session in machine.sessions {
             let isIdle = machine.idle.contains(session.id)
             rule(isIdle == (session.phase == .idle), "\(session) is idle, or is not")

@@ -47,10 +47,7 @@ import Testing
         _ = pool.request()
         _ = pool.loaded(1, found: true)
         expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
-        expectNoDifference(
-            pool.loggedIn(2),
-            [.announce(.loggedIn(.of(2))), .grant(2, session: 2, token: 2)]
-        )
+        expectNoDifference(pool.loggedIn(2), [.grant(2, session: 2, token: 2)])
     }
 
     @Test func atTheEndTheStoredSessionIsLeftOpen() {

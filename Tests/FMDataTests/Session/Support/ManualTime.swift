@@ -1,3 +1,4 @@
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -26,8 +27,14 @@ final class ManualTime: Sendable {
                     return state.lastAlarm
                 }
                 return { self.state.withLockedValue { _ = $0.alarms.removeValue(forKey: id) } }
-            }
+            },
+            date: { Self.date(of: $0) }
         )
+    }
+
+    /// The wall clock began with the other.
+    static func date(of instant: NIODeadline) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(instant.uptimeNanoseconds) / 1_000_000_000)
     }
 
     /// Rings every alarm on the way, in order, including those that are set meanwhile.

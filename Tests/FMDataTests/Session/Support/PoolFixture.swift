@@ -17,6 +17,8 @@ final class PoolFixture: Sendable {
         _ configure: (inout DataAPI.SessionConfiguration) -> Void = { _ in }
     ) {
         var configuration = DataAPI.SessionConfiguration()
+        // Most stories are told of one session; the others say how many they need.
+        configuration.maximumSessions = 1
         configure(&configuration)
         let heard = NIOLockedValueBox<[String]>([])
         self.heard = heard

@@ -1,0 +1,45 @@
+import FMHTTP
+
+extension FMRest.APIError {
+    /// A time limit of the HTTP client that struck, in the words of ``DataAPI/Timeouts``: what the call was waiting for,
+    /// which limit it was, and where it is set. Any other error stays as it is.
+    func naming(_ timeouts: DataAPI.Timeouts) -> Self {
+        guard code == .timeout, let cause = underlying as? HTTPClientError else { return self }
+        var error = self
+        switch cause.code {
+        case .queueTimeout:
+            error.reason = "\(cause). The call waited for a connection, while all were busy."
+            error.hint =
+                "More connections (Config.maximumConnections), or for this call alone more time (timeouts.connect)."
+        case .connectTimeout:
+            error.name(cause, "a connection", "connect", timeouts.connect)
+        case .firstByteTimeout:
+            error.name(cause, "the answer", "firstByte", timeouts.firstByte)
+        case .idleTimeout:
+            error.name(cause, cause.outcome.nextStep, "idle", timeouts.idle)
+        case .totalTimeout:
+            error.name(cause, cause.outcome.nextStep, "total", timeouts.total)
+        default:
+            break
+        }
+        return error
+    }
+
+    private mutating func name(_ cause: HTTPClientError, _ awaited: String, _ setting: String, _ limit: Duration?) {
+        let span = limit.map { ", \($0)" } ?? ""
+        reason = "\(cause). The call waited for \(awaited); the limit was timeouts.\(setting)\(span)."
+        hint =
+            "Config.timeouts.\(setting) says how long all calls wait, .timeouts { $0.\(setting) = … } how long one does."
+    }
+}
+
+extension HTTPClientError.Outcome {
+    /// What comes next in a request of which this is known.
+    fileprivate var nextStep: String {
+        switch self {
+        case .notSent: "a connection"
+        case .unknown: "the answer"
+        case .answered: "the rest of the answer"
+        }
+    }
+}

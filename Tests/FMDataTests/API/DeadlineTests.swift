@@ -1,0 +1,286 @@
+import CustomDump
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Time limits of single calls, and what their errors say. The limits are short, and always strike: whatever they wait for
+/// never comes.
+@Suite(.timeLimit(.minutes(15))) struct DeadlineTests {
+    private typealias Call<Value> = TrackingSubscriber<Value, FMRest.APIError>
+    private static let short = Duration.milliseconds(30)
+
+    private static func silentHost(
+        client configure: (inout DataAPI.Config) -> Void = { _ in },
+        _ body: (FaultyHost) async throws -> Void
+    ) async throws {
+        try await FaultyHost.run(client: configure, answer: { _, _ in .silence }, body)
+    }
+
+    /// Calls with limits that double until one strikes while the call waits for this; before, whatever it waits for, the
+    /// error must say that nothing came of it. A busy machine may need some time to come so far.
+    ///
+    /// - Parameter isThere: whether it has come so far.
+    private static func strike(
+        while awaited: String,
+        isThere: () -> Bool = { true },
+        _ call: (Duration) async -> FMRest.APIError?
+    ) async throws -> FMRest.APIError {
+        var limit = Duration.milliseconds(20)
+        while true {
+            let error = try #require(await call(limit))
+            expectNoDifference(error.code, .timeout)
+            #expect(error.reason.contains("the limit was timeouts.total, \(limit)"), "\(error)")
+            if error.reason.contains("waited for \(awaited);"), isThere() { return error }
+            try #require(!Task.isCancelled, "\(error)")
+            if error.reason.contains("waited for a session") || error.reason.contains("waited for a connection") {
+                #expect(error.isRetryable && !error.outcomeIsUnknown, "\(error)")
+            }
+            limit = limit * 2
+        }
+    }
+
+    // MARK: What was waited for
+
+    @Test func aReadThatGetsNoAnswerIsRetryable() async throws {
+        try await Self.silentHost { host in
+            let error = try await Self.strike(while: "the answer") { limit in
+                await host.layout.timeouts { $0.total = limit }
+                    .getRecords().returnAs(FieldData.self).awaitSingleResult().failure
+            }
+            #expect(error.isRetryable && !error.outcomeIsUnknown)
+        }
+    }
+
+    @Test func aWriteThatGetsNoAnswerMayHaveBeenCarriedOut() async throws {
+        try await Self.silentHost { host in
+            let error = try await Self.strike(while: "the answer") { limit in
+                await host.layout.timeouts { $0.total = limit }.createRecord().awaitSingleResult().failure
+            }
+            #expect(!error.isRetryable && error.outcomeIsUnknown)
+        }
+    }
+
+    @Test func aWriteThatGetsNoSessionWasNotSent() async throws {
+        try await Self.silentHost(client: { $0.sessions.maximumSessions = 1 }) { host in
+            let first = Call<DataAPI.CreateResponse>()
+            host.layout.createRecord().subscribe(first)
+            await until { host.calls.count == 1 }
+            let error = await host.layout.timeouts { $0.total = Self.short }.createRecord().awaitSingleResult().failure
+            expectNoDifference(error?.code, .timeout)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+            expectNoDifference(error?.isRetryable, true)
+            #expect(error?.reason.contains("waited for a session") == true, "\(error as Any)")
+            #expect(error?.reason.contains("the limit was timeouts.total, 0.03 seconds") == true, "\(error as Any)")
+            expectNoDifference(host.calls.count, 1)
+            first.cancel()
+        }
+    }
+
+    @Test func thePoolsOwnLimitSaysItsName() async throws {
+        try await Self.silentHost(client: {
+            $0.sessions.maximumSessions = 1
+            $0.sessions.waitingDeadline = Self.short
+        }) { host in
+            // The first call must not wait for its login, which may take longer than that.
+            _ = try await host.database.login(credentials: Credentials(user: "api", password: "secret")).firstValue()
+            let first = Call<DataAPI.CreateResponse>()
+            host.layout.createRecord().subscribe(first)
+            await until { host.calls.count == 1 }
+            let error = await host.layout.createRecord().awaitSingleResult().failure
+            let reason = try #require(error?.reason)
+            #expect(reason.contains("the limit was sessions.waitingDeadline, 0.03 seconds"), "\(reason)")
+            first.cancel()
+        }
+    }
+
+    /// Two sessions and one connection: the second call has its session, and waits for the connection of the first.
+    @Test(arguments: ["total", "connect"])
+    func aWriteThatGetsNoConnectionWasNotSent(limit: String) async throws {
+        try await Self.silentHost(client: { $0.maximumConnections = 1 }) { host in
+            let first = Call<DataAPI.CreateResponse>()
+            let error = await host.database.withSession { one in
+                host.database.withSession { other in
+                    one.addLayout("People").createRecord().subscribe(first)
+                    return other.addLayout("People")
+                        .timeouts { if limit == "total" { $0.total = Self.short } else { $0.connect = Self.short } }
+                        .createRecord()
+                }
+                // The connection is free again for the logouts.
+                .handleEvents(receiveCompletion: { _ in first.cancel() })
+                .eraseToAnyPublisher()
+            }
+            .awaitSingleResult().failure
+            expectNoDifference(error?.code, .timeout)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+            expectNoDifference(error?.isRetryable, true)
+            #expect(error?.reason.contains("waited for a connection") == true, "\(error as Any)")
+            let name = limit == "total" ? error?.reason : error?.hint
+            #expect(name?.contains("timeouts.\(limit)") == true, "\(error as Any)")
+        }
+    }
+
+    @Test func aLongScriptHasALimitOfItsOwn() async throws {
+        try await Self.silentHost { host in
+            let error = await host.layout.timeouts { $0.firstByte = Self.short }
+                .executeScript(script: "Long").awaitSingleResult().failure
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            #expect(error?.reason.contains("the limit was timeouts.firstByte, 0.03 seconds") == true, "\(error as Any)")
+        }
+    }
+
+    // MARK: Streams and transfers
+
+    /// A host whose every answer but those about sessions begins and goes no further.
+    private static func stallingHost(_ body: (ContainerHost) async throws -> Void) async throws {
+        let host = try await ContainerHost.start { _, _ in
+            [.send(ContainerHost.head("200 OK", length: 1000)), .send(#"{"response":{"data":["#)]
+        }
+        defer { host.server.stop() }
+        try await body(host)
+    }
+
+    @Test func aStreamThatStallsEndsWithItsTotal() async throws {
+        try await Self.stallingHost { host in
+            let layout = host.database().addLayout("L")
+            let error = try await Self.strike(while: "the rest of the answer") { limit in
+                await layout.timeouts { $0.total = limit }.records(FieldData.self).awaitSingleResult().failure
+            }
+            #expect(error.isRetryable && !error.outcomeIsUnknown)
+        }
+    }
+
+    @Test func aStreamThatStallsEndsWhenNothingMoves() async throws {
+        try await Self.stallingHost { host in
+            let error = await host.database().addLayout("L").timeouts { $0.idle = Self.short }
+                .records(FieldData.self).awaitSingleResult().failure
+            #expect(
+                error?.reason.contains("the rest of the answer; the limit was timeouts.idle, 0.03 seconds") == true,
+                "\(error as Any)"
+            )
+        }
+    }
+
+    @Test func aDownloadThatStallsEndsWithItsTotal() async throws {
+        try await Self.stallingHost { host in
+            let database = host.database()
+            _ = try await Self.strike(while: "the rest of the answer") { limit in
+                await database.timeouts { $0.total = limit }.download(host.url()).toMemory().awaitSingleResult().failure
+            }
+        }
+    }
+
+    @Test func aDownloadThatStallsEndsWhenNothingMoves() async throws {
+        try await Self.stallingHost { host in
+            let error = await host.database().timeouts { $0.idle = Self.short }
+                .download(host.url()).toMemory().awaitSingleResult().failure
+            #expect(
+                error?.reason.contains("the rest of the answer; the limit was timeouts.idle, 0.03 seconds") == true,
+                "\(error as Any)"
+            )
+        }
+    }
+
+    /// The record says where the content is; the content does not come.
+    @Test func allStepsOfADownloadShareItsTime() async throws {
+        let host = try await ContainerHost.start { request, _ in
+            guard !request.target.hasPrefix("/Streaming_SSL") else { return [] }
+            let port = request.headers.first(name: "Host")?.split(separator: ":").last ?? ""
+            let record =
+                #"{"data":[{"fieldData":{"Photo":"http://127.0.0.1:\#(port)/Streaming_SSL/x"},"recordId":"1","modId":"0","#
+                + #""portalData":{}}]}"#
+            return ContainerHost.json(record)
+        }
+        defer { host.server.stop() }
+        let layout = host.database().addLayout("L")
+        // The answer that is waited for may be that of the first step.
+        _ = try await Self.strike(while: "the answer", isThere: { !host.downloads.isEmpty }) { limit in
+            await layout.timeouts { $0.total = limit }
+                .downloadContainer(fieldName: "Photo", recordId: 1).toMemory().awaitSingleResult().failure
+        }
+    }
+
+    // MARK: How limits are set
+
+    @Test func limitsThatAreNotTouchedStay() {
+        var config = DataAPI.Config()
+        config.timeouts.firstByte = .seconds(7)
+        let database = DataAPI.Server(host: "fms.example.com", config: config).addDatabase("Contacts")
+        let layout = database.timeouts { $0.idle = nil }.addLayout("People").timeouts { $0.total = .seconds(2) }
+        var expected = config.timeouts
+        expected.idle = nil
+        expected.total = .seconds(2)
+        expectNoDifference(layout.database.limits.timeouts, expected)
+        expectNoDifference(database.limits.timeouts, config.timeouts)
+    }
+
+    @Test func withTheServersLimitsTheHTTPClientNeedsNoOthers() {
+        let limits = CallLimits(DataAPI.Timeouts())
+        expectNoDifference(limits.ofOneCall.next(at: .now()), nil)
+    }
+
+    @Test func theServersLimitOfTheWholeCountsFromTheFirstStepOfEachCall() {
+        var timeouts = DataAPI.Timeouts()
+        timeouts.total = .seconds(10)
+        let limits = CallLimits(timeouts)
+        let call = limits.ofOneCall
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+        expectNoDifference(call.next(at: start)?.http.total, .seconds(10))
+        expectNoDifference(call.next(at: start + .seconds(4))?.http.total, .seconds(6))
+        expectNoDifference(call.ofOneCall.next(at: start + .seconds(9))?.http.total, .seconds(1))
+        let late = call.next(at: start + .seconds(11))
+        #expect(throws: FMRest.APIError.self) { try late?.checked() }
+        // Another call has all of it.
+        expectNoDifference(limits.ofOneCall.next(at: start + .seconds(11))?.http.total, .seconds(10))
+        expectNoDifference(call.ofOtherCalls.ofOneCall.next(at: start + .seconds(11))?.http.total, .seconds(10))
+    }
+
+    @Test func aCallsOwnLimitForItsConnectionHoldsForABusyOneToo() {
+        var limits = CallLimits(DataAPI.Timeouts())
+        limits.timeouts.connect = .seconds(1)
+        expectNoDifference(limits.next(at: .now())?.http.queue, .seconds(1))
+        limits.timeouts.connect = .seconds(1000)
+        expectNoDifference(limits.next(at: .now())?.http.queue, .seconds(60))
+        limits.timeouts.connect = nil
+        expectNoDifference(limits.next(at: .now())?.http.queue, nil)
+    }
+
+    @Test func aDatabaseWithOtherLimitsIsTheSameDatabase() async throws {
+        try await World.run { world in
+            let patient = world.database.timeouts { $0.firstByte = .seconds(900) }
+            expectNoDifference(patient.addLayout("Contacts"), world.contacts)
+            expectNoDifference(Set([patient.addLayout("Contacts"), world.contacts]).count, 1)
+            _ = try await patient.getLayoutNames().firstValue()
+            _ = try await patient.getScriptNames().firstValue()
+            expectNoDifference(patient.credentials.kind, .token)
+            expectNoDifference(world.database.credentials, patient.credentials)
+            expectNoDifference(world.database.scriptList, patient.scriptList)
+            #expect(!world.database.scriptList.isEmpty && !world.database.layoutList.isEmpty)
+            _ = try await world.contacts.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 1)
+        }
+    }
+
+    /// What comes back keeps the database alive, and its end is not the end of the sessions.
+    @Test func theSessionsEndWithTheLastWhoUsesThem() async throws {
+        try await World.run { world in
+            let server = world.database.server
+            let user = world.database.identity.given
+            do {
+                let view = DataAPI.Server(host: server.host, config: server.config)
+                    .addDatabase(world.database.name, credentials: user)
+                    .timeouts { $0.total = .seconds(3600) }
+                _ = try await view.timeouts { $0.idle = nil }.getScriptNames().firstValue()
+                expectNoDifference(world.sandbox.counters.openSessions, 1)
+                _ = try await view.getScriptNames().firstValue()
+                expectNoDifference(world.sandbox.counters.logins, 1)
+            }
+            await until { world.sandbox.counters.openSessions == 0 }
+        }
+    }
+}
