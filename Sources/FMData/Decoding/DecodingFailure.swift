@@ -119,6 +119,9 @@ extension DecodingFailure {
         case DecodingError.valueNotFound(let type, let place):
             path = place.codingPath
             reason = "\(type) is not optional, and there is no value"
+        case DecodingError.keyNotFound(let key, let place) where place.underlyingError is MissingPortal:
+            path = place.codingPath + [key]
+            reason = place.debugDescription
         case DecodingError.keyNotFound(let key, let place):
             path = place.codingPath + [key]
             reason = "there is no such key; only fields on the layout are sent"

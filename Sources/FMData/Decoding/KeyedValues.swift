@@ -116,7 +116,10 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func missing(_ key: Key) -> DecodingError {
-        context?.missing(key, frame.pointee.object) ?? tooLate
+        guard let context else { return tooLate }
+        let object = frame.pointee.object
+        let portal = frame.pointee.mode == .portals ? context.missingPortal(key, object) : nil
+        return portal ?? context.missing(key, object)
     }
 
     /// The member, unless it is absent, `null` or, for a number, an empty field.

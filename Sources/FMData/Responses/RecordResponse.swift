@@ -39,13 +39,19 @@ extension DataAPI {
         /// The rows of the layout's portals; `nil` when the server sent none at all.
         public var portalData: P?
         /// FileMaker's internal id of the record: unique in its table, never used again, different in every copy of
-        /// the file. 0 when the answer does not say.
+        /// the file. An answer without it does not decode, so that no other record's id can be sent back in its place.
         public var recordId: Int
         /// The modification id: rises by one with every committed change. Send it back with an edit to have the server
-        /// refuse (code 306) when somebody else was faster.
+        /// refuse (code 306) when somebody else was faster. An answer without it does not decode.
         public var modId: Int
         /// How many rows each portal has. Absent before FileMaker Server 18.
         public var portalDataInfo: [PortalDataInfo]?
+
+        /// The names of the portals that have more rows than this response: a server sends 50 of each unless the request
+        /// says otherwise. Ask for more by ``PortalRequest/limit``. Empty before FileMaker Server 18, which does not say.
+        public var truncatedPortals: [String] {
+            (portalDataInfo ?? []).filter(\.isTruncated).map(\.name)
+        }
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(

@@ -64,7 +64,7 @@ func read<R: Decodable, P: Decodable>(
         {"response":{"scriptResult":"done","scriptError":"0","dataInfo":{"database":"Harbor","layout":"People",
         "table":"People","totalRecordCount":12,"foundCount":3,"returnedCount":2},"data":[
         {"fieldData":{"Name":"Ada \\u00e9","Age":36,"Address::City":"London"},"portalData":{"Phones":[
-        {"recordId":"7","Phones::Number":"555","modId":"2"}]},"recordId":"1","modId":"4",
+        {"recordId":"7","Phones::Number":"555","modId":"2"}],"Notes":[]},"recordId":"1","modId":"4",
         "portalDataInfo":[{"database":"Harbor","table":"Phones","foundCount":1,"returnedCount":1}]},
         {"fieldData":{"Name":"Bob","Age":"","Address::City":5},"portalData":{},"recordId":"2","modId":"0"}]},
         "messages":[{"code":"0","message":"OK"}]}
