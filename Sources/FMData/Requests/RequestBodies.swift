@@ -26,6 +26,7 @@ struct FindBody: Encodable {
 /// The body of a create or an edit: `{"fieldData":{…},"portalData":{…},"modId":"3",…}`.
 struct WriteBody<R: Encodable, P: Encodable>: Encodable {
     var record: DataAPI.EditRecord<R, P>
+    var modId: Int?
     var dateFormats: String?
 
     func encode(to encoder: any Encoder) throws {
@@ -33,7 +34,7 @@ struct WriteBody<R: Encodable, P: Encodable>: Encodable {
         let fields = FieldDataBody(record: record.record, deleteRelated: record.deleteRelated)
         try container.encode(AsFields(value: fields), forKey: "fieldData")
         try container.encodeIfPresent(record.portalData.map { AsPortals(value: $0) }, forKey: "portalData")
-        try container.encodeIfPresent(record.modId.map { String($0) }, forKey: "modId")
+        try container.encodeIfPresent(modId.map { String($0) }, forKey: "modId")
         try container.encodeIfPresent(record.options, forKey: "options")
         try container.encodeIfPresent(dateFormats, forKey: "dateformats")
         try container.encode(scripts: record.script)

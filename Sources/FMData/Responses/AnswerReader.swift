@@ -45,7 +45,9 @@ final class AnswerReader: Sendable {
             throw misshapen(answer, error)
         }
         contexts.give(reader.retire())
-        return response
+        guard var carrier = response as? any DataAPI.MessageCarrying else { return response }
+        carrier.messages = messages
+        return carrier as? Response ?? response
     }
 
     /// Throws what FileMaker reports.

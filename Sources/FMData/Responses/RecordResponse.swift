@@ -107,9 +107,17 @@ extension DataAPI.Record: Identifiable {
 ///         }
 ///     }
 ///
-/// The server sends both ids as text; they decode from text or number. FileMaker Server 17 sends rows without `modId`:
-/// declare it optional by leaving this protocol out, if such a server matters.
+/// Each of the two ids may be declared as `Int` or as `String`, whichever the program likes: the server sends both as text, and
+/// they decode from text or number. FileMaker Server 17 sends rows without `modId`: declare it optional, `Int?` or `String?`,
+/// if such a server matters.
 public protocol DataAPIPortalRecord: Decodable {
-    var recordId: Int { get }
-    var modId: Int { get }
+    /// `Int`, `String` or an optional of one of them; inferred from the property.
+    associatedtype RecordID: DataAPI.RecordIdentifier
+    /// `Int`, `String` or an optional of one of them; inferred from the property.
+    associatedtype ModID: DataAPI.RecordIdentifier
+
+    /// FileMaker's internal id of the related record.
+    var recordId: RecordID { get }
+    /// The related record's modification id.
+    var modId: ModID { get }
 }

@@ -19,6 +19,8 @@ extension DataAPI {
         public var scriptResultPreSort: String?
         /// Last error of the script that ran before the sort.
         public var scriptErrorPreSort: String?
+        /// FileMaker's messages; see ``MessageCarrying``. None where the results came with another response, which has them.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
@@ -38,7 +40,12 @@ extension DataAPI {
         }
 
         /// `true` when no script left a trace.
-        public var isEmpty: Bool { self == ScriptResponse() }
+        public var isEmpty: Bool {
+            [
+                scriptResult, scriptError, scriptResultPreRequest, scriptErrorPreRequest, scriptResultPreSort,
+                scriptErrorPreSort,
+            ].allSatisfy { $0 == nil }
+        }
     }
 }
 

@@ -15,7 +15,18 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
     /// `GET …/layouts/{layout}/metadata`.
     public func getLayoutMetadata(recordId: Int? = nil) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        database.perform { .layoutMetadata(of: self, recordId: recordId) }
+        getLayoutMetadata(GivenNumber(recordId))
+    }
+
+    /// The layout's fields, portals and value lists, for a record whose id is a text. One that is no number fails with
+    /// ``FMRest/APIError/Code/invalidRequest``.
+    @_disfavoredOverload
+    public func getLayoutMetadata(recordId: String?) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+        getLayoutMetadata(GivenNumber(text: recordId))
+    }
+
+    private func getLayoutMetadata(_ recordId: GivenNumber) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+        database.perform { .layoutMetadata(of: self, recordId: try recordId.checked("A record id")) }
             .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                 guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                 return database.perform { .oldLayoutMetadata(of: self) }

@@ -83,7 +83,7 @@ extension DataAPI.Layout {
                 let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
                 if let parameter, let text {
                     if parameter.isConfidential { return runByFind(script, parameter: text) }
-                    if try server.target(of: call).utf8.count > Self.longestTarget {
+                    if try server.target(of: call).utf8.count > DataAPIRequest<DataAPI.ScriptResponse>.longestTarget {
                         return runByFind(script, parameter: text)
                             .catch { error in
                                 // The script has not run; the server may take a longer URL than it promises.
@@ -100,9 +100,6 @@ extension DataAPI.Layout {
         }
         .eraseToAnyPublisher()
     }
-
-    /// In bytes. The guide asks to keep URIs at or below 2,000 characters.
-    private static var longestTarget: Int { 2_000 }
 
     /// The way for parameters that must not be in a URL.
     ///
@@ -136,7 +133,11 @@ extension DataAPI.Layout {
                 guard error.fileMakerCode == .noRecordsMatch else { return error }
                 return .noBody("The layout \"\(self.name)\" shows no record, so the script did not run.")
             }
-            .map { $0.scriptResponse ?? DataAPI.ScriptResponse() }
+            .map { answer in
+                var response = answer.scriptResponse ?? DataAPI.ScriptResponse()
+                response.messages = answer.messages
+                return response
+            }
             .eraseToAnyPublisher()
     }
 }
