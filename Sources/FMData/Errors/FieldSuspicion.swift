@@ -42,6 +42,10 @@ struct FieldSuspicion {
         error.portals = missingPortals(metadata, fields)
         if !fields.isEmpty { error.add(sentence(about: fields)) }
         if !error.portals.isEmpty { error.add(sentence(aboutPortals: error.portals, metadata)) }
+        if code == .dateInvalid, isDateAsTimestamp(fields, byName) {
+            error.hint =
+                "A Date is written as a timestamp, which a date field refuses: declare FMDate, or @FMDateOnly var … : Date."
+        }
         return error
     }
 
@@ -76,6 +80,10 @@ struct FieldSuspicion {
 
     private static func list(_ names: [String], _ noun: String) -> String {
         "\(names.count == 1 ? noun : noun + "s") " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    private func isDateAsTimestamp(_ fields: [String], _ shown: [String: Field]) -> Bool {
+        named.contains { $0.isTimestamp && fields.contains($0.name) && Self.field($0.name, in: shown)?.result == .date }
     }
 
     private func sentence(about fields: [String]) -> String {

@@ -7,6 +7,8 @@ struct NamedField: Hashable, Sendable {
     var name: String
     /// Whether it was sent with an empty value, so that a field that must not be empty is not satisfied.
     var isEmpty = false
+    /// Whether it was sent with what looks like a timestamp, as a `Date` is written.
+    var isTimestamp = false
 }
 
 /// The portals that a request names: what "Field is missing" can be about as well.
@@ -71,11 +73,24 @@ extension DataAPIRequest {
     }
 
     private static func fields(of object: [String: Any]) -> [NamedField] {
-        object.sorted { $0.key < $1.key }.map { NamedField(name: $0.key, isEmpty: $0.value as? String == "") }
+        object.sorted { $0.key < $1.key }.map { name, value in
+            let text = value as? String
+            return NamedField(name: name, isEmpty: text == "", isTimestamp: text?.looksLikeTimestamp == true)
+        }
     }
 
     private static func sortFields(_ json: Any) -> [NamedField] {
         (json as? [[String: Any]] ?? []).compactMap { $0["fieldName"] as? String }.map { NamedField(name: $0) }
+    }
+}
+
+extension String {
+    /// A date of whatever form, a space or a `T`, and hours, minutes and seconds.
+    fileprivate var looksLikeTimestamp: Bool {
+        guard let separator = lastIndex(where: { $0 == " " || $0 == "T" }),
+            self[..<separator].contains(where: \.isNumber)
+        else { return false }
+        return FMTime(self[index(after: separator)...], format: .us) != nil
     }
 }
 

@@ -173,12 +173,12 @@ extension DataAPIRequest.Body {
     /// A user's record, by FileMaker's rules or by the encoder of the configuration.
     fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
         let config = layout.database.server.config
+        let encoder = FMEncoder(options: config.encoding, recordEncoder: config.encoder)
         let body = WriteBody(
             record: record,
             modId: try record.givenModId.checked("A modId"),
             dateFormats: layout.dateFormats
         )
-        if let encoder = config.encoder { return .json(ByteBuffer(data: try encoder.encode(body))) }
-        return .json(ByteBuffer(bytes: try FMEncoder(options: config.encoding).encode(body)))
+        return .json(ByteBuffer(bytes: try encoder.encode(body)))
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 public import OpenCombine
 
 extension DataAPI.Layout {
@@ -168,7 +167,6 @@ extension DataAPI.ScriptResponse {
         if let text = scriptResult as? Value { return text }
         // What returns nothing is `null`: right for an optional, and an error that names the type for all others.
         let json = scriptResult ?? "null"
-        if let decoder = config.decoder { return try decoder.decode(type, from: Data(json.utf8)) }
         return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))
     }
 }

@@ -208,7 +208,9 @@ func read<R: Decodable, P: Decodable>(
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         decoder.dateDecodingStrategy = .secondsSince1970
-        var reader = RecordResponseReader<Dated, [String: [[String: String]]]>(decoder: decoder)
+        var reader = RecordResponseReader<Dated, [String: [[String: String]]]>(
+            context: DecodingContext(recordDecoder: decoder)
+        )
         let json = """
             {"response":{"data":[{"fieldData":{"iso_date":5},"portalData":{"p":[{"x":"y"}]},"recordId":"1","modId":"2"}]},
             "messages":[{"code":"0"}]}
