@@ -118,6 +118,13 @@ let package = Package(
             path: "Examples/MultiServer",
             swiftSettings: settings
         ),
+        // A program as its author would keep it, in a package of its own: here so that CI need not build everything twice.
+        .executableTarget(
+            name: "ancestor-program",
+            dependencies: ["FMData", openCombine],
+            path: "Tests/AncestorProgram/Sources/AncestorProgram",
+            swiftSettings: strict
+        ),
         .target(
             name: "FMTestSupport",
             dependencies: [

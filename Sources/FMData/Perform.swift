@@ -77,19 +77,19 @@ extension DataAPI.Database {
         }
     }
 
-    /// Fails with an error that says which of the request's fields it is about, where FileMaker's does not: the layout's
-    /// metadata are fetched for it, by the same sessions. When they cannot be had the error stays as it is.
+    /// Fails with an error that says which of the request's fields and portals it is about, where FileMaker's does not: the
+    /// layout's metadata are fetched for it, by the same sessions. When they cannot be had the error says what it can without.
     private func namingFields<Response, Value>(
         in error: FMRest.APIError,
         of request: DataAPIRequest<Response>,
         _ limits: CallLimits
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        guard let suspicion = FieldSuspicion(error, about: request), let layout = request.layout else {
+        guard let suspicion = FieldSuspicion(error, about: request) else {
             return Fail(error: error).eraseToAnyPublisher()
         }
-        return DataAPI.Database(self, limits: limits).addLayout(layout).getLayoutMetadata()
+        return DataAPI.Database(self, limits: limits).addLayout(suspicion.layoutToAsk).getLayoutMetadata()
             .map { suspicion.naming(fieldsOn: $0) }
-            .replaceError(with: error)
+            .replaceError(with: suspicion.namingPortalsAlone)
             .setFailureType(to: FMRest.APIError.self)
             .flatMap { Fail(error: $0) }
             .eraseToAnyPublisher()

@@ -28,7 +28,9 @@ import Testing
                     hasSample = true
                 } else if line == "```" || line == "-->" {
                     isInSample = false
-                } else if isInSample, line.contains("print("), let comment = line.range(of: ") *// ", options: .regularExpression) {
+                } else if isInSample, line.contains("print("),
+                    let comment = line.range(of: ") *// ", options: .regularExpression)
+                {
                     claims.append(String(line[comment.upperBound...]))
                 }
             }

@@ -35,6 +35,8 @@ final class DecodingContext {
     let options: DecodingOptions
     let rules: Rules
     let userInfo: [CodingUserInfoKey: any Sendable]
+    /// The user's own, for records; see ``isForeign(_:_:)``.
+    let recordDecoder: JSONDecoder?
     // A context belongs to one reader and is touched by one call at a time, and no access to these properties calls code of
     // anybody else's: checks for overlapping accesses, which cost a few percent of all decoding, could find none.
 
@@ -61,12 +63,14 @@ final class DecodingContext {
     init(
         document: JSONDocument,
         options: DecodingOptions,
-        userInfo: [CodingUserInfoKey: any Sendable]
+        userInfo: [CodingUserInfoKey: any Sendable],
+        recordDecoder: JSONDecoder?
     ) {
         self.document = document
         self.options = options
         self.userInfo = userInfo
-        rules = Rules(options)
+        self.recordDecoder = recordDecoder
+        rules = recordDecoder == nil ? Rules(options) : Rules(options).union(.recordDecoder)
         let format = options.values.format
         layouts = (format.date.fixedLayout, format.time.fixedLayout, format.timestamp.fixedLayout)
         wallClock = WallClock(timeZone: options.values.timeZone)
@@ -75,9 +79,15 @@ final class DecodingContext {
     /// A context that has read nothing yet.
     convenience init(
         options: DecodingOptions = DecodingOptions(),
-        userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        recordDecoder: JSONDecoder? = nil
     ) {
-        self.init(document: JSONDocument(limits: options.limits), options: options, userInfo: userInfo)
+        self.init(
+            document: JSONDocument(limits: options.limits),
+            options: options,
+            userInfo: userInfo,
+            recordDecoder: recordDecoder
+        )
     }
 
     deinit {
@@ -98,7 +108,12 @@ final class DecodingContext {
 
     /// A context for the bytes that this one has not read, for when somebody keeps hold of this one.
     func continuation() -> DecodingContext {
-        DecodingContext(document: document.continuation(), options: options, userInfo: userInfo)
+        DecodingContext(
+            document: document.continuation(),
+            options: options,
+            userInfo: userInfo,
+            recordDecoder: recordDecoder
+        )
     }
 
     /// The value on the tape is going to be decoded.
@@ -274,6 +289,7 @@ extension DecodingContext {
         static let absentPortalsAreEmpty = Rules(rawValue: 128)
         static let keysWithoutTable = Rules(rawValue: 256)
         static let customKeys = Rules(rawValue: 512)
+        static let recordDecoder = Rules(rawValue: 1024)
 
         init(rawValue: UInt16) {
             self.rawValue = rawValue

@@ -14,19 +14,27 @@ final class DecodingContexts: @unchecked Sendable {
 
     let options: DecodingOptions
     let userInfo: [CodingUserInfoKey: any Sendable]
+    private let recordDecoder: JSONDecoder?
     private let lock = NSLock()
     private var spares: [DecodingContext] = []
 
-    init(options: DecodingOptions, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    /// - Parameter recordDecoder: the user's own, for records.
+    init(
+        options: DecodingOptions,
+        userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        recordDecoder: JSONDecoder? = nil
+    ) {
         self.options = options
         self.userInfo = userInfo
+        self.recordDecoder = recordDecoder
     }
 
     /// How many wait for the next answer: for tests.
     var spareCount: Int { lock.withLock { spares.count } }
 
     func take() -> DecodingContext {
-        lock.withLock { spares.popLast() } ?? DecodingContext(options: options, userInfo: userInfo)
+        lock.withLock { spares.popLast() }
+            ?? DecodingContext(options: options, userInfo: userInfo, recordDecoder: recordDecoder)
     }
 
     /// Keeps a context after a whole answer, unless somebody holds it, one of its decoders or of its containers.

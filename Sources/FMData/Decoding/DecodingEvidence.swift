@@ -27,7 +27,7 @@ struct DecodingEvidence {
             path = prefix
             return
         }
-        path = isForeign ? prefix + error.path : error.path
+        path = error.path
         let inside = path.dropFirst(prefix.count)
         let node = context.node(at: inside)
         let cause = error.statedCause ?? error.presumedCause(found: node.map { context.entry($0).found })
@@ -57,7 +57,7 @@ extension DecodingError {
     }
 
     /// The cause that FMData's own decoder put below its error.
-    fileprivate var statedCause: DecodingCause? {
+    var statedCause: DecodingCause? {
         switch self {
         case .typeMismatch(_, let place), .valueNotFound(_, let place), .keyNotFound(_, let place),
             .dataCorrupted(let place):

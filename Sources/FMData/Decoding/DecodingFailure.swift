@@ -142,6 +142,9 @@ extension DecodingFailure {
             self.init(error, source: source)
             return
         }
+        var source = source
+        // Errors of the library's own decoder state their cause.
+        source.isForeign = context.recordDecoder != nil && (error as? DecodingError)?.statedCause == nil
         let evidence = DecodingEvidence(error, in: context, isForeign: source.isForeign)
         self.init(error, evidence, source: source, root: root, rules: context.rules, recordNumber: recordNumber)
     }

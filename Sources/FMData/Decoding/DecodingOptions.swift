@@ -26,8 +26,9 @@ public struct DecodingOptions: Sendable {
     /// An array reads the repetitions `name(1)`, `name(2)` … of a field by the key `name`, and a single value the first
     /// of them. Empty repetitions at the end are left out unless the elements are texts or optional. On by default.
     public var repetitions = true
-    /// A portal that `portalData` lacks is an empty array, since a layout that loses a portal has no rows to show. On by
-    /// default; off, its key is missing.
+    /// In an answer without any portal, where the layout has none or the request asked for none, a portal is an empty array.
+    /// On by default; off, its key is missing. Where an answer has other portals, one that it lacks is always an error that
+    /// names them: a server sends a portal without rows as an empty array. Declare a portal optional that may be absent.
     public var absentPortalsAreEmpty = true
     /// How the name of a field finds its coding key.
     public var keys = KeyStrategy.exact

@@ -166,6 +166,7 @@ extension DecodingContext {
     // MARK: Any type
 
     func decode<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T {
+        if isForeign(node, mode) { return try decodeForeign(type, node) }
         if type == String.self { return cast(try string(node, mode)) }
         if type == FieldValue.self { return cast(try fieldValue(node)) }
         if type == Date.self, mode == .fields, rules.contains(.datesFromText) { return cast(try date(node)) }

@@ -101,9 +101,11 @@ extension DecodingContext {
 
     // MARK: Portals
 
-    /// The rows of a portal that is not there.
+    /// The rows of a portal in an answer without portals. Where there are others, the key is more likely to be a wrong one.
     func absentList(_ type: Any.Type, _ key: some CodingKey, _ object: UInt32, _ mode: Mode) -> UInt32? {
-        guard mode == .portals, rules.contains(.absentPortalsAreEmpty), type is any ListValue.Type else { return nil }
+        guard mode == .portals, document[object].length == 0, rules.contains(.absentPortalsAreEmpty),
+            type is any ListValue.Type
+        else { return nil }
         return add(.list(parent: object, key: DecodingKey(key.stringValue), elements: []))
     }
 

@@ -103,11 +103,6 @@ final class JSONDocument {
 
     // MARK: Content
 
-    /// The value that was read last, as it stands in the text.
-    var valueBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes + valueStart, count: position - valueStart)
-    }
-
     /// The content of a string, key or number, as it stands in the text.
     @inline(__always)
     func content(_ entry: JSONTape.Entry) -> UnsafeBufferPointer<UInt8> {

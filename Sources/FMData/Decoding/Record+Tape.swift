@@ -23,9 +23,9 @@ extension DataAPI.Record where R: Decodable, P: Decodable {
 
         fieldData = try context.decode(R.self, try value(members.fieldData, "fieldData"), .fields)
         portalData = isPresent(members.portalData) ? try context.decode(P.self, members.portalData, .portals) : nil
-        // Every server sends both; a proxy in between may leave them out, and the rest is still a record.
-        recordId = isPresent(members.recordId) ? try context.wireInteger(members.recordId) : 0
-        modId = isPresent(members.modId) ? try context.wireInteger(members.modId) : 0
+        // Every server sends both. What an edit is addressed to and checked against is not made up.
+        recordId = try context.wireInteger(try value(members.recordId, "recordId"))
+        modId = try context.wireInteger(try value(members.modId, "modId"))
         portalDataInfo =
             isPresent(members.portalDataInfo)
             ? try context.decode([DataAPI.PortalDataInfo].self, members.portalDataInfo, .plain) : nil

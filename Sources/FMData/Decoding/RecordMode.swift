@@ -11,12 +11,19 @@ struct AsPortals<Value> {
 
 extension AsFields: Decodable where Value: Decodable {
     init(from decoder: any Decoder) throws {
-        value = try Value(from: (decoder as? ValueDecoder)?.with(.fields) ?? decoder)
+        value = try decoder.decode(as: .fields)
     }
 }
 
 extension AsPortals: Decodable where Value: Decodable {
     init(from decoder: any Decoder) throws {
-        value = try Value(from: (decoder as? ValueDecoder)?.with(.portals) ?? decoder)
+        value = try decoder.decode(as: .portals)
+    }
+}
+
+extension Decoder {
+    fileprivate func decode<Value: Decodable>(as mode: DecodingContext.Mode) throws -> Value {
+        guard let own = self as? ValueDecoder else { return try Value(from: self) }
+        return try own.context.decode(Value.self, own.node, mode)
     }
 }

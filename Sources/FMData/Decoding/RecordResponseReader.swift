@@ -10,10 +10,6 @@
 struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
-    /// Makes a record out of its JSON text, instead of FMData's own decoder.
-    typealias RecordDecoding = (UnsafeRawBufferPointer) throws -> Record
-
-    private let decodeRecord: RecordDecoding?
     private var cutter: RecordCutter
 
     /// Records that were taken.
@@ -24,14 +20,12 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     /// Where the records come from; `nil` until that part has arrived, which is before the first record as a rule.
     var dataInfo: DataAPI.DataInfo? { cutter.dataInfo }
 
-    /// - Parameter decodeRecord: For a `JSONDecoder` of the user's; see ``init(decoder:options:)``.
-    init(options: DecodingOptions = DecodingOptions(), decodeRecord: RecordDecoding? = nil) {
-        self.init(context: DecodingContext(options: options), decodeRecord: decodeRecord)
+    init(options: DecodingOptions = DecodingOptions()) {
+        self.init(context: DecodingContext(options: options))
     }
 
     /// A reader that works with a context of ``DecodingContexts``.
-    init(context: DecodingContext, decodeRecord: RecordDecoding? = nil) {
-        self.decodeRecord = decodeRecord
+    init(context: DecodingContext) {
         cutter = RecordCutter(context)
     }
 
@@ -77,15 +71,9 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     private mutating func takeRecord() throws(DecodingFailure) -> Record {
         defer { cutter.endRecord() }
         do {
-            if let decodeRecord { return try decodeRecord(cutter.context.document.valueBytes) }
             return try Record(readFrom: cutter.context)
         } catch {
-            throw DecodingFailure(
-                error,
-                in: cutter.context,
-                recordNumber: cutter.recordCount,
-                source: DecodingAccount.Source(isAnswer: true, isForeign: decodeRecord != nil)
-            )
+            throw DecodingFailure(error, in: cutter.context, recordNumber: cutter.recordCount)
         }
     }
 }

@@ -4,10 +4,17 @@ import Foundation
 final class EncodingContext {
     let options: EncodingOptions
     let userInfo: [CodingUserInfoKey: any Sendable]
+    private let recordEncoder: JSONEncoder?
+    private lazy var identityNames = Result { try recordEncoder?.identityNames() ?? [:] }
 
-    init(options: EncodingOptions, userInfo: [CodingUserInfoKey: any Sendable]) {
+    /// - Parameter recordEncoder: the user's own, for the fields of records and of portal rows.
+    init(options: EncodingOptions, userInfo: [CodingUserInfoKey: any Sendable], recordEncoder: JSONEncoder? = nil) {
         self.options = options
-        self.userInfo = userInfo.merging([.fileMakerFormat: options.values.format]) { given, _ in given }
+        self.recordEncoder = recordEncoder
+        let own: [CodingUserInfoKey: any Sendable] = [
+            .fileMakerFormat: options.values.format, .fileMakerTimeZone: options.values.timeZone,
+        ]
+        self.userInfo = userInfo.merging(own) { given, _ in given }
     }
 
     /// The name of a member by its coding key.
@@ -62,6 +69,11 @@ final class EncodingContext {
         _ mode: EncodingMode,
         _ path: [any CodingKey]
     ) throws {
+        if let recordEncoder, mode.holdsFields {
+            // What is inside never comes here: that encoder writes it.
+            let names = mode == .fields ? [:] : try identityNames.get()
+            return try node.take(recordEncoder.encode(value), from: type(of: value), renaming: names, path)
+        }
         let format = options.values.format
         switch value {
         case let text as String: encode(text, into: node, mode)
@@ -69,11 +81,7 @@ final class EncodingContext {
         case let number as Decimal:
             guard number.isFinite else { throw failure("a number that is not finite", path) }
             node.content = .literal(number.description)
-        case let date as Date where mode.holdsFields:
-            guard let timestamp = FMTimestamp(date, in: options.values.timeZone) else {
-                throw failure("a date outside the years 1 to 9999", path)
-            }
-            node.content = .text(timestamp.text(format))
+        case let date as Date where mode.holdsFields: node.content = .text(try text(date, format, path))
         case let date as FMDate: node.content = .text(date.text(format))
         case let time as FMTime: node.content = .text(time.text(format))
         case let timestamp as FMTimestamp: node.content = .text(timestamp.text(format))
@@ -81,6 +89,16 @@ final class EncodingContext {
         case let data as Data: node.content = .text(data.base64EncodedString())
         default: try value.encode(to: ValueEncoder(context: self, node: node, mode: mode, codingPath: path))
         }
+    }
+
+    private func text(_ date: Date, _ format: ValueFormat, _ path: [any CodingKey]) throws(EncodingFailure) -> String {
+        guard options.dates != .refuse else {
+            throw failure("a Date may be meant for a date or a timestamp: use FMDate, @FMDateOnly or FMTimestamp", path)
+        }
+        guard let timestamp = FMTimestamp(date, in: options.values.timeZone) else {
+            throw failure("a date outside the years 1 to 9999", path)
+        }
+        return options.dates == .days ? timestamp.date.text(format) : timestamp.text(format)
     }
 
     func failure(_ reason: String, _ path: [any CodingKey]) -> EncodingFailure {

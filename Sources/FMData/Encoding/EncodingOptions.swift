@@ -6,6 +6,8 @@ public struct EncodingOptions: Sendable {
     public var nilValues = NilValues.empty
     /// What becomes of line breaks in texts.
     public var lineBreaks = LineBreaks.asTheyAre
+    /// What a `Date` becomes in a record or portal row.
+    public var dates = Dates.timestamps
     /// How coding keys become the names of fields.
     public var keys = KeyStrategy.exact
 
@@ -22,6 +24,18 @@ public struct EncodingOptions: Sendable {
         case empty
         /// The field is left out and keeps its value; in a new record it gets its auto-entered one.
         case omit
+    }
+
+    /// What a `Date` becomes. It is read from fields of both kinds, and does not know from which: a timestamp that is written
+    /// to a date field is refused (code 500). Types that say what they are serve both: ``FMDate`` and ``FMTimestamp``, and
+    /// `@FMDateOnly var born: Date` for a single date field.
+    public enum Dates: Hashable, Sendable {
+        /// The text of a timestamp, right for timestamp fields.
+        case timestamps
+        /// The text of the day that it is in ``ValueOptions/timeZone``, right for date fields.
+        case days
+        /// Neither: the request fails with ``FMRest/APIError/Code/encoding``, so that each type has to say what it is.
+        case refuse
     }
 
     /// What becomes of line feeds (`\n`). FileMaker ends lines with a carriage return (`\r`); a line feed is stored as a

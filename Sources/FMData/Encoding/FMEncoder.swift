@@ -1,3 +1,5 @@
+import Foundation
+
 /// Writes any `Encodable` value as JSON, by FileMaker's rules where it is a record: booleans are 1 and 0, dates are texts in
 /// the request's format, numbers keep all their digits, `nil` clears a field, and an array fills the repetitions `name(1)`,
 /// `name(2)` … of its field.
@@ -8,6 +10,8 @@ public struct FMEncoder: Sendable {
     public var options: EncodingOptions
     /// What `Encoder.userInfo` holds.
     public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// A `JSONEncoder` of the user's, for the fields of records and of portal rows.
+    private var recordEncoder: JSONEncoder?
 
     /// - Parameters:
     ///   - options: How values are written.
@@ -15,6 +19,12 @@ public struct FMEncoder: Sendable {
     public init(options: EncodingOptions = EncodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.options = options
         self.userInfo = userInfo
+    }
+
+    /// An encoder that leaves records to another one, if there is one.
+    init(options: EncodingOptions, recordEncoder: JSONEncoder?) {
+        self.init(options: options)
+        self.recordEncoder = recordEncoder
     }
 
     /// Plain JSON.
@@ -40,7 +50,7 @@ public struct FMEncoder: Sendable {
     }
 
     private func encode(_ value: some Encodable, _ mode: EncodingMode) throws(EncodingFailure) -> [UInt8] {
-        let context = EncodingContext(options: options, userInfo: userInfo)
+        let context = EncodingContext(options: options, userInfo: userInfo, recordEncoder: recordEncoder)
         let node = EncodedNode()
         do {
             try context.encode(value, into: node, mode, [])

@@ -22,7 +22,8 @@ extension FMRest.APIError: CustomReflectable {
     public var customMirror: Mirror {
         let children: [(String, Any?)] = [
             ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason), ("hint", hint),
-            ("fields", fields.isEmpty ? nil : fields), ("scriptFailure", scriptFailure),
+            ("fields", fields.isEmpty ? nil : fields), ("portals", portals.isEmpty ? nil : portals),
+            ("scriptFailure", scriptFailure),
             ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus), ("contentType", contentType),
             ("request", request), ("outcomeIsUnknown", outcomeIsUnknown),
             ("underlying", underlying.map { "\(type(of: $0))" }),

@@ -30,6 +30,9 @@ extension FMRest {
         /// not on the layout, for 201 and 500 to 513 those that can be meant. For ``Code/decoding`` the field, or else the
         /// portal, that could not be read or is missing. Empty when it does not tell.
         public var fields: [String] = []
+        /// The portals that a 102 is about, as far as comparing the request with the layout tells. Empty when it does not
+        /// tell.
+        public var portals: [String] = []
         /// The script that failed, when ``code`` is ``Code/script``.
         public var scriptFailure: DataAPI.ScriptFailure?
         /// Whether the server may have carried out the request although no (good) answer came: a write that ends so

@@ -1,6 +1,7 @@
 import FMHTTP
 
-/// Which of the fields of a failed request its error can be about: "Field is missing" and the validation codes do not say.
+/// Which of the fields and portals of a failed request its error can be about: "Field is missing" and the validation codes do not
+/// say.
 struct FieldSuspicion {
     private typealias Field = DataAPI.Layout.LayoutMetaData.FieldMetaData
 
@@ -8,6 +9,7 @@ struct FieldSuspicion {
     private let code: FileMakerErrorCode
     private let layout: String
     private let named: [NamedField]
+    private let portals: NamedPortals
 
     /// `nil` for an error that is about no field, and for a request that names none.
     init?<Response>(_ error: FMRest.APIError, about request: DataAPIRequest<Response>) {
@@ -15,24 +17,73 @@ struct FieldSuspicion {
             code != .recordModifiedElsewhere, let layout = request.layout
         else { return nil }
         let named = request.namedFields
+        let portals = code == .fieldMissing ? request.namedPortals : NamedPortals(names: [])
         // A new record fails for a field that was not sent as well.
-        guard !named.isEmpty || code == .valueRequired && request.method == .POST else { return nil }
+        guard !named.isEmpty || !portals.names.isEmpty || code == .valueRequired && request.method == .POST
+        else { return nil }
         self.error = error
         self.code = code
         self.layout = layout
         self.named = named
+        self.portals = portals
     }
 
-    /// The error, with the fields in ``FMRest/APIError/fields`` and in its reason.
+    /// The layout whose fields and portals tell more.
+    var layoutToAsk: String { named.isEmpty ? portals.layout ?? layout : layout }
+
+    /// The error, with the fields in ``FMRest/APIError/fields``, the portals in ``FMRest/APIError/portals`` and both in its
+    /// reason.
     func naming(fieldsOn metadata: DataAPI.Layout.LayoutMetaData) -> FMRest.APIError {
         let shown = metadata.fieldMetaData + metadata.portalMetaData.values.joined()
         let byName = Dictionary(shown.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         let fields = code == .fieldMissing ? missing(byName) : suspects(metadata, byName)
-        guard !fields.isEmpty else { return error }
         var error = error
         error.fields = fields
-        error.reason += (error.reason.hasSuffix(".") ? " " : ": ") + sentence(about: fields)
+        error.portals = missingPortals(metadata, fields)
+        if !fields.isEmpty { error.add(sentence(about: fields)) }
+        if !error.portals.isEmpty { error.add(sentence(aboutPortals: error.portals, metadata)) }
+        if code == .dateInvalid, isDateAsTimestamp(fields, byName) {
+            error.hint =
+                "A Date is written as a timestamp, which a date field refuses: declare FMDate, or @FMDateOnly var … : Date."
+        }
         return error
+    }
+
+    /// The error as it is when the layout cannot be asked, with the portals that it can be about.
+    var namingPortalsAlone: FMRest.APIError {
+        guard named.isEmpty, !portals.names.isEmpty else { return error }
+        var error = error
+        error.portals = portals.names
+        error.add("the request asks for \(Self.list(portals.names, "portal")).")
+        return error
+    }
+
+    /// The portals that are not on the layout. One that shapes the answer instead has not been asked while there are fields to
+    /// look at: then all of them may be meant, unless a field explains the error.
+    private func missingPortals(_ metadata: DataAPI.Layout.LayoutMetaData, _ missingFields: [String]) -> [String] {
+        guard layoutToAsk == (portals.layout ?? layout) else { return missingFields.isEmpty ? portals.names : [] }
+        let shown = Set(metadata.portalMetaData.keys.map { $0.lowercased() })
+        // FileMaker Server 17 says nothing of portals.
+        guard !shown.isEmpty || missingFields.isEmpty else { return [] }
+        return portals.names.filter { !shown.contains($0.lowercased()) }
+    }
+
+    private func sentence(aboutPortals names: [String], _ metadata: DataAPI.Layout.LayoutMetaData) -> String {
+        let list = Self.list(names, "portal")
+        guard layoutToAsk == (portals.layout ?? layout) else {
+            return "the layout \"\(portals.layout ?? layout)\" may lack \(list)."
+        }
+        let shown = metadata.portalMetaData.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+        return "\(list) \(names.count == 1 ? "is" : "are") not on layout \"\(layoutToAsk)\""
+            + (shown.isEmpty ? "." : ", which has \(shown).")
+    }
+
+    private static func list(_ names: [String], _ noun: String) -> String {
+        "\(names.count == 1 ? noun : noun + "s") " + names.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    private func isDateAsTimestamp(_ fields: [String], _ shown: [String: Field]) -> Bool {
+        named.contains { $0.isTimestamp && fields.contains($0.name) && Self.field($0.name, in: shown)?.result == .date }
     }
 
     private func sentence(about fields: [String]) -> String {
@@ -89,6 +140,13 @@ struct FieldSuspicion {
             plain = plain[..<open]
         }
         return String(plain)
+    }
+}
+
+extension FMRest.APIError {
+    /// Goes on with what is known besides.
+    fileprivate mutating func add(_ sentence: String) {
+        reason += (reason.hasSuffix(".") ? " " : ": ") + sentence
     }
 }
 

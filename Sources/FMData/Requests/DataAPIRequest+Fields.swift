@@ -7,15 +7,42 @@ struct NamedField: Hashable, Sendable {
     var name: String
     /// Whether it was sent with an empty value, so that a field that must not be empty is not satisfied.
     var isEmpty = false
+    /// Whether it was sent with what looks like a timestamp, as a `Date` is written.
+    var isTimestamp = false
+}
+
+/// The portals that a request names: what "Field is missing" can be about as well.
+struct NamedPortals: Hashable, Sendable {
+    /// Those asked for, and those written to, each once.
+    var names: [String]
+    /// The layout whose portals those asked for are; `nil` for the layout of the request itself.
+    var layout: String?
 }
 
 extension DataAPIRequest {
     /// The layout that the request goes through; `nil` when it goes through none.
     var layout: String? { path.layout }
 
-    /// Whether ``namedFields`` can be of use: known without reading what is sent. Reads of records by position or id name none.
+    /// Whether ``namedFields`` and ``namedPortals`` can be of use: known without reading what is sent. Plain reads of records
+    /// by position or id name none.
     var mayNameFields: Bool {
-        if case .none = body { path.container != nil || query.contains { $0.name == "_sort" } } else { true }
+        guard case .none = body else { return true }
+        return path.container != nil || query.contains { $0.name == "_sort" || $0.name == "portal" }
+    }
+
+    /// The portals that the request names, each once, read from what is sent.
+    var namedPortals: NamedPortals {
+        let parameters = Dictionary(query.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        var asked = parameters["portal"].flatMap { try? JSONSerialization.object(ByteBuffer(string: $0)) } as? [String]
+        var layout = parameters["layout.response"]
+        var written: [String] = []
+        if case .json(let bytes) = body, let object = try? JSONSerialization.object(bytes) as? [String: Any] {
+            asked = object["portal"] as? [String]
+            layout = object["layout.response"] as? String
+            written = (object["portalData"] as? [String: Any] ?? [:]).keys.sorted()
+        }
+        var seen: Set<String> = []
+        return NamedPortals(names: ((asked ?? []) + written).filter { seen.insert($0).inserted }, layout: layout)
     }
 
     /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal rows,
@@ -46,11 +73,24 @@ extension DataAPIRequest {
     }
 
     private static func fields(of object: [String: Any]) -> [NamedField] {
-        object.sorted { $0.key < $1.key }.map { NamedField(name: $0.key, isEmpty: $0.value as? String == "") }
+        object.sorted { $0.key < $1.key }.map { name, value in
+            let text = value as? String
+            return NamedField(name: name, isEmpty: text == "", isTimestamp: text?.looksLikeTimestamp == true)
+        }
     }
 
     private static func sortFields(_ json: Any) -> [NamedField] {
         (json as? [[String: Any]] ?? []).compactMap { $0["fieldName"] as? String }.map { NamedField(name: $0) }
+    }
+}
+
+extension String {
+    /// A date of whatever form, a space or a `T`, and hours, minutes and seconds.
+    fileprivate var looksLikeTimestamp: Bool {
+        guard let separator = lastIndex(where: { $0 == " " || $0 == "T" }),
+            self[..<separator].contains(where: \.isNumber)
+        else { return false }
+        return FMTime(self[index(after: separator)...], format: .us) != nil
     }
 }
 

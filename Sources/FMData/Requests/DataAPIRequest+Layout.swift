@@ -27,36 +27,40 @@ extension DataAPIRequest {
 
     static func records<R, P>(of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
-        try RequestCheck.counting(offset: query.offset, limit: query.limit, portals: query.portal)
+        try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
         var parameters: [Parameter] = []
         if let offset = query.offset { parameters.append(Parameter(name: "_offset", value: "\(offset)")) }
         if let limit = query.limit { parameters.append(Parameter(name: "_limit", value: "\(limit)")) }
         parameters += try Parameter.sort(query.sortOrder)
-        return Self(
+        let request = Self(
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
             query: try parameters + shared(query, of: layout),
             isSafeToRepeat: query.script?.runsScripts != true,
             scripts: query.script.names
         )
+        try request.check(query.script, of: layout)
+        return request
     }
 
     static func record<R, P>(_ recordId: Int, of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
-        guard query.offset == nil, query.limit == nil, query.sortOrder == nil else {
+        guard query.givenOffset == .none, query.givenLimit == .none, query.sortOrder == nil else {
             throw FMRest.APIError(
                 .invalidRequest,
                 reason: "A single record has no offset, limit or sort order: leave them out of its RecordQuery."
             )
         }
-        try RequestCheck.counting(offset: nil, limit: nil, portals: query.portal)
-        return Self(
+        try RequestCheck.counting(offset: .none, limit: .none, portals: query.portal)
+        let request = Self(
             method: .GET,
             path: .record(recordId, of: layout.name, in: layout.database.name),
             query: try shared(query, of: layout),
             isSafeToRepeat: query.script?.runsScripts != true,
             scripts: query.script.names
         )
+        try request.check(query.script, of: layout)
+        return request
     }
 
     private static func shared(_ query: DataAPI.RecordQuery, of layout: DataAPI.Layout) throws -> [Parameter] {
@@ -68,7 +72,7 @@ extension DataAPIRequest {
 
     static func find<R, P>(in layout: DataAPI.Layout, query: DataAPI.FindQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
-        try RequestCheck.counting(offset: query.offset, limit: query.limit, portals: query.portal)
+        try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
         guard !query.query.isEmpty else {
             throw FMRest.APIError(
                 .invalidRequest,
@@ -87,7 +91,14 @@ extension DataAPIRequest {
 
     static func create<R, P>(in layout: DataAPI.Layout, record: DataAPI.EditRecord<R, P>) throws -> Self
     where Response == DataAPI.CreateResponse {
-        Self(
+        guard record.givenModId == .none else {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "A new record has no modId yet.",
+                hint: "editRecord(record:recordId:) changes the record it belongs to; createRecord() takes none."
+            )
+        }
+        return Self(
             method: .POST,
             path: .records(of: layout.name, in: layout.database.name),
             body: try .json(record, for: layout),
@@ -105,14 +116,16 @@ extension DataAPIRequest {
         )
     }
 
-    static func delete(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) -> Self
+    static func delete(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) throws -> Self
     where Response == DataAPI.ScriptResponse {
-        Self(
+        let request = Self(
             method: .DELETE,
             path: .record(recordId, of: layout.name, in: layout.database.name),
             query: Parameter.scripts(script),
             scripts: script.names
         )
+        try request.check(script, of: layout)
+        return request
     }
 
     static func duplicate(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) throws -> Self
@@ -140,6 +153,30 @@ extension DataAPI.ScriptQuery? {
     fileprivate var names: ScriptNames { self?.names ?? ScriptNames() }
 }
 
+extension DataAPIRequest {
+    /// The longest path and query, in bytes. The guide asks to keep URIs at or below 2,000 characters.
+    static var longestTarget: Int { 2_000 }
+
+    /// Refuses what must not be in the URL of this call, which has no body.
+    private func check(_ scripts: DataAPI.ScriptQuery?, of layout: DataAPI.Layout) throws(FMRest.APIError) {
+        guard let scripts, scripts.hasParameters else { return }
+        let reason: String
+        if scripts.isConfidential {
+            reason = "The parameters of the scripts are confidential, and this call would send them in its URL."
+        } else if try layout.database.server.target(of: self).utf8.count > Self.longestTarget {
+            reason = "The parameters of the scripts make the URL longer than \(Self.longestTarget) characters."
+        } else {
+            return
+        }
+        throw FMRest.APIError(
+            .invalidRequest,
+            reason: reason,
+            hint: "findRecords, createRecord, editRecord and duplicateRecord send them in a body; "
+                + "executeScript(script:parameter:) runs a script alone."
+        )
+    }
+}
+
 extension DataAPI.Layout {
     fileprivate var dateFormats: String? { database.server.config.dateFormats.wireValue }
 }
@@ -148,8 +185,12 @@ extension DataAPIRequest.Body {
     /// A user's record, by FileMaker's rules or by the encoder of the configuration.
     fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
         let config = layout.database.server.config
-        let body = WriteBody(record: record, dateFormats: layout.dateFormats)
-        if let encoder = config.encoder { return .json(ByteBuffer(data: try encoder.encode(body))) }
-        return .json(ByteBuffer(bytes: try FMEncoder(options: config.encoding).encode(body)))
+        let encoder = FMEncoder(options: config.encoding, recordEncoder: config.encoder)
+        let body = WriteBody(
+            record: record,
+            modId: try record.givenModId.checked("A modId"),
+            dateFormats: layout.dateFormats
+        )
+        return .json(ByteBuffer(bytes: try encoder.encode(body)))
     }
 }

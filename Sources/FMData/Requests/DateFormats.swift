@@ -22,3 +22,14 @@ extension DataAPI {
         }
     }
 }
+
+extension DataAPI.DateFormats {
+    /// What a request has to ask for to get this format.
+    init(asking format: ValueFormat) {
+        switch format {
+        case .us: self = .us
+        case .iso: self = .iso8601
+        default: self = .file(format)
+        }
+    }
+}

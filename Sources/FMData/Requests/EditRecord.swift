@@ -16,7 +16,10 @@ extension DataAPI {
         public var portalData: P?
         /// The version the edit is based on: if the record has changed since, the server refuses with 306 and changes
         /// nothing. `nil` overwrites.
-        public var modId: Int?
+        public var modId: Int? {
+            get { givenModId.number }
+            set { givenModId = GivenNumber(newValue) }
+        }
         /// Related records to delete with an edit.
         public var deleteRelated: [RelatedRecord] = []
         /// The scripts to run with the write.
@@ -24,12 +27,22 @@ extension DataAPI {
         /// How to treat validation and "prohibit modification". FileMaker Server 2024 and later.
         public var options: WriteOptions?
 
+        var givenModId = GivenNumber.none
+
         /// An edit of an existing record.
         public init(editRecord: R, portalData: P?, modId: Int? = nil, script: ScriptQuery? = nil) {
             self.record = editRecord
             self.portalData = portalData
-            self.modId = modId
             self.script = script
+            givenModId = GivenNumber(modId)
+        }
+
+        /// An edit of an existing record, with its modId as text. One that is no number makes the call fail with
+        /// ``FMRest/APIError/Code/invalidRequest``.
+        @_disfavoredOverload
+        public init(editRecord: R, portalData: P?, modId: String?, script: ScriptQuery? = nil) {
+            self.init(editRecord: editRecord, portalData: portalData, script: script)
+            givenModId = GivenNumber(text: modId)
         }
 
         /// A new record.
@@ -45,6 +58,19 @@ extension DataAPI {
             editRecord: R,
             portalData: P? = nil,
             modId: Int? = nil,
+            script: ScriptQuery? = nil,
+            layoutResponse: String?
+        ) {
+            self.init(editRecord: editRecord, portalData: portalData, modId: modId, script: script)
+        }
+
+        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
+        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
+        @_disfavoredOverload
+        public init(
+            editRecord: R,
+            portalData: P? = nil,
+            modId: String?,
             script: ScriptQuery? = nil,
             layoutResponse: String?
         ) {
@@ -69,6 +95,13 @@ extension DataAPI {
         public init(portal: String, recordId: Int) {
             self.portal = portal
             self.recordId = recordId
+        }
+
+        /// A row by its portal and its record id as it was declared, such as a text; `nil` when that is no number.
+        @_disfavoredOverload
+        public init?(portal: String, recordId: some RecordIdentifier) {
+            guard let recordId = GivenNumber(id: recordId).number else { return nil }
+            self.init(portal: portal, recordId: recordId)
         }
     }
 
@@ -105,8 +138,39 @@ extension DataAPI.EditRecord where P == DataAPI.EmptyPortal {
         self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
     }
 
+    /// An edit of an existing record without portal rows, with its modId as text. One that is no number makes the call fail
+    /// with ``FMRest/APIError/Code/invalidRequest``.
+    @_disfavoredOverload
+    public init(editRecord: R, modId: String?, script: DataAPI.ScriptQuery? = nil) {
+        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
+    }
+
     /// A new record without portal rows.
     public init(createRecord: R, script: DataAPI.ScriptQuery? = nil) {
+        self.init(createRecord: createRecord, portalData: nil, script: script)
+    }
+}
+
+extension DataAPI.EditRecord where R == FieldData {
+    /// An edit of an existing record, its fields written out: `["Name": "Ada", "Age": 36]`.
+    public init(editRecord: FieldData, portalData: P, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
+        self.init(editRecord: editRecord, portalData: .some(portalData), modId: modId, script: script)
+    }
+
+    /// A new record, its fields written out: `["Name": "Ada", "Age": 36]`.
+    public init(createRecord: FieldData, portalData: P, script: DataAPI.ScriptQuery? = nil) {
+        self.init(createRecord: createRecord, portalData: .some(portalData), script: script)
+    }
+}
+
+extension DataAPI.EditRecord where R == FieldData, P == DataAPI.EmptyPortal {
+    /// An edit of an existing record, its fields written out: `["Name": "Ada", "Age": 36]`.
+    public init(editRecord: FieldData, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
+        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
+    }
+
+    /// A new record, its fields written out: `["Name": "Ada", "Age": 36]`.
+    public init(createRecord: FieldData, script: DataAPI.ScriptQuery? = nil) {
         self.init(createRecord: createRecord, portalData: nil, script: script)
     }
 }

@@ -24,15 +24,25 @@ extension DataAPI {
         /// The scripts to run with the find.
         public var script: ScriptQuery?
         /// The first record of the found set to return, counted from 1.
-        public var offset: Int?
+        public var offset: Int? {
+            get { givenOffset.number }
+            set { givenOffset = GivenNumber(newValue) }
+        }
         /// The most records to return. Without it the server returns 100.
-        public var limit: Int?
+        public var limit: Int? {
+            get { givenLimit.number }
+            set { givenLimit = GivenNumber(newValue) }
+        }
         /// The layout whose fields and portals shape the answer. It must be based on the same table.
         public var layoutResponse: String?
-        /// The portals to return: `nil` all of the layout, `[]` none.
+        /// The portals to return: `nil` all of the layout, `[]` none. Of each the server returns 50 rows unless its
+        /// ``PortalRequest/limit`` says otherwise; ``Record/truncatedPortals`` tells where there are more.
         public var portal: [PortalRequest]?
         /// The default is an empty response.
         public var noMatch: NoMatch
+
+        var givenOffset: GivenNumber
+        var givenLimit: GivenNumber
 
         /// See the properties for the meaning of each part and its default.
         public init(
@@ -48,11 +58,36 @@ extension DataAPI {
             self.query = query
             self.sort = sort
             self.script = script
-            self.offset = offset
-            self.limit = limit
+            givenOffset = GivenNumber(offset)
+            givenLimit = GivenNumber(limit)
             self.layoutResponse = layoutResponse
             self.portal = portal
             self.noMatch = noMatch
+        }
+
+        /// Offset and limit as texts. One that is no number makes the call fail with
+        /// ``FMRest/APIError/Code/invalidRequest``.
+        @_disfavoredOverload
+        public init(
+            query: [[String: String]],
+            sort: [SortQuery]? = nil,
+            script: ScriptQuery? = nil,
+            offset: String? = nil,
+            limit: String? = nil,
+            layoutResponse: String? = nil,
+            portal: [PortalRequest]? = nil,
+            noMatch: NoMatch = .empty
+        ) {
+            self.init(
+                query: query,
+                sort: sort,
+                script: script,
+                layoutResponse: layoutResponse,
+                portal: portal,
+                noMatch: noMatch
+            )
+            givenOffset = GivenNumber(text: offset)
+            givenLimit = GivenNumber(text: limit)
         }
     }
 }

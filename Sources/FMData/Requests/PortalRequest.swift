@@ -8,15 +8,33 @@ extension DataAPI {
         /// The portal's object name, if it has one in the Inspector, else the name of its table occurrence.
         public var name: String
         /// The most rows to return. Without it the server returns 50.
-        public var limit: Int?
+        public var limit: Int? {
+            get { givenLimit.number }
+            set { givenLimit = GivenNumber(newValue) }
+        }
         /// The first row to return, counted from 1.
-        public var offset: Int?
+        public var offset: Int? {
+            get { givenOffset.number }
+            set { givenOffset = GivenNumber(newValue) }
+        }
+
+        var givenLimit: GivenNumber
+        var givenOffset: GivenNumber
 
         /// A portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
         public init(name: String, limit: Int? = nil, offset: Int? = nil) {
             self.name = name
-            self.limit = limit
-            self.offset = offset
+            givenLimit = GivenNumber(limit)
+            givenOffset = GivenNumber(offset)
+        }
+
+        /// Limit and offset as texts. One that is no number makes the call fail with
+        /// ``FMRest/APIError/Code/invalidRequest``.
+        @_disfavoredOverload
+        public init(name: String, limit: String? = nil, offset: String? = nil) {
+            self.name = name
+            givenLimit = GivenNumber(text: limit)
+            givenOffset = GivenNumber(text: offset)
         }
     }
 }

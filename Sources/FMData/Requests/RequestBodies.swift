@@ -26,22 +26,23 @@ struct FindBody: Encodable {
 /// The body of a create or an edit: `{"fieldData":{…},"portalData":{…},"modId":"3",…}`.
 struct WriteBody<R: Encodable, P: Encodable>: Encodable {
     var record: DataAPI.EditRecord<R, P>
+    var modId: Int?
     var dateFormats: String?
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: WireKey.self)
         let fields = FieldDataBody(record: record.record, deleteRelated: record.deleteRelated)
-        try container.encode(AsFields(value: fields), forKey: "fieldData")
+        try container.encode(fields, forKey: "fieldData")
         try container.encodeIfPresent(record.portalData.map { AsPortals(value: $0) }, forKey: "portalData")
-        try container.encodeIfPresent(record.modId.map { String($0) }, forKey: "modId")
+        try container.encodeIfPresent(modId.map { String($0) }, forKey: "modId")
         try container.encodeIfPresent(record.options, forKey: "options")
         try container.encodeIfPresent(dateFormats, forKey: "dateformats")
         try container.encode(scripts: record.script)
     }
 }
 
-/// The `fieldData` of a write: the user's own type, and beside its fields the related records to delete, which the Data API
-/// wants inside.
+/// The `fieldData` of a write: the user's own type, written by the rules for fields or by the user's own encoder, and beside
+/// its fields the related records to delete, which the Data API wants inside.
 private struct FieldDataBody<R: Encodable>: Encodable {
     var record: R
     var deleteRelated: [DataAPI.RelatedRecord]
@@ -49,7 +50,7 @@ private struct FieldDataBody<R: Encodable>: Encodable {
     func encode(to encoder: any Encoder) throws {
         // The keyed container comes first, so that a record without fields is `{}` and not nothing.
         var container = encoder.container(keyedBy: WireKey.self)
-        try record.encode(to: encoder)
+        try AsFields(value: record).encode(to: encoder)
         if !deleteRelated.isEmpty {
             try container.encode(deleteRelated.map { "\($0.portal).\($0.recordId)" }, forKey: "deleteRelated")
         }

@@ -40,17 +40,21 @@ extension JSONEncoder {
 
 /// What FileMaker would answer with a bare "Parameter is invalid" is refused here with a reason.
 enum RequestCheck {
-    static func counting(offset: Int?, limit: Int?, portals: [DataAPI.PortalRequest]?) throws(FMRest.APIError) {
+    static func counting(
+        offset: GivenNumber,
+        limit: GivenNumber,
+        portals: [DataAPI.PortalRequest]?
+    ) throws(FMRest.APIError) {
         try positive(offset, "An offset")
         try positive(limit, "A limit")
         for portal in portals ?? [] {
-            try positive(portal.offset, "The offset of portal \"\(portal.name)\"")
-            try positive(portal.limit, "The limit of portal \"\(portal.name)\"")
+            try positive(portal.givenOffset, "The offset of portal \"\(portal.name)\"")
+            try positive(portal.givenLimit, "The limit of portal \"\(portal.name)\"")
         }
     }
 
-    private static func positive(_ number: Int?, _ what: String) throws(FMRest.APIError) {
-        if let number, number < 1 {
+    private static func positive(_ number: GivenNumber, _ what: String) throws(FMRest.APIError) {
+        if let number = try number.checked(what), number < 1 {
             throw FMRest.APIError(.invalidRequest, reason: "\(what) counts from 1; \(number) was given.")
         }
     }

@@ -1,5 +1,3 @@
-import Foundation
-
 extension DataAPI {
     /// What a script gets from ``DataAPI/Layout/executeScript(script:parameter:)``: a text, or a value written as JSON.
     ///
@@ -64,9 +62,9 @@ extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringCon
 }
 
 extension DataAPI.Config {
-    /// Plain JSON, by the encoder of the configuration if there is one.
+    /// Plain JSON. An encoder of the configuration is for records: what it makes of the names of fields, a script would not
+    /// know.
     fileprivate func json(_ value: some Encodable) throws -> String {
-        if let encoder { return String(decoding: try encoder.encode(value), as: UTF8.self) }
-        return String(decoding: try FMEncoder(options: encoding).encode(value), as: UTF8.self)
+        String(decoding: try FMEncoder(options: encoding).encode(value), as: UTF8.self)
     }
 }

@@ -4,9 +4,15 @@ extension DataAPI {
     ///     ScriptQuery(script: "Send receipt", scriptParam: "42")
     ///
     /// Their results come back in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
-    /// unknown, even a read. On a read without body (`getRecords`, `getRecordById`, `deleteRecord`) a parameter travels in
-    /// the URL: keep secrets and more than about 1,000 characters out of it. Secrets go by
-    /// ``DataAPI/Layout/executeScript(script:parameter:)``.
+    /// unknown, even a read.
+    ///
+    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web servers log
+    /// and limit them. There a parameter that makes the URL longer than 2,000 characters, and any at all of a query that is
+    /// ``isConfidential``, is refused with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. Finds, creates,
+    /// edits and duplicates send parameters in their body, and ``DataAPI/Layout/executeScript(script:parameter:)`` finds a
+    /// way for every one.
+    ///
+    ///     ScriptQuery(script: "Unlock", scriptParam: pin, isConfidential: true)
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptQuery: Hashable, Sendable {
@@ -22,6 +28,8 @@ extension DataAPI {
         public var scriptPreRequest: String?
         /// What the script before the request gets from `Get(ScriptParameter)`.
         public var scriptPreRequestParam: String?
+        /// Whether the parameters must not be in a URL. The default is no. They are never printed.
+        public var isConfidential: Bool
 
         /// See the properties for the meaning of each part and its default.
         public init(
@@ -30,7 +38,8 @@ extension DataAPI {
             scriptPreSort: String? = nil,
             scriptPreSortParam: String? = nil,
             scriptPreRequest: String? = nil,
-            scriptPreRequestParam: String? = nil
+            scriptPreRequestParam: String? = nil,
+            isConfidential: Bool = false
         ) {
             self.script = script
             self.scriptParam = scriptParam
@@ -38,6 +47,7 @@ extension DataAPI {
             self.scriptPreSortParam = scriptPreSortParam
             self.scriptPreRequest = scriptPreRequest
             self.scriptPreRequestParam = scriptPreRequestParam
+            self.isConfidential = isConfidential
         }
     }
 }
@@ -61,6 +71,9 @@ extension DataAPI.ScriptQuery {
     }
 
     var runsScripts: Bool { script != nil || scriptPreSort != nil || scriptPreRequest != nil }
+
+    /// Whether a parameter would be sent.
+    var hasParameters: Bool { wireParameters.contains { $0.name.hasSuffix(".param") } }
 
     /// Which scripts run, without what they are told.
     var names: ScriptNames {

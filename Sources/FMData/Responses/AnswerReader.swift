@@ -8,20 +8,16 @@ import NIOCore
 /// One for each server: what it has learned of one answer helps with the next.
 final class AnswerReader: Sendable {
     let options: DecodingOptions
-    /// The user's own, for records.
-    private let decoder: JSONDecoder?
     let contexts: DecodingContexts
 
     init(config: DataAPI.Config = DataAPI.Config()) {
         options = config.decoding
-        decoder = config.decoder
-        contexts = DecodingContexts(options: config.decoding)
+        contexts = DecodingContexts(options: options, recordDecoder: config.decoder)
     }
 
     /// A reader for one answer with records, by FileMaker's rules or by the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        if let decoder { return RecordResponseReader(decoder: decoder, options: options) }
-        return RecordResponseReader(context: contexts.take())
+        RecordResponseReader(context: contexts.take())
     }
 
     /// The answer was read to its end.
@@ -45,7 +41,9 @@ final class AnswerReader: Sendable {
             throw misshapen(answer, error)
         }
         contexts.give(reader.retire())
-        return response
+        guard var carrier = response as? any DataAPI.MessageCarrying else { return response }
+        carrier.messages = messages
+        return carrier as? Response ?? response
     }
 
     /// Throws what FileMaker reports.

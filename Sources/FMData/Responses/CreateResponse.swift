@@ -11,6 +11,8 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
@@ -37,6 +39,8 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(

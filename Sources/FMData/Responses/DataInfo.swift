@@ -64,6 +64,12 @@ extension DataAPI {
         /// array.
         public var returnedCount: Int
 
+        /// The portal's name, as in `portalData` and ``PortalRequest/name``: its object name, if it has one, else its table.
+        public var name: String { portalObjectName ?? table }
+        /// Whether the record has related records that are not in this response: more than the portal's limit, which is 50
+        /// when the request says nothing, or some before its offset.
+        public var isTruncated: Bool { returnedCount < foundCount }
+
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
             portalObjectName: String? = nil,

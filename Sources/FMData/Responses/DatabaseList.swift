@@ -19,6 +19,12 @@ extension DataAPI.Database {
 
         /// The files, in the server's order.
         public var databases: [DatabaseName]
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+
+        private enum CodingKeys: CodingKey {
+            case databases
+        }
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(databases: [DatabaseName]) {

@@ -10,6 +10,8 @@ extension DataAPI.Layout {
         /// The value lists that fields on the layout use; `nil` when none does. A list limited to related values is empty
         /// unless the metadata was asked for a record.
         public var valueLists: [ValueLists]?
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
@@ -75,6 +77,25 @@ extension DataAPI.Layout {
                 public var displayValue: String
             }
         }
+    }
+}
+
+// Lists of them sort by name.
+
+extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Comparable {
+    /// By name.
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
+}
+
+extension DataAPI.Layout.LayoutMetaData.ValueLists: Comparable {
+    /// By name.
+    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
+}
+
+extension DataAPI.Layout.LayoutMetaData.ValueLists.Value: Comparable {
+    /// By what users see, then by what is stored.
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        (lhs.displayValue, lhs.value) < (rhs.displayValue, rhs.value)
     }
 }
 

@@ -15,6 +15,12 @@ extension DataAPI.Server {
         public var timeFormat: String
         /// The pattern of timestamps.
         public var timeStampFormat: String
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+
+        private enum CodingKeys: CodingKey {
+            case name, buildDate, version, dateFormat, timeFormat, timeStampFormat
+        }
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(

@@ -27,9 +27,8 @@ extension DataAPI.Record: Decodable where R: Decodable, P: Decodable {
         self.init(
             fieldData: try container.decode(AsFields<R>.self, forKey: .fieldData).value,
             portalData: try container.decodeIfPresent(AsPortals<P>.self, forKey: .portalData)?.value,
-            // Every server sends both; a proxy in between may leave them out, and the rest is still a record.
-            recordId: try container.decodeWireIntegerIfPresent(forKey: .recordId) ?? 0,
-            modId: try container.decodeWireIntegerIfPresent(forKey: .modId) ?? 0,
+            recordId: try container.decodeWireInteger(forKey: .recordId),
+            modId: try container.decodeWireInteger(forKey: .modId),
             portalDataInfo: try container.decodeIfPresent([DataAPI.PortalDataInfo].self, forKey: .portalDataInfo)
         )
     }

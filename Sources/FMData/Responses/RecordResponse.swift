@@ -39,13 +39,19 @@ extension DataAPI {
         /// The rows of the layout's portals; `nil` when the server sent none at all.
         public var portalData: P?
         /// FileMaker's internal id of the record: unique in its table, never used again, different in every copy of
-        /// the file. 0 when the answer does not say.
+        /// the file. An answer without it does not decode, so that no other record's id can be sent back in its place.
         public var recordId: Int
         /// The modification id: rises by one with every committed change. Send it back with an edit to have the server
-        /// refuse (code 306) when somebody else was faster.
+        /// refuse (code 306) when somebody else was faster. An answer without it does not decode.
         public var modId: Int
         /// How many rows each portal has. Absent before FileMaker Server 18.
         public var portalDataInfo: [PortalDataInfo]?
+
+        /// The names of the portals that have more rows than this response: a server sends 50 of each unless the request
+        /// says otherwise. Ask for more by ``PortalRequest/limit``. Empty before FileMaker Server 18, which does not say.
+        public var truncatedPortals: [String] {
+            (portalDataInfo ?? []).filter(\.isTruncated).map(\.name)
+        }
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
@@ -101,9 +107,17 @@ extension DataAPI.Record: Identifiable {
 ///         }
 ///     }
 ///
-/// The server sends both ids as text; they decode from text or number. FileMaker Server 17 sends rows without `modId`:
-/// declare it optional by leaving this protocol out, if such a server matters.
+/// Each of the two ids may be declared as `Int` or as `String`, whichever the program likes: the server sends both as text, and
+/// they decode from text or number. FileMaker Server 17 sends rows without `modId`: declare it optional, `Int?` or `String?`,
+/// if such a server matters.
 public protocol DataAPIPortalRecord: Decodable {
-    var recordId: Int { get }
-    var modId: Int { get }
+    /// `Int`, `String` or an optional of one of them; inferred from the property.
+    associatedtype RecordID: DataAPI.RecordIdentifier
+    /// `Int`, `String` or an optional of one of them; inferred from the property.
+    associatedtype ModID: DataAPI.RecordIdentifier
+
+    /// FileMaker's internal id of the related record.
+    var recordId: RecordID { get }
+    /// The related record's modification id.
+    var modId: ModID { get }
 }

@@ -19,6 +19,8 @@ extension DataAPI {
         public var scriptResultPreSort: String?
         /// Last error of the script that ran before the sort.
         public var scriptErrorPreSort: String?
+        /// FileMaker's messages; see ``MessageCarrying``. None where the results came with another response, which has them.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// The script that was asked for, to run after the request and its sort. The server's answer does not name it: the
         /// library adds it from the request, as the other two.
@@ -53,9 +55,10 @@ extension DataAPI {
 
         /// `true` when no script left a trace: neither a result nor an error.
         public var isEmpty: Bool {
-            var trace = self
-            trace.names = ScriptNames()
-            return trace == ScriptResponse()
+            [
+                scriptResult, scriptError, scriptResultPreRequest, scriptErrorPreRequest, scriptResultPreSort,
+                scriptErrorPreSort,
+            ].allSatisfy { $0 == nil }
         }
 
         var names: ScriptNames {

@@ -5,6 +5,8 @@ extension DataAPI {
     public struct UploadResponse: Hashable, Sendable {
         /// The record's new modification id, where the server tells it.
         public var modId: Int?
+        /// FileMaker's messages; see ``MessageCarrying``.
+        @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(modId: Int? = nil) {

@@ -41,20 +41,44 @@ extension DataAPI {
         /// than that, which is on this machine only; where they take longer, nobody looks.
         public var maximumBusyPoll = Duration.microseconds(200)
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``.
-        public var dateFormats = DateFormats.us {
-            didSet {
-                decoding.values.format = dateFormats.format
-                encoding.values.format = dateFormats.format
+        ///
+        /// This is the one place: what requests ask for and what ``decoding`` and ``encoding`` expect follow it, in whatever
+        /// order they are set. A ``ValueOptions/format`` that is given in one of those is taken over here, and so asked of
+        /// the server: the last one that was given counts.
+        public var dateFormats = DateFormats.us
+        /// How FileMaker's values become Swift values: each rule can be turned off.
+        public var decoding: DecodingOptions {
+            get {
+                var options = givenDecoding
+                options.values.format = dateFormats.format
+                return options
+            }
+            set {
+                givenDecoding = newValue
+                adopt(newValue.values.givenFormat)
             }
         }
-        /// How FileMaker's values become Swift values: each rule can be turned off.
-        public var decoding = DecodingOptions()
         /// How Swift values become FileMaker's: each rule can be turned off.
-        public var encoding = EncodingOptions()
-        /// A decoder to use for records instead of the library's own. FileMaker's rules for empty and textual numbers,
-        /// dates and repetitions are then up to it. The default is `nil`.
+        public var encoding: EncodingOptions {
+            get {
+                var options = givenEncoding
+                options.values.format = dateFormats.format
+                return options
+            }
+            set {
+                givenEncoding = newValue
+                adopt(newValue.values.givenFormat)
+            }
+        }
+        /// A decoder for `fieldData` and for the rows of portals, each by itself, instead of the library's own. FileMaker's
+        /// rules for empty and textual numbers, dates, ids of rows and repetitions are then up to it. The answer around
+        /// them, ids of records and names of portals are the library's business, whatever this decoder makes of keys; so are
+        /// results of scripts. The default is `nil`.
         public var decoder: JSONDecoder?
-        /// An encoder to use for records instead of the library's own. The default is `nil`.
+        /// An encoder for the fields of a record and of portal rows, each row by itself, instead of the library's own. The
+        /// request around them, names of portals, `recordId` and `modId` of rows are the library's business, whatever this
+        /// encoder makes of keys; so are parameters of scripts. An array still fills the repetitions of its field. The
+        /// default is `nil`.
         public var encoder: JSONEncoder?
         /// Where the library logs. The default is nowhere.
         ///
@@ -79,8 +103,15 @@ extension DataAPI {
         /// What the client calls itself to the server.
         public var userAgent = "FMData (Swift)"
 
+        private var givenDecoding = DecodingOptions()
+        private var givenEncoding = EncodingOptions()
+
         /// The defaults; each property says its own.
         public init() {}
+
+        private mutating func adopt(_ format: ValueFormat?) {
+            if let format, format != dateFormats.format { dateFormats = DateFormats(asking: format) }
+        }
     }
 
     /// A version of the Data API, as it stands in the path.

@@ -15,15 +15,38 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
     public func uploadToContainerField(
         fieldName: String,
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         repetition: Int? = nil,
         modId: Int? = nil,
         file: FMRest.ContainerFile,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
-            .map { _ in FMRest.EmptyResponse() }
+            .map { FMRest.EmptyResponse(messages: $0.messages) }
             .handedOver(to: isolation, by: database.server)
+    }
+
+    /// Puts a file into a container field of a record whose modId is a text. One that is no number fails with
+    /// ``FMRest/APIError/Code/invalidRequest``.
+    @_disfavoredOverload
+    public func uploadToContainerField(
+        fieldName: String,
+        recordId: some DataAPI.RecordIdentifier,
+        repetition: Int? = nil,
+        modId: String?,
+        file: FMRest.ContainerFile,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
+        upload(
+            file,
+            to: fieldName,
+            recordId: GivenNumber(id: recordId),
+            repetition: repetition,
+            modId: GivenNumber(text: modId),
+            onProgress: nil
+        )
+        .map { FMRest.EmptyResponse(messages: $0.messages) }
+        .handedOver(to: isolation, by: database.server)
     }
 
     /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
@@ -56,22 +79,41 @@ extension DataAPI.Layout {
     public func uploadContainer(
         _ file: FMRest.ContainerFile,
         to fieldName: String,
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         repetition: Int? = nil,
         modId: Int? = nil,
         onProgress: DataAPI.ProgressObserver? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
-        database.perform(for: isolation) {
+        upload(
+            file,
+            to: fieldName,
+            recordId: GivenNumber(id: recordId),
+            repetition: repetition,
+            modId: GivenNumber(modId),
+            onProgress: onProgress
+        )
+        .handedOver(to: isolation, by: database.server)
+    }
+
+    private func upload(
+        _ file: FMRest.ContainerFile,
+        to fieldName: String,
+        recordId: GivenNumber,
+        repetition: Int?,
+        modId: GivenNumber,
+        onProgress: DataAPI.ProgressObserver?
+    ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
+        database.perform {
             // In a box: the address of an empty struct is any, and the thread sanitizer looks at it.
             var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
             return try .upload(
                 file,
                 to: fieldName,
-                recordId: recordId,
+                recordId: recordId.recordId(),
                 of: self,
                 repetition: repetition,
-                modId: modId,
+                modId: modId.checked("A modId"),
                 observer: onProgress,
                 using: &generator
             )
@@ -94,11 +136,12 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Work with container data".
     public func downloadContainer(
         fieldName: String,
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         repetition: Int = 1,
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload(for: isolation, from: database.server) {
+        let recordId = GivenNumber(id: recordId)
+        return DataAPI.ContainerDownload(for: isolation, from: database.server) {
             let database = self.database
             return database.openContainer { token, limits in
                 database.server.findContainer(
@@ -121,13 +164,13 @@ extension DataAPI.Server {
     fileprivate func findContainer(
         _ fieldName: String,
         _ repetition: Int,
-        of recordId: Int,
+        of recordId: GivenNumber,
         on layout: DataAPI.Layout,
         token: SessionToken,
         limits: RequestLimits?
     ) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> {
         deferred { () throws -> DataAPIRequest<Record> in
-            try .record(recordId, of: layout, query: DataAPI.RecordQuery(portal: [])).limited(by: limits)
+            try .record(recordId.recordId(), of: layout, query: DataAPI.RecordQuery(portal: [])).limited(by: limits)
         } _: { request in
             self.exchange(request, token: token)
                 .tryMap { response in

@@ -18,9 +18,23 @@ extension DataAPI.Layout {
         recordId: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+        getLayoutMetadata(GivenNumber(recordId)).handedOver(to: isolation, by: database.server)
+    }
+
+    /// The layout's fields, portals and value lists, for a record whose id is a text. One that is no number fails with
+    /// ``FMRest/APIError/Code/invalidRequest``.
+    @_disfavoredOverload
+    public func getLayoutMetadata(
+        recordId: String?,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+        getLayoutMetadata(GivenNumber(text: recordId)).handedOver(to: isolation, by: database.server)
+    }
+
+    private func getLayoutMetadata(_ recordId: GivenNumber) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
         Deferred {
             let database = self.database.forOneCall
-            return database.perform { .layoutMetadata(of: self, recordId: recordId) }
+            return database.perform { .layoutMetadata(of: self, recordId: try recordId.checked("A record id")) }
                 .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                     guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                     return database.perform { .oldLayoutMetadata(of: self) }
@@ -29,7 +43,7 @@ extension DataAPI.Layout {
                         .eraseToAnyPublisher()
                 }
         }
-        .handedOver(to: isolation, by: database.server)
+        .eraseToAnyPublisher()
     }
 }
 

@@ -9,7 +9,8 @@ extension DataAPI.Layout {
     ///     people.getRecords(recordQuery: RecordQuery(offset: 101, limit: 100))
     ///         .returnAs(Person.self)
     ///
-    /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record.
+    /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record, and
+    /// with ``FMRest/APIError/Code/invalidRequest`` when a parameter of a script may not be in a URL or is too long for one.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
     public func getRecords<R: Decodable, P: Decodable>(
@@ -70,15 +71,19 @@ extension DataAPI.Layout {
     /// One record by its id.
     ///
     /// Publishes one value, whose `data` has one element, then finishes. Fails with FileMaker code 101 when there is no
-    /// such record, and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order.
+    /// such record, and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order, or
+    /// a parameter of a script that may not be in a URL or is too long for one.
     ///
     /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
     public func getRecordById<R: Decodable, P: Decodable>(
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         recordQuery: DataAPI.RecordQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        database.perform(for: isolation) { try .record(recordId, of: self, query: recordQuery ?? .init()) }
+        let recordId = GivenNumber(id: recordId)
+        return database.perform(for: isolation) {
+            try .record(recordId.recordId(), of: self, query: recordQuery ?? .init())
+        }
     }
 
     /// Makes a record.
@@ -86,7 +91,8 @@ extension DataAPI.Layout {
     ///     people.createRecord(record: EditRecord(createRecord: Person(name: "Ada")))
     ///
     /// Publishes the new record's id and modId, then finishes. Each subscription makes a record. Fails with FileMaker codes
-    /// 500 to 513 when a field's validation refuses its value; nothing is made then.
+    /// 500 to 513 when a field's validation refuses its value; nothing is made then. A record with a modId is one to edit
+    /// and refused with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord<R: Encodable, P: Encodable>(
@@ -118,23 +124,26 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func editRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        database.perform(for: isolation) { try .edit(recordId, of: self, record: record) }
+        let recordId = GivenNumber(id: recordId)
+        return database.perform(for: isolation) { try .edit(recordId.recordId(), of: self, record: record) }
     }
 
     /// Deletes a record.
     ///
-    /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record.
+    /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record, and with
+    /// ``FMRest/APIError/Code/invalidRequest`` when a parameter of the scripts may not be in a URL, or is too long for one.
     ///
     /// Source: Claris Data API guide, "Delete a record", `DELETE …/records/{id}`.
     public func deleteRecord(
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         scriptQuery: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        database.perform(for: isolation) { .delete(recordId, of: self, script: scriptQuery) }
+        let recordId = GivenNumber(id: recordId)
+        return database.perform(for: isolation) { try .delete(recordId.recordId(), of: self, script: scriptQuery) }
     }
 
     /// Duplicates a record.
@@ -144,10 +153,11 @@ extension DataAPI.Layout {
     ///
     /// Source: Claris Data API guide, "Duplicate a record", `POST …/records/{id}`. FileMaker Server 18 and later.
     public func duplicateRecord(
-        recordId: Int,
+        recordId: some DataAPI.RecordIdentifier,
         scriptQuery: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        database.perform(for: isolation) { try .duplicate(recordId, of: self, script: scriptQuery) }
+        let recordId = GivenNumber(id: recordId)
+        return database.perform(for: isolation) { try .duplicate(recordId.recordId(), of: self, script: scriptQuery) }
     }
 }

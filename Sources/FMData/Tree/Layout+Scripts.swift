@@ -1,4 +1,3 @@
-import Foundation
 public import OpenCombine
 
 extension DataAPI.Layout {
@@ -89,7 +88,7 @@ extension DataAPI.Layout {
                 let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
                 if let parameter, let text {
                     if parameter.isConfidential { return layout.runByFind(script, parameter: text) }
-                    if try server.target(of: call).utf8.count > Self.longestTarget {
+                    if try server.target(of: call).utf8.count > DataAPIRequest<DataAPI.ScriptResponse>.longestTarget {
                         return layout.runByFind(script, parameter: text)
                             .catch { error in
                                 // The script has not run; the server may take a longer URL than it promises.
@@ -106,9 +105,6 @@ extension DataAPI.Layout {
         }
         .eraseToAnyPublisher()
     }
-
-    /// In bytes. The guide asks to keep URIs at or below 2,000 characters.
-    private static var longestTarget: Int { 2_000 }
 
     /// The way for parameters that must not be in a URL.
     ///
@@ -142,7 +138,11 @@ extension DataAPI.Layout {
                 guard error.fileMakerCode == .noRecordsMatch else { return error }
                 return .noBody("The layout \"\(self.name)\" shows no record, so the script did not run.")
             }
-            .map { $0.scriptResponse ?? DataAPI.ScriptResponse() }
+            .map { answer in
+                var response = answer.scriptResponse ?? DataAPI.ScriptResponse()
+                response.messages = answer.messages
+                return response
+            }
             .eraseToAnyPublisher()
     }
 }
@@ -178,7 +178,6 @@ extension DataAPI.ScriptResponse {
         // What returns nothing is `null`: right for an optional, and an error that names the type for all others.
         let json = scriptResult ?? "null"
         do {
-            if let decoder = config.decoder { return try decoder.decode(type, from: Data(json.utf8)) }
             return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))
         } catch {
             throw ScriptResultProblem(script: script, type: type, result: scriptResult, error: error).apiError

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A date, a time or both.
 protocol CivilValue {
     /// What a format says about it.
@@ -21,10 +23,13 @@ extension CodingUserInfoKey {
     /// `JSONDecoder` of yours. ``ValueFormat/us`` when nothing is set.
     // A raw value that is not nil never fails.
     public static let fileMakerFormat = CodingUserInfoKey(rawValue: "FMData.ValueFormat")!
+    /// A `TimeZone` for ``FMDateOnly`` in coders that are not FMData's own. GMT when nothing is set.
+    public static let fileMakerTimeZone = CodingUserInfoKey(rawValue: "FMData.TimeZone")!
 }
 
 extension Encoder {
     var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
+    var fileMakerTimeZone: TimeZone { userInfo[.fileMakerTimeZone] as? TimeZone ?? .gmt }
 
     func encodeCivil(_ text: String) throws {
         var container = singleValueContainer()
@@ -34,6 +39,11 @@ extension Encoder {
 
 extension Decoder {
     private var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
+
+    var fileMakerTimeZone: TimeZone {
+        if let own = self as? ValueDecoder { return own.context.options.values.timeZone }
+        return userInfo[.fileMakerTimeZone] as? TimeZone ?? .gmt
+    }
 
     /// What FMData's own decoder does without this detour.
     func decodeCivil<Value: CivilValue>() throws -> Value {

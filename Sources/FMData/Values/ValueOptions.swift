@@ -2,8 +2,12 @@ public import Foundation
 
 /// How values are written on the wire, for reading and writing alike.
 public struct ValueOptions: Hashable, Sendable {
-    /// The format of dates, times and timestamps: what the request's `dateformats` asks for. The default is ``ValueFormat/us``.
-    public var format: ValueFormat
+    /// The format of dates, times and timestamps: what the request's `dateformats` asks for. The default is
+    /// ``ValueFormat/us``, and in the options of a ``DataAPI/Config`` what its ``DataAPI/Config/dateFormats`` say.
+    public var format: ValueFormat {
+        get { givenFormat ?? .us }
+        set { givenFormat = newValue }
+    }
     /// The time zone in which a timestamp becomes a `Date` and back. The server says nothing about its zone, so the
     /// default is GMT: the wall time as it stands, the same on every machine. Give the host's zone for true instants.
     public var timeZone: TimeZone
@@ -11,15 +15,33 @@ public struct ValueOptions: Hashable, Sendable {
     /// locale. JSON numbers always use a point.
     public var decimalSeparator: DecimalSeparator
 
+    /// `nil` while nobody has said anything, so that a configuration need not take the default for a wish.
+    private(set) var givenFormat: ValueFormat?
+
     /// US dates, GMT and a decimal point, unless said otherwise.
+    ///
+    /// - Parameter format: `nil`, the default, is ``ValueFormat/us``, or what a configuration says that the options are
+    ///   put into.
     public init(
-        format: ValueFormat = .us,
+        format: ValueFormat? = nil,
         timeZone: TimeZone = .gmt,
         decimalSeparator: DecimalSeparator = .point
     ) {
-        self.format = format
+        givenFormat = format
         self.timeZone = timeZone
         self.decimalSeparator = decimalSeparator
+    }
+
+    /// The same format, whether it was given or is the default, the same zone and separator.
+    public static func == (lhs: ValueOptions, rhs: ValueOptions) -> Bool {
+        lhs.format == rhs.format && lhs.timeZone == rhs.timeZone && lhs.decimalSeparator == rhs.decimalSeparator
+    }
+
+    /// The same for equal options.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(format)
+        hasher.combine(timeZone)
+        hasher.combine(decimalSeparator)
     }
 
     /// The sign between the whole and the fraction of a number.

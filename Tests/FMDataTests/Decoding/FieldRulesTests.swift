@@ -292,7 +292,7 @@ import Testing
 
     // MARK: Portals
 
-    @Test func absentPortals() throws {
+    @Test func portalsOfAnAnswerThatHasNone() throws {
         struct Portals: Decodable, Equatable {
             var lines: [Line]
             var notes: [Line]?
@@ -305,6 +305,23 @@ import Testing
         #expect(throws: DecodingFailure.self) {
             try read(json, as: DataAPI.Record<FieldData, Portals>.self, options: off)
         }
+    }
+
+    @Test func aPortalThatIsNotAmongOthers() throws {
+        struct Portals: Decodable, Equatable {
+            var lines: [Line]
+            var notes: [Line]?
+        }
+        func json(_ portals: String) -> String {
+            #"{"response":{"data":[{"fieldData":{},"portalData":\#(portals),"recordId":"1","modId":"2"}]},"#
+                + #""messages":[{"code":"0"}]}"#
+        }
+        let failure = #expect(throws: DecodingFailure.self) {
+            try read(json(#"{"Lines":[],"notes":[]}"#), as: DataAPI.Record<FieldData, Portals>.self)
+        }
+        #expect(failure?.reason.contains(#"there is no portal "lines" here, but "Lines", "notes""#) == true)
+        let there = try read(json(#"{"lines":[]}"#), as: DataAPI.Record<FieldData, Portals>.self).records[0]
+        #expect(there.portalData == Portals(lines: [], notes: nil))
     }
 
     @Test func twoPortalsOfOneName() throws {

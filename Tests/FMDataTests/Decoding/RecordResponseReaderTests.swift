@@ -64,7 +64,7 @@ func read<R: Decodable, P: Decodable>(
         {"response":{"scriptResult":"done","scriptError":"0","dataInfo":{"database":"Harbor","layout":"People",
         "table":"People","totalRecordCount":12,"foundCount":3,"returnedCount":2},"data":[
         {"fieldData":{"Name":"Ada \\u00e9","Age":36,"Address::City":"London"},"portalData":{"Phones":[
-        {"recordId":"7","Phones::Number":"555","modId":"2"}]},"recordId":"1","modId":"4",
+        {"recordId":"7","Phones::Number":"555","modId":"2"}],"Notes":[]},"recordId":"1","modId":"4",
         "portalDataInfo":[{"database":"Harbor","table":"Phones","foundCount":1,"returnedCount":1}]},
         {"fieldData":{"Name":"Bob","Age":"","Address::City":5},"portalData":{},"recordId":"2","modId":"0"}]},
         "messages":[{"code":"0","message":"OK"}]}
@@ -208,7 +208,9 @@ func read<R: Decodable, P: Decodable>(
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         decoder.dateDecodingStrategy = .secondsSince1970
-        var reader = RecordResponseReader<Dated, [String: [[String: String]]]>(decoder: decoder)
+        var reader = RecordResponseReader<Dated, [String: [[String: String]]]>(
+            context: DecodingContext(recordDecoder: decoder)
+        )
         let json = """
             {"response":{"data":[{"fieldData":{"iso_date":5},"portalData":{"p":[{"x":"y"}]},"recordId":"1","modId":"2"}]},
             "messages":[{"code":"0"}]}

@@ -107,10 +107,7 @@ import Testing
     private func checkRecords(_ response: Records, _ body: String) throws {
         expectNoDifference(response.data.count, body.count(of: #""fieldData""#))
         expectNoDifference(response.dataInfo.isReported, body.contains(#""dataInfo""#))
-        let withoutIds = !body.contains(#""recordId""#)
-        for record in response.data {
-            expectNoDifference(record.recordId == 0, withoutIds)
-        }
+        for record in response.data { #expect(record.recordId > 0) }
         // Foundation's parser is the second opinion on every value of every field.
         let expected = fieldData(in: try JSONSerialization.jsonObject(with: Data(body.utf8)))
         for (record, fields) in zip(response.data, expected) {
@@ -161,6 +158,10 @@ import Testing
     ) throws -> Response {
         let isError = entry.group == "errors"
         var answer = entry.enveloped || isError ? body : enveloped(body, list: list)
+        // An author who described the portals alone left out the ids, which no server does.
+        if !isError, answer.contains(#""fieldData""#), !answer.contains(#""recordId""#) {
+            answer.replace(#""fieldData""#, with: #""recordId":"1","modId":"0","fieldData""#)
+        }
         // An author who described the response alone left the messages empty, which no server does.
         if let messages = answer.range(of: #""messages"\s*:\s*\[\s*\]"#, options: .regularExpression) {
             answer.replaceSubrange(messages, with: #""messages":[{"code":"0"}]"#)

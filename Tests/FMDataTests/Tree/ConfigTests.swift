@@ -1,5 +1,6 @@
 import CustomDump
 import FMHTTP
+import Foundation
 import Testing
 
 @testable import FMData
@@ -61,5 +62,39 @@ struct ConfigTests {
         expected = TLSOptions(trust: .only([.file("ca.pem")]))
         expected.verification = .noneInsecureForDevelopmentOnly
         expectNoDifference(config.httpConfiguration.tls, expected)
+    }
+
+    // MARK: One format
+
+    @Test func theFormatIsWhatDateFormatsSayInWhateverOrderThingsAreSet() throws {
+        var config = DataAPI.Config()
+        config.dateFormats = .iso8601
+        config.decoding = DecodingOptions()
+        config.decoding.keys = .withoutTable
+        config.encoding = EncodingOptions(values: ValueOptions(timeZone: .gmt))
+        expectNoDifference(config.dateFormats, .iso8601)
+        expectNoDifference(config.decoding.values.format, .iso)
+        expectNoDifference(config.encoding.values.format, .iso)
+        config.dateFormats = .us
+        expectNoDifference(config.decoding.values.format, .us)
+        expectNoDifference(config.encoding.values.format, .us)
+    }
+
+    @Test func aFormatThatIsGivenInTheOptionsIsAskedFor() throws {
+        let german = try ValueFormat(date: "dd.MM.yyyy")
+        var config = DataAPI.Config()
+        config.decoding.values.format = .iso
+        expectNoDifference(config.dateFormats, .iso8601)
+        expectNoDifference(config.encoding.values.format, .iso)
+        config.encoding = EncodingOptions(values: ValueOptions(format: german))
+        expectNoDifference(config.dateFormats, .file(german))
+        expectNoDifference(config.decoding.values.format, german)
+        config.decoding = DecodingOptions(values: ValueOptions(format: .us))
+        expectNoDifference(config.dateFormats, .us)
+    }
+
+    @Test func optionsAreEqualWhetherTheDefaultWasGivenOrNot() {
+        expectNoDifference(ValueOptions(), ValueOptions(format: .us))
+        #expect(Set([ValueOptions(), ValueOptions(format: .us), ValueOptions(format: .iso)]).count == 2)
     }
 }

@@ -60,7 +60,9 @@ struct SampleWriter {
             """
         }
         let inClass = documents.map { "func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
-        let inFunction = documents.map { "static func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
+        let inFunction = documents.map {
+            "static func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}"
+        }
         return """
             \(imports(documents))
 

@@ -1,0 +1,59 @@
+import Foundation
+
+/// A `JSONDecoder` of the user's, for what is a record: the object `fieldData` and the rows of portals. The envelope around them,
+/// the ids and the names of portals are read by the library, whatever that decoder makes of names.
+extension DecodingContext {
+    /// Whether that decoder has to read the value: in a record only the record itself is an object, no field holds one.
+    @inline(__always)
+    func isForeign(_ node: UInt32, _ mode: Mode) -> Bool {
+        rules.contains(.recordDecoder) && mode == .fields && entry(node).kind == .object
+    }
+
+    func decodeForeign<T: Decodable>(_ type: T.Type, _ node: UInt32) throws -> T {
+        guard let recordDecoder else { preconditionFailure("the rule is set for contexts with such a decoder") }
+        do {
+            return try recordDecoder.decode(type, from: Data(objectText(node)))
+        } catch let error as DecodingError {
+            throw error.below(codingPath(node))
+        }
+    }
+
+    /// An object as it stands in the text. The text is known to be good JSON.
+    private func objectText(_ node: UInt32) -> UnsafeBufferPointer<UInt8> {
+        let text = document.bytes + document.valueStart + Int(entry(node).offset)
+        var depth = 0
+        var end = 0
+        var isInString = false
+        repeat {
+            switch text[end] {
+            case UInt8(ascii: "\\") where isInString: end += 1
+            case UInt8(ascii: "\""): isInString.toggle()
+            case UInt8(ascii: "{") where !isInString: depth += 1
+            case UInt8(ascii: "}") where !isInString: depth -= 1
+            default: break
+            }
+            end += 1
+        } while depth > 0
+        return UnsafeBufferPointer(start: text, count: end)
+    }
+}
+
+extension DecodingError {
+    /// The error of a decoder that knows only a part of the text, with the way to that part before its own.
+    fileprivate func below(_ path: [any CodingKey]) -> DecodingError {
+        func moved(_ context: Context) -> Context {
+            Context(
+                codingPath: path + context.codingPath,
+                debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError
+            )
+        }
+        switch self {
+        case .typeMismatch(let type, let context): return .typeMismatch(type, moved(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, moved(context))
+        case .keyNotFound(let key, let context): return .keyNotFound(key, moved(context))
+        case .dataCorrupted(let context): return .dataCorrupted(moved(context))
+        @unknown default: return self
+        }
+    }
+}

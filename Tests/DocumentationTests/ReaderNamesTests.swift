@@ -1,0 +1,270 @@
+import CustomDump
+import FMData
+import FMSandbox
+import Foundation
+import OpenCombine
+import Testing
+
+/// What a reader of the documentation would type next, from outside the package.
+@Suite struct ReaderNamesTests {
+    struct Person: Codable, Equatable, Sendable {
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    // MARK: Ids
+
+    struct TextPhone: DataAPIPortalRecord, Sendable {
+        var recordId: String
+        var modId: String
+        var number: String
+        enum CodingKeys: String, CodingKey { case recordId, modId, number = "Phones::Number" }
+    }
+
+    struct NumberPhone: DataAPIPortalRecord, Sendable {
+        let recordId: Int
+        let modId: Int?
+    }
+
+    struct Portals<Row: Decodable & Sendable>: Decodable, Sendable {
+        var phones: [Row]
+        enum CodingKeys: String, CodingKey { case phones = "Phones" }
+    }
+
+    @Test func rowsDeclareTheirIdsAsTheyLike() async throws {
+        try await withContacts { contacts in
+            let rows: [String: [[String: String]]] = ["Phones": [["Phones::Number": "1"], ["Phones::Number": "2"]]]
+            let made = try await contacts.createRecord(
+                record: EditRecord(createRecord: ["Name": "Ada"], portalData: rows)
+            ).firstValue()
+            let texts =
+                try await contacts.getRecordById(recordId: made.recordId)
+                .returnAs(Person.self, Portals<TextPhone>.self).firstValue().data[0].portalData?.phones ?? []
+            let numbers =
+                try await contacts.getRecordById(recordId: made.recordId)
+                .returnAs(Person.self, Portals<NumberPhone>.self).firstValue().data[0].portalData?.phones ?? []
+            expectNoDifference(texts.map(\.recordId), numbers.map { "\($0.recordId)" })
+            expectNoDifference(texts.map(\.modId), ["0", "0"])
+            expectNoDifference(numbers.map(\.modId), [0, 0])
+
+            let mixed: [any DataAPIPortalRecord] = texts + numbers
+            let related = mixed.compactMap { DataAPI.RelatedRecord(portal: "Phones", recordId: $0.recordId) }
+            expectNoDifference(related.prefix(2), related.suffix(2))
+
+            // An id goes back as it was declared.
+            let phones = contacts.database.addLayout("Phones")
+            _ = try await phones.deleteRecord(recordId: texts[0].recordId).firstValue()
+            let left = try await phones.getRecordById(recordId: texts[1].recordId).returnAs(FieldData.self).firstValue()
+            expectNoDifference(left.data[0].fieldData["Number"], "2")
+            let copy = try await phones.duplicateRecord(recordId: numbers[1].recordId).firstValue()
+            #expect(copy.recordId > numbers[1].recordId)
+        }
+    }
+
+    @Test func aRowOfAnOldServerHasNoModId() throws {
+        let row = try FMDecoder().decodeFields(NumberPhone.self, from: Array(#"{"recordId":"7"}"#.utf8))
+        expectNoDifference(row.recordId, 7)
+        expectNoDifference(row.modId, nil)
+        let number = try FMDecoder().decodeFields(
+            TextPhone.self,
+            from: Array(#"{"recordId":7,"modId":1,"Phones::Number":3}"#.utf8)
+        )
+        expectNoDifference([number.recordId, number.modId, number.number], ["7", "1", "3"])
+    }
+
+    @Test func idsAndCountsMayBeTexts() async throws {
+        try await withContacts { contacts in
+            let edited = try await contacts.editRecord(
+                record: EditRecord(editRecord: Person(name: "Ada"), modId: "0"),
+                recordId: "1"
+            ).firstValue()
+            expectNoDifference(edited.modId, 1)
+            let stale = await contacts.editRecord(Person(name: "Ada"), recordId: "1", modId: "0").awaitSingleResult()
+            expectNoDifference(stale.error?.fileMakerCode, .modIdMismatch)
+            _ = try await contacts.getLayoutMetadata(recordId: "1").firstValue()
+            let page = try await contacts.getRecords(recordQuery: RecordQuery(offset: "2", limit: "1"))
+                .returnAs(Person.self).firstValue()
+            expectNoDifference(page.data.map(\.recordId), [2])
+            let find = FindQuery(
+                query: [["Name": "*"]],
+                offset: "1",
+                limit: "2",
+                portal: [PortalRequest(name: "Phones", limit: "1", offset: "1")]
+            )
+            expectNoDifference(find.limit, 2)
+            let found = try await contacts.findRecords(query: find).returnAs(Person.self).firstValue()
+            expectNoDifference(found.data.count, 2)
+        }
+    }
+
+    @Test func aTextThatIsNoNumberIsRefusedAndNotShown() async throws {
+        try await withContacts { contacts in
+            let file = ContainerFile(fileName: "a.txt", data: Data([65]))
+            let person = Person(name: "Ada")
+            let errors = [
+                await contacts.getRecordById(recordId: "secret").returnAs(Person.self).awaitSingleResult().error,
+                await contacts.editRecord(person, recordId: 1, modId: "secret").awaitSingleResult().error,
+                await contacts.editRecord(record: EditRecord(editRecord: person, modId: "secret"), recordId: 1)
+                    .awaitSingleResult().error,
+                await contacts.deleteRecord(recordId: "secret").awaitSingleResult().error,
+                await contacts.duplicateRecord(recordId: Int?.none).awaitSingleResult().error,
+                await contacts.getLayoutMetadata(recordId: "secret").awaitSingleResult().error,
+                await contacts.getRecords(recordQuery: RecordQuery(limit: "secret")).returnAs(Person.self)
+                    .awaitSingleResult().error,
+                await contacts.getRecordById(recordId: 1, recordQuery: RecordQuery(offset: "secret"))
+                    .returnAs(Person.self).awaitSingleResult().error,
+                await contacts.findRecords(query: FindQuery(query: [["Name": "*"]], offset: "secret"))
+                    .returnAs(Person.self).awaitSingleResult().error,
+                await contacts.getRecords(
+                    recordQuery: RecordQuery(portal: [PortalRequest(name: "Phones", limit: "secret")])
+                ).returnAs(Person.self).awaitSingleResult().error,
+                await contacts.uploadToContainerField(fieldName: "Photo", recordId: "secret", file: file)
+                    .awaitSingleResult().error,
+                await contacts.uploadToContainerField(fieldName: "Photo", recordId: 1, modId: "secret", file: file)
+                    .awaitSingleResult().error,
+            ]
+            for (index, error) in errors.enumerated() {
+                expectNoDifference(error?.code, .invalidRequest, "\(index)")
+                #expect(error.map { "\($0)" }?.contains("secret") == false)
+            }
+            let download = await contacts.downloadContainer(fieldName: "Photo", recordId: "secret").toMemory()
+                .awaitSingleResult()
+            expectNoDifference(download.error?.code, .invalidRequest)
+            #expect(DataAPI.RelatedRecord(portal: "Phones", recordId: "secret") == nil)
+        }
+    }
+
+    @Test func aNumberThatIsSetLaterCounts() {
+        var query = RecordQuery(limit: "many")
+        expectNoDifference(query.limit, nil)
+        query.limit = 3
+        expectNoDifference(query, RecordQuery(limit: 3))
+    }
+
+    // MARK: Writing
+
+    @Test func fieldsAreWrittenOut() async throws {
+        try await withContacts { contacts in
+            let first = try await contacts.createRecord(Person(name: "Ada")).firstValue()
+            let second = try await contacts.createRecord(["Name": "Bob", "Balance": 3]).firstValue()
+            let third = try await contacts.createRecord(
+                record: EditRecord(createRecord: ["Name": "Cleo", "Balance": 3])
+            ).firstValue()
+            let fourth = try await contacts.createRecord(EditRecord(createRecord: Person(name: "Dora"))).firstValue()
+            _ = try await contacts.editRecord(["City": "Kiel", "Balance": 4], recordId: second.recordId).firstValue()
+            _ = try await contacts.editRecord(Person(name: "Zoe"), recordId: first.recordId, modId: first.modId)
+                .firstValue()
+            _ = try await contacts.editRecord(
+                record: EditRecord(editRecord: ["City": "Bern", "Balance": 5], modId: third.modId),
+                recordId: third.recordId
+            ).firstValue()
+            _ = try await contacts.editRecord(EditRecord(editRecord: Person(name: "Eve")), recordId: fourth.recordId)
+                .firstValue()
+            var read: [[FieldValue?]] = []
+            for id in [first, second, third, fourth].map(\.recordId) {
+                let record = try await contacts.getRecordById(recordId: id).returnAs(DataAPI.FieldData.self)
+                    .firstValue()
+                read.append(["Name", "City", "Balance"].map { record.data[0].fieldData[$0] })
+            }
+            expectNoDifference(
+                read,
+                [["Zoe", "", ""], ["Bob", "Kiel", 4], ["Cleo", "Bern", 5], ["Eve", "", ""]]
+            )
+            let value: DataAPI.FieldValue = 3
+            expectNoDifference(value.int, 3)
+        }
+    }
+
+    @Test func aModIdDoesNotMakeARecord() async throws {
+        try await withContacts { contacts in
+            for record in [
+                EditRecord(editRecord: Person(name: "Ada"), modId: 3),
+                EditRecord(editRecord: Person(name: "Ada"), modId: "3"),
+            ] {
+                let error = await contacts.createRecord(record: record).awaitSingleResult().error
+                expectNoDifference(error?.code, .invalidRequest)
+                #expect(error?.hint?.contains("editRecord") == true)
+            }
+            // A value for a new record is as good for an edit.
+            _ = try await contacts.editRecord(record: EditRecord(createRecord: Person(name: "Ada")), recordId: 1)
+                .firstValue()
+        }
+    }
+
+    // MARK: Lists
+
+    @Test func listsSort() async throws {
+        try await withContacts { contacts in
+            let metadata = try await contacts.getLayoutMetadata().firstValue()
+            let names = metadata.fieldMetaData.map(\.name)
+            expectNoDifference(metadata.fieldMetaData.sorted().map(\.name), names.sorted())
+            expectNoDifference(metadata.valueLists?.sorted().map(\.name), ["Kinds", "Statuses"])
+            expectNoDifference(
+                metadata.valueLists?.max()?.values.sorted().map(\.value),
+                ["active", "closed", "new", "paused"]
+            )
+            let layouts = try await contacts.database.getLayoutNames().firstValue().flatMap(\.allLayouts)
+            expectNoDifference(layouts.sorted().map(\.name), layouts.map(\.name).sorted())
+        }
+    }
+
+    // MARK: Messages
+
+    @Test func everyResponseKeepsItsMessages() async throws {
+        try await withContacts { contacts in
+            let made = try await contacts.createRecord().firstValue()
+            let file = ContainerFile(fileName: "a.txt", data: Data([65]))
+            let id = made.recordId
+            let responses: [any DataAPI.MessageCarrying] = [
+                made,
+                try await contacts.editRecord(["City": "Kiel"], recordId: id).firstValue(),
+                try await contacts.duplicateRecord(recordId: id).firstValue(),
+                try await contacts.uploadContainer(file, to: "Photo", recordId: id).firstValue(),
+                try await contacts.uploadToContainerField(fieldName: "Photo", recordId: id, file: file).firstValue(),
+                try await contacts.getRecordById(recordId: id).returnAs(Person.self).firstValue(),
+                try await contacts.executeScript(script: "Echo", scriptParam: "a").firstValue(),
+                try await contacts.executeScript(script: "Echo", parameter: .confidential("a")).firstValue(),
+                try await contacts.deleteRecord(recordId: id).firstValue(),
+                try await contacts.getLayoutMetadata().firstValue(),
+                try await contacts.database.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]).firstValue(),
+                try await contacts.database.server.getProductInfo().firstValue(),
+                try await contacts.database.server.getDatabaseNames().firstValue(),
+                try await contacts.database.server.validateSession(credentials: contacts.database.credentials)
+                    .firstValue(),
+            ]
+            for response in responses {
+                expectNoDifference(
+                    response.messages,
+                    [DataAPI.Message(code: "0", message: "OK")],
+                    "\(type(of: response))"
+                )
+            }
+            let nothing = try await contacts.executeScript(script: "Echo").firstValue()
+            #expect(nothing.scriptResponse != nil, "its error is 0")
+            expectNoDifference(FMRest.EmptyResponse(messages: nothing.messages), FMRest.EmptyResponse())
+        }
+    }
+
+    // MARK: -
+
+    private func withContacts(_ body: (DataAPI.Layout) async throws -> Void) async throws {
+        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
+        let database = DataAPI.Server(host: sandbox.url)
+            .addDatabase("World", credentials: .init(user: "admin", password: "secret"))
+        let result: Result<Void, any Error>
+        do {
+            try await body(database.addLayout("Contacts"))
+            _ = try await database.logOut().firstValue()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await sandbox.stop()
+        try result.get()
+    }
+}
+
+extension Result where Failure == FMRest.APIError {
+    fileprivate var error: FMRest.APIError? { if case .failure(let error) = self { error } else { nil } }
+}
