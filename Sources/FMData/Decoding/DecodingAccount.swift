@@ -95,7 +95,7 @@ struct DecodingAccount {
             "\(formatSetting) says how dates and times are written. For texts of other forms declare it as String "
                 + "instead of \(wanted)."
         case .unreadable(let wanted, _): unreadableHint(wanted)
-        case .noCase(let wanted, .emptyText) where place.isField: "Declare it as \(wanted)?."
+        case .noCase(let wanted, .emptyText) where place.isField: hint(forEmpty: wanted)
         case .noCase(let wanted, let found):
             "Add the case to \(wanted), or declare the field as \(found == .number ? "FMNumber" : "String")."
         case .missing(let name): hint(forMissing: name)
@@ -134,11 +134,10 @@ struct DecodingAccount {
     }
 
     private func hint(forEmpty wanted: any Any.Type) -> String {
-        let declared = "eclare it as \(optional(wanted))"
-        let asNil =
-            rules.contains(.emptyIsNil) ? "D" + declared : "Turn \(setting("emptyIsNil")) on and d" + declared
-        guard wanted is any NumberValue.Type else { return asNil + "." }
-        return asNil + ", or turn \(setting("emptyIsZero")) on to read 0."
+        var hint = rules.contains(.emptyIsNil) ? "Declare" : "Turn \(setting("emptyIsNil")) on and declare"
+        hint += " it as \(optional(wanted))"
+        if wanted is any NumberValue.Type { hint += ", or turn \(setting("emptyIsZero")) on to read 0" }
+        return hint + "."
     }
 
     private func unreadableHint(_ wanted: any Any.Type) -> String {
@@ -155,13 +154,14 @@ struct DecodingAccount {
             guard forgetsTable, !source.isForeign else { return question }
             return question + " \(setting("keys")) = .withoutTable lets coding keys leave the table out."
         }
-        let asOptional = "declare it as an optional"
         return switch (place.mode, source.isAnswer) {
-        case (.plain, _), (_, false): "D" + asOptional.dropFirst() + " if it may be absent."
+        case (.plain, _), (_, false):
+            "Declare it as an optional if it may be absent."
         case (.fields, _):
-            "Only fields on the layout are sent: add it to the layout\(place.portal == nil ? "" : "'s portal"), or "
-                + asOptional + "."
-        case (.portals, _): "Only portals on the layout are sent: add it to the layout, or " + asOptional + "."
+            "Only fields on the layout are sent: add it to the layout\(place.portal == nil ? "" : "'s portal"), or declare "
+                + "it as an optional."
+        case (.portals, _):
+            "Only portals on the layout are sent: add it to the layout, or declare it as an optional."
         }
     }
 

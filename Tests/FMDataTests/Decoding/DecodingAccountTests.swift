@@ -194,6 +194,10 @@ import Testing
             try account(Color.self, #""""#),
             "the field is empty, for which the enum Color has no case. Hint: Declare it as Color?."
         )
+        #expect(
+            try account(Color.self, #""""#) { $0.emptyIsNil = false }
+                .hasSuffix("Hint: Turn config.decoding.emptyIsNil on and declare it as Color?.")
+        )
         // Elements of a list are named as well.
         let failure = try #require(throws: DecodingFailure.self) {
             try FMDecoder().decodeFields([String: [Color]].self, from: #"{"c(1)":"red","c(2)":"x"}"#.utf8)
