@@ -66,8 +66,10 @@ enum ConnectionFailure {
 
 extension HTTPClientError {
     static func connecting(_ error: any Error, origin: Origin) -> HTTPClientError {
-        let text = ConnectionFailure.text(of: error)
-        return HTTPClientError(ConnectionFailure.code(of: error), .notSent, origin: origin, detail: text)
+        let code = ConnectionFailure.code(of: error)
+        // That of a timeout says it once more.
+        let text = code == .connectTimeout ? nil : ConnectionFailure.text(of: error)
+        return HTTPClientError(code, .notSent, origin: origin, detail: text)
     }
 
     init(parsing problem: ResponseParser.Problem, outcome: Outcome, origin: Origin) {

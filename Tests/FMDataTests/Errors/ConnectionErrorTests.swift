@@ -260,16 +260,29 @@ import Testing
     // MARK: No connection
 
     @Test func nobodyListens() async throws {
-        let sandbox = try await Sandbox.start()
-        let url = sandbox.url
-        await sandbox.stop()
+        let closed = try ClosedPort()
+        let address = "127.0.0.1:\(closed.port)"
+        let url = "http://\(address)"
         let error = await DataAPI.Server(host: url).getProductInfo().awaitSingleResult().failure
-        let address = url.dropFirst("http://".count)
         expect(
             (try #require(error), url),
             "the connection was refused (ORIGIN): \(address): Connection refused",
             hint: "Is the server running, and listening on this port? A firewall may refuse, too.",
             code: .network
+        )
+    }
+
+    @Test func nobodyAnswersInTime() async throws {
+        let silent = try SilentPort()
+        let url = "http://127.0.0.1:\(silent.port)"
+        var config = DataAPI.Config()
+        config.timeouts.connect = .milliseconds(1)
+        let error = await DataAPI.Server(host: url, config: config).getProductInfo().awaitSingleResult().failure
+        expect(
+            (try #require(error), url),
+            "the connection was not ready in time (ORIGIN)",
+            hint: "Firewalls that drop what they forbid look like this. The limit is config.timeouts.connect.",
+            code: .timeout
         )
     }
 
