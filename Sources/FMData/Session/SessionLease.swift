@@ -52,7 +52,7 @@ enum SessionOutcome: Equatable, Sendable {
     case refused
     /// The server knows the token, but the session behind it does not work any more (112): it is logged out.
     case broken
-    /// The server is at its limit (812, 953, 956). The session is good, but there should be fewer.
+    /// The server is at its limit (812, 956, 1638). The session is good, but there should be fewer.
     case hostFull
     /// The session holds state that nobody else may see, and ends here.
     case retired
