@@ -29,7 +29,7 @@ struct Host {
     }
 
     private static func embedded() throws -> Host {
-        let sandbox = try Sandbox.start()
+        let sandbox = try Sandbox.startAndWait()
         return Host(
             server: DataAPI.Server(host: sandbox.url),
             database: "World",

@@ -25,7 +25,7 @@ public struct SystemClock: SandboxClock {
 /// A clock that stands still until it is told to go on: tests let fifteen minutes pass in no time.
 ///
 ///     let clock = ManualClock()
-///     let sandbox = try Sandbox.start(configuration: .init(clock: clock))
+///     let sandbox = try await Sandbox.start(configuration: .init(clock: clock))
 ///     clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
 public final class ManualClock: SandboxClock {
     private struct Waiter {

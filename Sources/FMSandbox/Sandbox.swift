@@ -5,7 +5,7 @@ import Foundation
 /// It speaks the protocol well enough that Data API clients work against it unmodified: sessions, records, finds with
 /// FileMaker's operators, portals, scripts, globals, containers, metadata, and the error codes with their HTTP statuses.
 ///
-///     let sandbox = try Sandbox.start()          // the sample database, on a free port
+///     let sandbox = try await Sandbox.start()    // the sample database, on a free port
 ///     defer { sandbox.stopAndWait() }
 ///     print(sandbox.url)                         // http://127.0.0.1:54321
 ///
@@ -20,24 +20,27 @@ public final class Sandbox: Sendable {
         self.server = server
     }
 
-    /// Starts a sandbox and returns when it listens. Not to be called on an event loop.
+    /// Starts a sandbox and returns when it listens.
     ///
     /// Throws ``SolutionError`` when a solution has a loose end, and ``PortError`` when the port is taken.
-    public static func start(
-        _ solutions: [Solution] = [.sample],
-        configuration: Configuration = Configuration()
-    ) throws -> Sandbox {
-        let engine = try Engine(solutions, configuration: configuration)
-        return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
-    }
-
-    /// Starts a sandbox without blocking the caller's thread; see ``start(_:configuration:)-(_,_)``.
     public static func start(
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()
     ) async throws -> Sandbox {
         let engine = try Engine(solutions, configuration: configuration)
         return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
+    }
+
+    /// Starts a sandbox for code that cannot await, blocking its thread; see ``start(_:configuration:)``. Not to be called on
+    /// an event loop.
+    ///
+    /// It has a name of its own: at the top level of a `main.swift` the compiler would take it for what `await` asks for.
+    public static func startAndWait(
+        _ solutions: [Solution] = [.sample],
+        configuration: Configuration = Configuration()
+    ) throws -> Sandbox {
+        let engine = try Engine(solutions, configuration: configuration)
+        return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
     }
 
     // MARK: Where it is

@@ -23,6 +23,8 @@ extension FMRest.APIError {
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
         case let error as EncodingFailure:
             self.init(.encoding, reason: "\(error)", underlying: error)
+        case let error as DataAPI.FindError:
+            self.init(.invalidRequest, reason: "\(error)", underlying: error)
         case let error as DataAPI.ContainerError:
             self.init(error)
         case let error as FMRest.ContainerFileError:

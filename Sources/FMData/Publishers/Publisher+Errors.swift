@@ -6,10 +6,12 @@ extension Publisher where Failure == FMRest.APIError {
     ///     people.deleteRecord(recordId: 17).map { _ in true }
     ///         .replaceError(of: .recordMissing, with: false)
     public func replaceError(
-        of codes: FileMakerErrorCode...,
+        of code: FileMakerErrorCode,
+        _ others: FileMakerErrorCode...,
         with value: Output
     ) -> AnyPublisher<Output, FMRest.APIError> {
-        rescue(codes) { _ in Just(value).setFailureType(to: FMRest.APIError.self) }
+        // One at least: with none this would be called for `replaceError(with:)`, and rescue nothing.
+        rescue([code] + others) { _ in Just(value).setFailureType(to: FMRest.APIError.self) }
     }
 
     /// Goes on with another publisher, where the publisher fails with this FileMaker code. Other failures pass.

@@ -18,7 +18,9 @@ extension DataAPI {
         }
 
         /// The find requests, applied in order.
-        public var query: [[String: String]]
+        public var query: [[String: String]] {
+            didSet { findError = nil }
+        }
         /// Without it records come in the order of their creation.
         public var sort: [SortQuery]?
         /// The scripts to run with the find.
@@ -40,6 +42,8 @@ extension DataAPI {
         public var portal: [PortalRequest]?
         /// The default is an empty response.
         public var noMatch: NoMatch
+        /// Why the find cannot be said; told when the request is made.
+        private(set) var findError: FindError?
 
         var givenOffset: GivenNumber
         var givenLimit: GivenNumber
@@ -98,9 +102,11 @@ extension DataAPI.FindQuery {
     ///     let people = Find(Person.CodingKeys.self) { field in
     ///         field(.city) == "Calgary" && field(.age) >= 18 && !field(.status).isEmpty
     ///     }
-    ///     layout.findRecords(query: try FindQuery(people, limit: 25))
+    ///     layout.findRecords(query: FindQuery(people, limit: 25))
     ///
-    /// - Throws: ``DataAPI/FindError`` when FileMaker has no way to say it, with the fields it is about.
+    /// A find that FileMaker has no way to say makes the call fail with ``FMRest/APIError/Code/invalidRequest``, and nothing is
+    /// sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields it is about.
+    /// ``DataAPI/Find/requests(limit:)`` tells beforehand.
     public init(
         _ find: DataAPI.Find,
         sort: [DataAPI.SortQuery]? = nil,
@@ -110,9 +116,10 @@ extension DataAPI.FindQuery {
         layoutResponse: String? = nil,
         portal: [DataAPI.PortalRequest]? = nil,
         noMatch: NoMatch = .empty
-    ) throws(DataAPI.FindError) {
+    ) {
+        let compiled = Result { () throws(DataAPI.FindError) in try find.requests().map(\.dictionary) }
         self.init(
-            query: try find.requests().map(\.dictionary),
+            query: (try? compiled.get()) ?? [],
             sort: sort,
             script: script,
             offset: offset,
@@ -121,5 +128,6 @@ extension DataAPI.FindQuery {
             portal: portal,
             noMatch: noMatch
         )
+        if case .failure(let error) = compiled { findError = error }
     }
 }

@@ -7,7 +7,7 @@
 ///         layouts: [.layout(.init(name: "Items", table: "Items", fields: ["Name", "Price"]))]
 ///     )
 ///     solution.addScript("Ping") { context in .result("pong") }
-///     let sandbox = try Sandbox.start([solution])
+///     let sandbox = try await Sandbox.start([solution])
 ///
 /// A solution is `Codable`; ``Solution/load(from:)`` reads one from a JSON file. Scripts written as Swift closures are not
 /// part of the coded form.

@@ -50,6 +50,7 @@ struct SampleWriter {
             """
             if place == "main", sampleDocument == "\(document.name)" {
             \(document.code)
+            await stayAlive()
             }
             """
         }

@@ -1,0 +1,38 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// A find that FileMaker has no way to say is a failure of the publisher, also inside a pipeline.
+@Suite(.timeLimit(.minutes(5))) struct FindQueryTests {
+    private enum Key: String, CodingKey {
+        case balance = "Balance"
+    }
+
+    private let contradiction = DataAPI.Find(Key.self) { field in field(.balance) > 5 && field(.balance) < 1 }
+
+    @Test func aFindThatCannotBeSaidFailsUnsent() async throws {
+        let expected = #expect(throws: DataAPI.FindError.self) { try contradiction.requests() }
+        try await World.run { world in
+            let found = world.contacts.findRecords(query: FindQuery(contradiction))
+                .returnAs(FieldData.self)
+            let error = try #require(await found.outcome().failure)
+            expectNoDifference(error.code, .invalidRequest)
+            expectNoDifference(error.underlying as? DataAPI.FindError, expected)
+            expectNoDifference(error.reason, expected?.description)
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+        }
+    }
+
+    @Test func inAPipelineItIsAFailureLikeAnyOther() async throws {
+        try await World.run { world in
+            let found = Just(contradiction).setFailureType(to: FMRest.APIError.self)
+                .map { FindQuery($0) }
+                .flatMap { query in world.contacts.findRecords(query: query).returnAs(FieldData.self) }
+            #expect(await found.outcome().failure?.code == .invalidRequest)
+        }
+    }
+}
