@@ -226,11 +226,13 @@ import Testing
                 try await contacts.executeScript(script: "Echo", parameter: .confidential("a")).firstValue(),
                 try await contacts.deleteRecord(recordId: id).firstValue(),
                 try await contacts.getLayoutMetadata().firstValue(),
-                try await contacts.database.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]).firstValue(),
                 try await contacts.database.server.getProductInfo().firstValue(),
                 try await contacts.database.server.getDatabaseNames().firstValue(),
                 try await contacts.database.server.validateSession(credentials: contacts.database.credentials)
                     .firstValue(),
+                try await contacts.database.withSession {
+                    $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"])
+                }.firstValue(),
             ]
             for response in responses {
                 expectNoDifference(

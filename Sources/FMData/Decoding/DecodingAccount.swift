@@ -69,6 +69,9 @@ struct DecodingAccount {
         let others =
             switch siblings.count {
             case 0: "nor any other"
+            // Portals are few, and their names often not those that one expects.
+            case _ where place.mode == .portals && !siblings.names.isEmpty:
+                "but \(siblings.names.map(\.quoted).joined(separator: ", "))"
             case 1: "but 1 other"
             default: "but \(siblings.count) others"
             }

@@ -40,6 +40,8 @@ enum DecodingCause: Error {
         var count: Int
         /// The names that may have been meant.
         var near: [String]
+        /// All names, where they are few.
+        var names: [String] = []
     }
 }
 

@@ -113,8 +113,15 @@ extension DecodingContext {
             defer { index = self.document.tape.end(of: index + 1) }
             return self.document.text(self.document[index])
         }
-        return .init(count: count, near: NearNames.near(name, among: names))
+        return .init(
+            count: count,
+            near: NearNames.near(name, among: names),
+            names: count <= Self.fewNames ? Array(names) : []
+        )
     }
+
+    /// How many portals a message lists.
+    private static var fewNames: Int { 8 }
 
     /// Why the standard library or Foundation refused a value. They do not say which type it was: it is the one that was
     /// begun last, if that has nothing to make of the value.

@@ -13,8 +13,10 @@ extension FMRest.APIError {
                 "More connections (Config.maximumConnections), or for this call alone more time (timeouts.connect)."
         case .connectTimeout:
             error.name(cause, "a connection", "connect", timeouts.connect)
+            error.advise("Firewalls that drop what they forbid look like this.")
         case .firstByteTimeout:
             error.name(cause, "the answer", "firstByte", timeouts.firstByte)
+            error.advise("Scripts and finds in unindexed fields take their time.")
         case .idleTimeout:
             error.name(cause, cause.outcome.nextStep, "idle", timeouts.idle)
         case .totalTimeout:
@@ -30,6 +32,10 @@ extension FMRest.APIError {
         reason = "\(cause). The call waited for \(awaited); the limit was timeouts.\(setting)\(span)."
         hint =
             "Config.timeouts.\(setting) says how long all calls wait, .timeouts { $0.\(setting) = … } how long one does."
+    }
+
+    private mutating func advise(_ advice: String) {
+        hint = advice + (hint.map { " " + $0 } ?? "")
     }
 }
 

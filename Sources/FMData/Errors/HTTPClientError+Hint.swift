@@ -2,6 +2,7 @@ import FMHTTP
 
 extension HTTPClientError {
     /// What to look at or change, in terms of ``DataAPI/Config`` and of the server's `host`; `nil` where the error says it all.
+    /// Time limits have their own in `APIError+Timeout.swift`, where what was set is known.
     var hint: String? {
         switch code {
         case .insecureScheme:
@@ -11,8 +12,6 @@ extension HTTPClientError {
         // Connecting.
         case .unknownHost: "Is the host spelled right, and can this machine resolve it?"
         case .connectionRefused: "Is the server running, and listening on this port? A firewall may refuse, too."
-        case .connectTimeout:
-            "Firewalls that drop what they forbid look like this. The limit is config.timeouts.connect."
         case .proxyFailure, .proxyAuthenticationRequired:
             "The proxy comes from the environment: https_proxy and all_proxy name it as \"http://user:password@host:port\", "
                 + "no_proxy lists hosts that need none."
@@ -37,13 +36,8 @@ extension HTTPClientError {
                 + "config.tls.clientCertificate."
 
         // Exchanging.
-        case .queueTimeout: "More connections (config.maximumConnections), or fewer requests at once."
         case .connectionClosed where origin?.scheme == .http:
             "A port for HTTPS closes so, too: then write \"https://\" in the server's host."
-        case .firstByteTimeout:
-            "Scripts and finds in unindexed fields take their time. The limit is config.timeouts.firstByte."
-        case .idleTimeout: "The limit is config.timeouts.idle."
-        case .totalTimeout: "The limit is config.timeouts.total."
         case .responseTooLarge:
             "Ask for fewer records or portal rows, or stream them. The limit is config.maximumResponseBytes."
         default: nil

@@ -56,7 +56,8 @@ import Testing
             expectNoDifference(error.hint, #"Did you mean "Name"?"#)
             expectNoDifference(
                 error.description,
-                "decoding: \(error.reason) [HTTP 200] (GET \(world.sandbox.url)/databases/World/layouts/Countries/records) "
+                "decoding: \(error.reason) [HTTP 200] (GET \(world.sandbox.url)/fmi/data/vLatest/databases/World"
+                    + "/layouts/Countries/records) "
                     + #"Hint: Did you mean "Name"?"#
             )
         }

@@ -85,8 +85,7 @@ import Testing
                 field(.longitude) < -120 && !field(.name).begins(with: "America")
             }
             var names: [String] = []
-            for try await record in world.zones.records(Country.self, findQuery: FindQuery(find, limit: 500)).values
-            {
+            for try await record in world.zones.records(Country.self, findQuery: FindQuery(find, limit: 500)).values {
                 names.append(record.fieldData.name)
             }
             #expect(names.contains("Pacific/Apia") && !names.contains { $0.hasPrefix("America") })

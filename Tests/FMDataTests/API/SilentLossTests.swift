@@ -47,7 +47,7 @@ import Testing
                 .failure
             expectNoDifference(error?.code, .decoding)
             #expect(error?.reason.contains("portalData.Lines") == true)
-            #expect(error?.reason.contains(#"there is no portal "Lines" here, but "Phones""#) == true)
+            #expect(error?.reason.contains(#"the layout sends no portal "Lines", but "Phones""#) == true)
             let response = try await world.contacts.getRecords().returnAs(FieldData.self, Sometimes.self).firstValue()
             #expect(response.data.allSatisfy { $0.portalData?.lines == nil })
         }

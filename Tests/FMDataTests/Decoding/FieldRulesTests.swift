@@ -319,7 +319,7 @@ import Testing
         let failure = #expect(throws: DecodingFailure.self) {
             try read(json(#"{"Lines":[],"notes":[]}"#), as: DataAPI.Record<FieldData, Portals>.self)
         }
-        #expect(failure?.reason.contains(#"there is no portal "lines" here, but "Lines", "notes""#) == true)
+        #expect(failure?.reason.contains(#"the layout sends no portal "lines", but "Lines", "notes""#) == true)
         let there = try read(json(#"{"lines":[]}"#), as: DataAPI.Record<FieldData, Portals>.self).records[0]
         #expect(there.portalData == Portals(lines: [], notes: nil))
     }

@@ -175,7 +175,7 @@ import Testing
         expectNoDifference(
             failure.description,
             "Could not decode the answer at response.data[0].portalData.Lines (record 1, recordId 7, portal \"Lines\"): the "
-                + #"layout sends no portal "Lines", but 1 other. Hint: Did you mean "lines"?"#
+                + #"layout sends no portal "Lines", but "lines". Hint: Did you mean "lines"?"#
         )
         expectNoDifference(failure.fieldsOrPortals, ["Lines"])
         expectNoDifference(

@@ -280,8 +280,11 @@ import Testing
         let error = await DataAPI.Server(host: url, config: config).getProductInfo().awaitSingleResult().failure
         expect(
             (try #require(error), url),
-            "the connection was not ready in time (ORIGIN)",
-            hint: "Firewalls that drop what they forbid look like this. The limit is config.timeouts.connect.",
+            "the connection was not ready in time (ORIGIN). The call waited for a connection; the limit was timeouts.connect, "
+                + "0.001 seconds.",
+            hint:
+                "Firewalls that drop what they forbid look like this. Config.timeouts.connect says how long all calls wait, "
+                + ".timeouts { $0.connect = … } how long one does.",
             code: .timeout
         )
     }

@@ -183,6 +183,27 @@ import Testing
         expectNoDifference(totals.values, [3, 6])
     }
 
+    @Test func whatFailsAtOnceFailsAfterTheSubscription() {
+        let failing = [Fail<Int, Trouble>(error: .one), Fail(error: .one)]
+        let merged = Subscriber(initialDemand: .none)
+        failing.merge().subscribe(merged)
+        let latest = TrackingSubscriber<[Int], Trouble>(initialDemand: .max(1))
+        failing.combineLatest().subscribe(latest)
+        expectNoDifference(merged.history.count, 2)
+        expectNoDifference(latest.history.count, 2)
+        expectNoDifference(merged.completionIfAny == .failure(.one), true)
+        expectNoDifference(latest.completionIfAny == .failure(.one), true)
+    }
+
+    @Test func cancellingFromInsideTheSubscriptionSubscribesNobody() {
+        let asked = Locked<[Subscribers.Demand]>([])
+        let subscriber = Subscriber()
+        subscriber.cancel()
+        observed(Subject(), asked, Locked(0)).merge(with: Subject()).subscribe(subscriber)
+        expectNoDifference(asked.value, [])
+        expectNoDifference(subscriber.history.count, 1)
+    }
+
     @Test func ofNobodyThereIsNothing() {
         let none: [Empty<Int, Never>] = []
         let merged = TrackingSubscriber<Int, Never>()

@@ -14,8 +14,10 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
         let subscription = JoinSubscription(machine, on: actor, downstream: subscriber)
-        subscription.join(upstreams)
+        let inlets = subscription.inlets(for: upstreams)
+        // Before the publishers, any of which may have something to say at once.
         subscriber.receive(subscription: subscription)
+        for (upstream, inlet) in Swift.zip(upstreams, inlets) { upstream.subscribe(inlet) }
     }
 }
 
@@ -38,11 +40,12 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
         self.downstream = downstream
     }
 
-    func join<Upstream: Publisher>(_ upstreams: [Upstream])
+    /// The subscribers of the publishers. They keep what is asked of them until they have been subscribed.
+    fileprivate func inlets<Upstream: Publisher>(for upstreams: [Upstream]) -> [Inlet<Upstream>]
     where Upstream.Output == Machine.Input, Upstream.Failure == Machine.Failure {
         let inlets = upstreams.indices.map { Inlet<Upstream>(index: $0, of: self) }
         lock.withLock { self.upstreams = inlets }
-        for (upstream, inlet) in zip(upstreams, inlets) { upstream.subscribe(inlet) }
+        return inlets
     }
 
     // MARK: From downstream
