@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// CI sets `FMDATA_STRICT=1`: every warning in our own targets is then an error. (SwiftPM silences warnings of
@@ -148,7 +148,7 @@ let package = Package(
             name: "FMDataTests",
             dependencies: [
                 "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting, logging,
-                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
+                nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             resources: [.copy("Captures")],
             swiftSettings: settings

@@ -119,6 +119,14 @@ extension SessionPool {
         }
     }
 
+    /// Makes do with the session of this token from now on: it holds what the others do not.
+    func confine(to token: SessionToken) {
+        act { now in
+            guard let epoch = tokens.first(where: { $0.value.token == token })?.key else { return ((), []) }
+            return ((), machine.confine(to: epoch, now: now))
+        }
+    }
+
     /// The authenticator will use other credentials from now on. Sessions of the old ones end when their requests do;
     /// who waits gets a session of the new ones.
     func credentialsChanged(storeKey: DataAPI.TokenStore.Key? = nil) {

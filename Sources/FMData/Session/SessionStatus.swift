@@ -37,7 +37,7 @@ extension DataAPI {
         ///
         ///     if database.sessionStatus.isActive() { … }
         ///
-        /// It asks nobody. ``Database/validateSession()`` asks the server, and no call needs either: a session that has
+        /// It asks nobody. ``Database/validateSession(isolation:)`` asks the server, and no call needs either: a session that has
         /// ended is renewed by the call that notices.
         ///
         /// - Parameter date: the default is now.

@@ -144,7 +144,8 @@ extension DataAPI {
         case anywhereUnencrypted
     }
 
-    /// Where the values of a publisher arrive.
+    /// Where the values of a call arrive that nonisolated code makes. Calls in the code of an actor, the main actor's included,
+    /// bring their values to that actor from there: <doc:WhereValuesArrive>.
     public enum Delivery: Hashable, Sendable {
         /// On a background thread, the values of one subscription one after the other. A subscriber that blocks stalls
         /// nobody else.

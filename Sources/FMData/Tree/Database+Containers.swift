@@ -10,11 +10,14 @@ extension DataAPI.Database {
     /// the one that was used last first, with a request each. So a reference can be used as long as the session that
     /// brought it is open: until it has been idle for ``DataAPI/SessionConfiguration/idleTrim`` and others serve. After
     /// that the download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
-    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:)`` reads the reference anew, and
-    /// ``withSession(_:)`` keeps one session for reading and downloading.
+    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)`` reads the reference anew, and
+    /// ``withSession(isolation:_:)`` keeps one session for reading and downloading.
     ///
     /// Fails with ``FMRest/APIError/Code/container`` before anything is sent when the reference is empty, the path of a
     /// file, or not the URL of a container on this server.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public func download(

@@ -12,13 +12,14 @@ extension DataAPI.Database {
     /// Publishes one empty value, then finishes. Nothing is sent before demand; each subscription is one request;
     /// cancelling ends it on the wire.
     ///
-    /// A global lives in one session of the server, and is gone with it. A database that may have several sessions gives
-    /// each request the next one that is free, so a global that was set outside of ``withSession(_:)`` would be seen by
-    /// some of the requests after it and not by others, and by those of other users of the same database object. So that
-    /// is refused: with more than one session allowed (``DataAPI/SessionConfiguration/maximumSessions``, 8 by default)
-    /// the call fails outside of `withSession` with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. With
-    /// `maximumSessions = 1` it may be called anywhere, and the globals last until the session ends, which nobody
-    /// announces: 15 minutes without a request, a restart of the host.
+    /// A global lives in one session of the server, and is gone with it, which nobody announces: 15 minutes without a request, a
+    /// restart of the host. Within ``withSession(isolation:_:)`` such a loss is a failure, and other work goes on in parallel
+    /// sessions; that is the place for it. Outside, so that all requests after it see the globals, the database makes do from
+    /// then on with the one session in which they were set: requests run in it one after the other, as with a
+    /// ``DataAPI/SessionConfiguration/maximumSessions`` of 1, and other sessions end when their requests do.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter globalFields: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be
     ///   on a layout. A name without its table fails with ``FMRest/APIError/Code/invalidRequest``.
@@ -29,27 +30,15 @@ extension DataAPI.Database {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         perform(for: isolation) {
-            let request = try DataAPIRequest.setGlobals(globalFields, in: self.name)
-            guard self.hasOneSession else { throw FMRest.APIError.globalsWithoutSession }
-            return request
+            try .setGlobals(globalFields, in: self.name)
+        } exchange: { request, token in
+            self.server.exchange(request, token: token)
+                .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })
+                .eraseToAnyPublisher()
         }
     }
 
-    /// Whether what is set in a session is seen by the next request.
-    private var hasOneSession: Bool {
-        switch sessions {
-        case .pinned: true
-        case .pool: server.config.sessions.maximumSessions <= 1
-        }
+    private func stay(inSessionOf token: SessionToken) {
+        if case .pool(let pool) = sessions { pool.confine(to: token) }
     }
-}
-
-extension FMRest.APIError {
-    fileprivate static let globalsWithoutSession = FMRest.APIError(
-        .invalidRequest,
-        reason: "Global fields live in one session, and this database may use several: the next request might not see "
-            + "them. Nothing was sent.",
-        hint: "Set and use them within database.withSession { pinned in … }, or allow one session only "
-            + "(config.sessions.maximumSessions = 1)."
-    )
 }

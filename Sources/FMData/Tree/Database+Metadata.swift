@@ -6,6 +6,9 @@ extension DataAPI.Database {
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Get layout names", `GET …/layouts`. FileMaker Server 18 and later.
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
@@ -22,6 +25,9 @@ extension DataAPI.Database {
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Get script names", `GET …/scripts`. FileMaker Server 18 and later.
     public func getScriptNames(

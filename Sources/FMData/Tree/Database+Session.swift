@@ -10,6 +10,9 @@ extension DataAPI.Database {
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of kind
     /// `token` are taken as they are, without a request.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// - Parameters:
     ///   - credentials: kept for later logins.
     ///   - dataSourceCredentials: sent with this login and with every later one.
@@ -51,6 +54,9 @@ extension DataAPI.Database {
     /// its value, so it may be called twice. The tokens are forgotten even when the server cannot be told. The next request
     /// logs in again.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Log out of a database session", `DELETE …/sessions/{token}`.
     public func logOut(
         isolation: (any Actor)? = #isolation
@@ -63,6 +69,9 @@ extension DataAPI.Database {
     ///
     /// Nothing is sent before demand; each subscription is one request, after a login if need be; cancelling ends it on the
     /// wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
     public func validateSession(
@@ -90,6 +99,9 @@ extension DataAPI.Database {
     /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and logged out
     /// when the inner publisher ends or the subscription is cancelled. A session that is lost in between is not replaced,
     /// since its globals are gone: the work fails with ``FMRest/APIError/Code/sessionLost``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
     public func withSession<Value>(

@@ -30,7 +30,7 @@ extension DataAPI {
         /// given are kept apart for the next login; only their state shows here.
         @PublishedState public var credentials: Credentials = .invalid
 
-        /// The scripts that ``getScriptNames()`` last brought. `$scriptList` publishes them.
+        /// The scripts that ``getScriptNames(isolation:)`` last brought. `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem] = []
 
         /// Layouts hold their database, so the database keeps their names only.
@@ -47,7 +47,7 @@ extension DataAPI {
         enum Sessions: Sendable {
             /// Any that is free.
             case pool(SessionPool)
-            /// Always this one; see ``withSession(_:)``.
+            /// Always this one; see ``withSession(isolation:_:)``.
             case pinned(SessionLease, of: SessionPool)
         }
 
@@ -128,7 +128,7 @@ extension DataAPI {
             Layout(name: name, database: self)
         }
 
-        /// The layouts that ``getLayoutNames()`` last brought.
+        /// The layouts that ``getLayoutNames(isolation:)`` last brought.
         public var layoutList: [LayoutListItem] {
             layoutNames.withLockedValue { $0 }.map { $0.item(in: self) }
         }

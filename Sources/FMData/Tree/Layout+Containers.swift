@@ -9,8 +9,11 @@ extension DataAPI.Layout {
     ///         file: FMRest.ContainerFile(fileName: "bow.jpg", data: bytes)
     ///     )
     ///
-    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:)`` is the
+    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)`` is the
     /// same call with the new modId and a report on its progress, and says all about it.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
     public func uploadToContainerField(
@@ -28,6 +31,9 @@ extension DataAPI.Layout {
 
     /// Puts a file into a container field of a record whose modId is a text. One that is no number fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     @_disfavoredOverload
     public func uploadToContainerField(
         fieldName: String,
@@ -66,6 +72,9 @@ extension DataAPI.Layout {
     /// cannot be sent or its bytes are not as many as announced.
     ///
     /// To empty a container, edit the record and write `""` to the field.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
     ///   - file: What to upload.
@@ -126,6 +135,9 @@ extension DataAPI.Layout {
     ///
     /// The record is read and its content fetched in one session: a container's URL is bound to the session it was read
     /// in, and goes stale with it. When the session has expired, both are done again in a fresh one.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
     ///   - fieldName: A container field as the layout shows it, related ones with their table: `"Photo"`,

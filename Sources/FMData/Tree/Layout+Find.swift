@@ -10,6 +10,9 @@ extension DataAPI.Layout {
     /// it on the wire. When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the
     /// query's ``DataAPI/FindQuery/noMatch`` says which.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
     public func findRecords<R: Decodable, P: Decodable>(
         query: DataAPI.FindQuery,
@@ -30,9 +33,12 @@ extension DataAPI.Layout {
 
     /// The records that match, one by one while the answer arrives: constant memory, however many there are.
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes; see ``records(_:_:recordQuery:summary:)``. When
+    /// Publishes each record, as far as the subscriber asks, then finishes; see ``records(_:_:recordQuery:summary:isolation:)``. When
     /// nothing matches it finishes without a record, or fails with FileMaker code 401: the query's
     /// ``DataAPI/FindQuery/noMatch`` says which.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records; not
     ///   when nothing matches.

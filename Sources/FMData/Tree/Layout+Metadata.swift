@@ -6,6 +6,9 @@ extension DataAPI.Layout {
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire. Fails with FileMaker code 105 when there is no such layout.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// - Parameter recordId: the record for which value lists limited to related values are worked out. Without it they
     ///   are empty.
     ///
@@ -23,6 +26,9 @@ extension DataAPI.Layout {
 
     /// The layout's fields, portals and value lists, for a record whose id is a text. One that is no number fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     @_disfavoredOverload
     public func getLayoutMetadata(
         recordId: String?,

@@ -2,7 +2,7 @@ public import OpenCombine
 
 /// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request (a
 /// second subscriber to a create makes a second record), and cancelling ends the exchange on the wire: a write that was
-/// already sent may have been carried out. Values arrive where ``DataAPI/Config/delivery`` says.
+/// already sent may have been carried out.
 extension DataAPI.Layout {
     /// A range of the table's records: the first 100 unless the query says otherwise.
     ///
@@ -11,6 +11,9 @@ extension DataAPI.Layout {
     ///
     /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record, and
     /// with ``FMRest/APIError/Code/invalidRequest`` when a parameter of a script may not be in a URL or is too long for one.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
     public func getRecords<R: Decodable, P: Decodable>(
@@ -29,6 +32,9 @@ extension DataAPI.Layout {
     /// is asked for, the server waits, and the request's idle time does not run. Nothing is sent before demand; each
     /// subscription is one request; cancelling ends it on the wire. An error that the server reports after records were
     /// delivered still ends the publisher as a failure.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records.
     ///
@@ -74,6 +80,9 @@ extension DataAPI.Layout {
     /// such record, and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order, or
     /// a parameter of a script that may not be in a URL or is too long for one.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
     public func getRecordById<R: Decodable, P: Decodable>(
         recordId: some DataAPI.RecordIdentifier,
@@ -94,6 +103,9 @@ extension DataAPI.Layout {
     /// 500 to 513 when a field's validation refuses its value; nothing is made then. A record with a modId is one to edit
     /// and refused with ``FMRest/APIError/Code/invalidRequest``.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
@@ -105,6 +117,9 @@ extension DataAPI.Layout {
     /// Makes a record with nothing but the values that FileMaker enters by itself.
     ///
     /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord(
@@ -121,6 +136,9 @@ extension DataAPI.Layout {
     /// another one by now, with 301 when somebody is editing it, with 101 when there is no such record. All of it is one
     /// commit: when it fails, nothing has changed.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func editRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
@@ -136,6 +154,9 @@ extension DataAPI.Layout {
     /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record, and with
     /// ``FMRest/APIError/Code/invalidRequest`` when a parameter of the scripts may not be in a URL, or is too long for one.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Delete a record", `DELETE …/records/{id}`.
     public func deleteRecord(
         recordId: some DataAPI.RecordIdentifier,
@@ -150,6 +171,9 @@ extension DataAPI.Layout {
     ///
     /// Publishes the id and modId of the new record with the script results, then finishes. Each subscription makes a
     /// record. Fails with FileMaker code 101 when there is no such record.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Duplicate a record", `POST …/records/{id}`. FileMaker Server 18 and later.
     public func duplicateRecord(

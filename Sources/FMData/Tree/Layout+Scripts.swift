@@ -8,7 +8,10 @@ extension DataAPI.Layout {
     /// runs the script; cancelling ends the exchange, but a script that has begun runs on.
     ///
     /// The parameter travels in the URL, where logs can see it, unless it makes the URL too long; for secrets use
-    /// ``executeScript(script:parameter:)``. Fails with FileMaker code 104 when there is no such script.
+    /// ``executeScript(script:parameter:isolation:)``. Fails with FileMaker code 104 when there is no such script.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`. FileMaker Server 18 and later.
     public func executeScript(
@@ -41,6 +44,9 @@ extension DataAPI.Layout {
     ///   but after a find, which takes its time in a large table.
     /// - A script that leaves its layout makes FileMaker answer with a record of another one; it is not looked at.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Run a script", "Run a script with another request" and "Perform a find request".
     public func executeScript(
         script: String,
@@ -58,7 +64,10 @@ extension DataAPI.Layout {
     /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the
     /// script ends with an error, and with ``FMRest/APIError/Code/decoding`` when the result is none of the type: the reason
     /// names the script, the key of its JSON, what is there and what was expected. For all else see
-    /// ``executeScript(script:parameter:)``.
+    /// ``executeScript(script:parameter:isolation:)``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
     ///   records. The default is none.

@@ -1,7 +1,7 @@
 public import OpenCombine
 
 /// Writes without an `EditRecord` around the fields: for those that have neither portal rows nor options. See
-/// ``DataAPI/Layout/createRecord(record:)`` and ``DataAPI/Layout/editRecord(record:recordId:)`` for what they publish and how
+/// ``DataAPI/Layout/createRecord(record:isolation:)`` and ``DataAPI/Layout/editRecord(record:recordId:isolation:)`` for what they publish and how
 /// they fail.
 extension DataAPI.Layout {
     /// Makes a record with these fields.
@@ -9,6 +9,9 @@ extension DataAPI.Layout {
     ///     people.createRecord(Person(name: "Ada"))
     ///
     /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord<R: Encodable>(
@@ -25,6 +28,9 @@ extension DataAPI.Layout {
     ///
     /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
     public func createRecord(
         _ fields: FieldData,
@@ -34,7 +40,10 @@ extension DataAPI.Layout {
         createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: isolation)
     }
 
-    /// ``createRecord(record:)``.
+    /// ``createRecord(record:isolation:)``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     public func createRecord<R: Encodable, P: Encodable>(
         _ record: DataAPI.EditRecord<R, P>,
         isolation: (any Actor)? = #isolation
@@ -47,6 +56,9 @@ extension DataAPI.Layout {
     ///     people.editRecord(changed, recordId: record.recordId, modId: record.modId)
     ///
     /// Publishes the new modId, then finishes.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
     ///
@@ -71,6 +83,9 @@ extension DataAPI.Layout {
     ///
     /// Publishes the new modId, then finishes.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// - Parameter modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
@@ -90,6 +105,9 @@ extension DataAPI.Layout {
 
     /// Changes these fields of a record whose modId is a text. One that is no number fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     @_disfavoredOverload
     public func editRecord<R: Encodable>(
         _ fields: R,
@@ -105,7 +123,10 @@ extension DataAPI.Layout {
         )
     }
 
-    /// ``editRecord(record:recordId:)``.
+    /// ``editRecord(record:recordId:isolation:)``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     public func editRecord<R: Encodable, P: Encodable>(
         _ record: DataAPI.EditRecord<R, P>,
         recordId: some DataAPI.RecordIdentifier,

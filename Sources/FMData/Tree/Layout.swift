@@ -8,7 +8,7 @@ extension DataAPI {
         public let name: String
         /// The database that the layout belongs to.
         public let database: Database
-        /// The table occurrence the layout is based on, where ``DataAPI/Database/getLayoutNames()`` said so; servers
+        /// The table occurrence the layout is based on, where ``DataAPI/Database/getLayoutNames(isolation:)`` said so; servers
         /// before 19.4 do not.
         public let table: String?
 

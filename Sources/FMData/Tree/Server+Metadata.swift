@@ -4,7 +4,10 @@ extension DataAPI.Server {
     /// What the server says of itself. No session is needed.
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire. Values arrive where ``DataAPI/Config/delivery`` says.
+    /// it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// Source: Claris Data API guide, "Get product information", `GET /productInfo`. FileMaker Server 18 and later.
     public func getProductInfo(
@@ -19,6 +22,9 @@ extension DataAPI.Server {
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire. Fails with ``FMRest/APIError/Code/fileMaker`` 212 when the account is refused.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Get database names", `GET /databases`.
     public func getDatabaseNames(
         credentials: DataAPI.Credentials? = nil,
@@ -31,6 +37,9 @@ extension DataAPI.Server {
     ///
     /// Nothing is sent before demand; each subscription is one request; cancelling ends it on the wire. There is no need to
     /// ask before a call: a session that died is renewed by the call itself.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameter credentials: the token of a session, as in `database.credentials` after a login.
     ///

@@ -7,6 +7,9 @@ extension DataAPI.Server {
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire. Fails with ``FMRest/APIError/Code/notDataAPI`` when the server does not know the call.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /fmws/oauthproviderinfo`.
     public func getOAuthProviders(
@@ -23,8 +26,11 @@ extension DataAPI.Server {
     /// ``DataAPI/OAuthSignIn/credentials(identifier:)``. Fails with ``FMRest/APIError/Code/notDataAPI`` when the server
     /// does not know the provider.
     ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
     /// - Parameters:
-    ///   - provider: the name of one of ``getOAuthProviders()``.
+    ///   - provider: the name of one of ``getOAuthProviders(isolation:)``.
     ///   - returnURL: where the browser ends up: a page of yours.
     ///   - trackingId: any text, to tell this sign-in from others when the browser comes back. The default is a new UUID for
     ///     each subscription.

@@ -33,7 +33,7 @@ extension DataAPI {
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
         private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
-        /// The session pools of all databases and their siblings, for ``shutdown()``.
+        /// The session pools of all databases and their siblings, for ``shutdown(isolation:)``.
         private let pools = NIOLockedValueBox<[WeakPool]>([])
 
         /// - Parameters:
@@ -93,6 +93,9 @@ extension DataAPI {
         /// Publishes one empty value when nothing is left, then finishes. Begins with demand. Requests under way are served
         /// first, within ``DataAPI/SessionConfiguration/shutdownDeadline``; new ones fail with
         /// ``FMRest/APIError/Code/shutdown``. May be called twice.
+        ///
+        /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+        /// <doc:WhereValuesArrive>.
         public func shutdown(
             isolation: (any Actor)? = #isolation
         ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {

@@ -206,7 +206,7 @@ import Testing
 
     @Test func ofNobodyThereIsNothing() {
         let none: [Empty<Int, Never>] = []
-        let merged = TrackingSubscriber<Int, Never>()
+        let merged = TrackingSubscriber<Int, Never>(initialDemand: .none)
         none.merge().subscribe(merged)
         expectNoDifference(merged.history, [.subscription, .completion(.finished)])
         let latest = TrackingSubscriber<[Int], Never>()

@@ -18,6 +18,8 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
         // Before the publishers, any of which may have something to say at once.
         subscriber.receive(subscription: subscription)
         for (upstream, inlet) in Swift.zip(upstreams, inlets) { upstream.subscribe(inlet) }
+        // Nobody else will say that there is nothing.
+        if upstreams.isEmpty { subscription.go() }
     }
 }
 
@@ -77,7 +79,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
 
     // MARK: Work
 
-    private func go() {
+    fileprivate func go() {
         let isFree = lock.withLock {
             defer { isWorking = true }
             return !isWorking

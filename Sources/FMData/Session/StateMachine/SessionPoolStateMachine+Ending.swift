@@ -11,6 +11,21 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
+    /// From now on there is this session alone, since it holds what the others do not; they end when their requests do. When
+    /// it ends itself, there is one other in its place. Without effect when it has gone.
+    mutating func confine(to token: TokenEpoch, now: NIODeadline) -> [Action] {
+        guard sessions.contains(where: { $0.token == token && $0.mayServe }) else { return [] }
+        settings.maximumSessions = 1
+        limit = 1
+        for index in sessions.indices where sessions[index].token != token && !sessions[index].isLoggingOut {
+            sessions[index].isEnding = true
+            abandon(index, now)
+        }
+        var actions: [Action] = []
+        settle(now, &actions)
+        return actions
+    }
+
     /// Log out everything and refuse whatever comes. Requests under way have until the deadline; who waits is refused.
     mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         isShutDown = true
