@@ -41,6 +41,9 @@ extension DataAPI.Database {
             ) { token in
                 exchange(request.limited(by: limits.next(at: self.pool.now)), token)
             }
+            // Who waited for a session in vain has sent nothing, and is told what it was for.
+            .mapError { error in self.server.naming(request, in: error) }
+            .eraseToAnyPublisher()
             guard request.mayNameFields else { return answer }
             return answer.catch { error in self.namingFields(in: error, of: request, limits) }.eraseToAnyPublisher()
         }
@@ -131,6 +134,14 @@ extension DataAPI.Server {
         let error = FMRest.APIError(wrapping: error).naming(request.limits?.timeouts ?? config.timeouts)
         guard case .success(let origin) = origin else { return error }
         return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
+    }
+
+    /// The error with the request that it kept from being sent, unless it is about another one.
+    func naming<Response>(_ request: DataAPIRequest<Response>, in error: FMRest.APIError) -> FMRest.APIError {
+        guard error.request == nil, case .success(let origin) = origin else { return error }
+        var error = error
+        error.request = request.summary(at: origin, below: apiRoot)
+        return error
     }
 
     /// Path and query of a request, percent-encoded.

@@ -23,3 +23,10 @@ public typealias EmptyPortal = DataAPI.EmptyPortal
 public typealias Find = DataAPI.Find
 /// See ``FMRest/ContainerFile``.
 public typealias ContainerFile = FMRest.ContainerFile
+
+extension DataAPI {
+    /// The fields of a record without a type of their own.
+    public typealias FieldData = FMData.FieldData
+    /// The value of one field, when no type says what it should be.
+    public typealias FieldValue = FMData.FieldValue
+}

@@ -18,7 +18,7 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 lets the system choose.")
     var port = 0
 
-    @Flag(help: "Speak TLS. The file of the certificate authority is printed on a second line.")
+    @Flag(help: "Speak TLS. A second line says `CA: ` and the file of the certificate authority.")
     var tls = false
 
     @Option(help: ArgumentHelp("A solution file to host; may be given several times.", valueName: "file"))

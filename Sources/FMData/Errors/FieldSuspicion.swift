@@ -41,6 +41,7 @@ struct FieldSuspicion {
         error.fields = fields
         error.portals = missingPortals(metadata, fields)
         if !fields.isEmpty { error.add(sentence(about: fields)) }
+        if code == .fieldMissing, let question = question(about: fields, byName) { error.hint = question }
         if !error.portals.isEmpty { error.add(sentence(aboutPortals: error.portals, metadata)) }
         if code == .dateInvalid, isDateAsTimestamp(fields, byName) {
             error.hint =
@@ -93,7 +94,17 @@ struct FieldSuspicion {
     }
 
     private func missing(_ shown: [String: Field]) -> [String] {
-        named.map(\.name).filter { Self.field($0, in: shown) == nil }
+        let absent = named.map(\.name).filter { Self.field($0, in: shown) == nil }
+        if !absent.isEmpty { return absent }
+        // Some hosts tell upper from lower case.
+        let spelled = Set(shown.values.map(\.name))
+        return named.map(\.name).filter { !spelled.contains($0) && !spelled.contains(Self.plainName($0)) }
+    }
+
+    /// The fields of the layout that may have been meant.
+    private func question(about fields: [String], _ shown: [String: Field]) -> String? {
+        let near = fields.flatMap { NearNames.near($0, among: shown.values.map(\.name).sorted()) }
+        return near.isEmpty ? nil : "Did you mean \(near.map { "\"\($0)\"" }.joined(separator: " or "))?"
     }
 
     private func suspects(_ shown: DataAPI.Layout.LayoutMetaData, _ byName: [String: Field]) -> [String] {

@@ -9,6 +9,7 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
     /// Subscribes when awaited, asks for one value and then cancels. Cancelling the task cancels the request and throws
     /// ``FMRest/APIError/Code/cancelled``; a publisher that finishes without a value throws
     /// ``FMRest/APIError/Code/noValue``.
+    @discardableResult
     public func firstValue(
         isolation: isolated (any Actor)? = #isolation
     ) async throws(FMRest.APIError) -> Output {

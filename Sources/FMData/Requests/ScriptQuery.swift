@@ -104,12 +104,3 @@ extension DataAPI.ScriptQuery: CustomStringConvertible, CustomDebugStringConvert
         return all.compactMap { label, value in value.map { (label, $0) } }
     }
 }
-
-/// The names of the scripts that a request asks for.
-struct ScriptNames: Hashable, Sendable {
-    var preRequest: String?
-    var preSort: String?
-    var afterRequest: String?
-
-    var isEmpty: Bool { preRequest == nil && preSort == nil && afterRequest == nil }
-}

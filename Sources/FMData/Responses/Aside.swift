@@ -18,3 +18,11 @@ extension DataAPI {
         public func hash(into hasher: inout Hasher) {}
     }
 }
+
+extension DataAPI.Aside: CustomStringConvertible, CustomReflectable {
+    /// That of what is told.
+    public var description: String { "\(wrappedValue)" }
+
+    /// That of what is told.
+    public var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
+}

@@ -91,10 +91,18 @@ extension FMRest.APIError {
         lastLogin: FMRest.APIError?
     ) -> FMRest.APIError {
         let host = lastLogin?.fileMakerCode.map { " The host is full (\($0.summary))." } ?? ""
+        let remedy =
+            if lastLogin != nil {
+                "Close idle sessions in the Admin Console, or allow the call more time."
+            } else if status.sessions == 0 {
+                "The login had not been answered: allow the call more time."
+            } else {
+                "Allow the call more time, or the database more sessions (maximumSessions)."
+            }
         return FMRest.APIError(
             .timeout,
             reason: "The call waited for a session; the limit was timeouts.total, \(total): \(status).\(host)",
-            hint: "Nothing was sent. Allow the call more time, or the database more sessions (maximumSessions).",
+            hint: "Nothing was sent. \(remedy)",
             underlying: lastLogin
         )
     }

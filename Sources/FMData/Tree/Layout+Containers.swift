@@ -155,7 +155,9 @@ extension DataAPI.Layout {
         let recordId = GivenNumber(id: recordId)
         return DataAPI.ContainerDownload(for: isolation, from: database.server) {
             let database = self.database
-            return database.openContainer { token, limits in
+            return database.openContainer {
+                token,
+                limits -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> in
                 database.server.findContainer(
                     fieldName,
                     repetition,
@@ -165,7 +167,27 @@ extension DataAPI.Layout {
                     limits: limits.next(at: database.pool.now)
                 )
             }
+            .mapError { $0.about(container: fieldName, repetition, of: recordId, on: self) }
+            .eraseToAnyPublisher()
         }
+    }
+}
+
+extension FMRest.APIError {
+    /// Says which container has no content, and nothing of any other error.
+    fileprivate func about(
+        container field: String,
+        _ repetition: Int,
+        of recordId: GivenNumber,
+        on layout: DataAPI.Layout
+    ) -> FMRest.APIError {
+        guard containerError != nil else { return self }
+        var error = self
+        error.fields = [field]
+        let place = repetition == 1 ? "\"\(field)\"" : "\"\(field)\", repetition \(repetition),"
+        let record = (try? recordId.recordId()).map { " of record \($0)" } ?? ""
+        error.reason += " It was looked for in \(place)\(record) on layout \"\(layout.name)\"."
+        return error
     }
 }
 

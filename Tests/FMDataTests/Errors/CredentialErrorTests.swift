@@ -16,7 +16,7 @@ import Testing
                 expectNoDifference(
                     error?.description,
                     "unauthorized: There are no credentials for database \"World\" on \(host), so nothing was sent. "
-                        + "Hint: Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
+                        + "(GET \(host)/fmi/data/vLatest/databases/World/layouts/Countries/records) Hint: Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
                 )
             }
             expectNoDifference(world.sandbox.counters.totalRequests, 0)

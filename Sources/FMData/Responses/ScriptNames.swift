@@ -1,0 +1,8 @@
+/// The names of the scripts that a request asks for.
+struct ScriptNames: Hashable, Sendable {
+    var preRequest: String?
+    var preSort: String?
+    var afterRequest: String?
+
+    var isEmpty: Bool { preRequest == nil && preSort == nil && afterRequest == nil }
+}
