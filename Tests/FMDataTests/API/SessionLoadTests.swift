@@ -93,7 +93,9 @@ import Testing
         let tally = await Tally(of: (0..<200).map { $0 < 3 ? meeting : record })
         expectNoDifference(tally.succeeded, 200)
         let status = database.sessionStatus
-        expectNoDifference([status.limit, status.sessions, status.logins, status.failedLogins], [3, 3, 3, 1])
+        expectNoDifference([status.limit, status.sessions, status.logins], [3, 3, 3])
+        // As many logins may be under way at once as there are sessions, and all of those beyond the third are refused.
+        #expect((1...3).contains(status.failedLogins))
         expectNoDifference(sandbox.counters.openSessions, 3)
         expectNoDifference(sandbox.counters.logins, 3)
         _ = try await database.logOut().firstValue()
