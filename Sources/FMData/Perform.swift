@@ -12,23 +12,20 @@ import OpenCombine
 //       → HTTPClient                     pool, connection, socket, and back, part by part
 //       → AnswerCollector                messages decide, then the response
 //       → Response
+//
+// What a call publishes at the end of it all, the call itself hands over to the actor of whoever wrote it.
 
 extension DataAPI.Database {
     /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
     /// subscription.
-    ///
-    /// - Parameter isolation: the actor in whose code the call is written, which gets the values; `nil` for none, and for the
-    ///   library's own.
     func perform<Response: DataAPIResponse>(
-        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        perform(for: isolation, makeRequest) { request, token in self.server.exchange(request, token: token) }
+        perform(makeRequest) { request, token in self.server.exchange(request, token: token) }
     }
 
     /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
     func perform<Response, Value>(
-        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -47,7 +44,6 @@ extension DataAPI.Database {
             guard request.mayNameFields else { return answer }
             return answer.catch { error in self.namingFields(in: error, of: request, limits) }.eraseToAnyPublisher()
         }
-        .handedOver(to: isolation, by: server)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
@@ -102,10 +98,9 @@ extension DataAPI.Database {
 extension DataAPI.Server {
     /// Sends a request that needs no session of a database.
     func perform<Response: DataAPIResponse>(
-        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in self.exchange(request) }.handedOver(to: isolation, by: self)
+        deferred(makeRequest) { request in self.exchange(request) }
     }
 
     /// One attempt: what comes back is read while it arrives.

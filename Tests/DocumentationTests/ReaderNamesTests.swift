@@ -250,25 +250,7 @@ import Testing
     // MARK: -
 
     private func withContacts(_ body: (DataAPI.Layout) async throws -> Void) async throws {
-        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
-        var config = DataAPI.Config()
-        // A busy machine may hold a connection up for longer than a program would wait.
-        config.timeouts.connect = nil
-        config.timeouts.firstByte = nil
-        config.timeouts.idle = nil
-        let database = DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase("World", credentials: .init(user: "admin", password: "secret"))
-        let result: Result<Void, any Error>
-        do {
-            try await body(database.addLayout("Contacts"))
-            _ = try await database.logOut().firstValue()
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        await sandbox.stop()
-        try result.get()
+        try await withWorld { database, _ in try await body(database.addLayout("Contacts")) }
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A `JSONDecoder` of the user's, for what is a record: the object `fieldData` and the rows of portals. The envelope around them,
-/// the ids and the names of portals are read by the library, whatever that decoder makes of names.
+/// A `JSONDecoder` of the user's, for what is a record: the object `fieldData` and the rows of portals. The envelope around
+/// them, the ids and the names of portals are read by the library, whatever that decoder makes of names.
 extension DecodingContext {
     /// Whether that decoder has to read the value: in a record only the record itself is an object, no field holds one.
     @inline(__always)

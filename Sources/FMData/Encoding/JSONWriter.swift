@@ -45,8 +45,8 @@ enum JSONWriter {
         }
     }
 
-    /// What a member of an object is on the wire: in the `mode` of a record an array is its repetitions, and an object is nothing that
-    /// a field could hold.
+    /// What a member of an object is on the wire: in the `mode` of a record an array is its repetitions, and an object is
+    /// nothing that a field could hold.
     private static func fields(
         _ name: String,
         _ value: EncodedNode,

@@ -1,7 +1,7 @@
 import FMHTTP
 
-/// Which of the fields and portals of a failed request its error can be about: "Field is missing" and the validation codes do not
-/// say.
+/// Which of the fields and portals of a failed request its error can be about: "Field is missing" and the validation codes
+/// do not say.
 struct FieldSuspicion {
     private typealias Field = DataAPI.Layout.LayoutMetaData.FieldMetaData
 

@@ -3,14 +3,14 @@ public import OpenCombine
 extension Publisher {
     /// Hands values and the end over on an actor: what follows may touch the actor's state.
     ///
-    ///     final class Model {                                     // @MainActor
-    ///         func load() {
-    ///             names = service.names()                         // a pipeline that nonisolated code has made
-    ///                 .receive(on: MainActor.shared)
-    ///                 .sink(receiveCompletion: { _ in }, receiveValue: { self.list = $0 })
+    ///     func show(_ names: AnyPublisher<String, DataAPI.APIError>) -> AnyCancellable {      // in main-actor code
+    ///         names
+    ///             .receive(on: MainActor.shared)
+    ///             .sink(receiveCompletion: { _ in }, receiveValue: { self.list.append($0) })
+    ///     }
     ///
     /// The calls of this library do it by themselves for the actor in whose code they are written; see
-    /// <doc:WhereValuesArrive>. Publishes what the publisher publishes, in order, one value at a time, each in a turn of the
+    /// <doc:WhereValuesArrive>. Publishes what the publisher publishes, in order, one value after the other, in turns of the
     /// actor's. Demand passes through: at most 16 values are asked for ahead of a slow subscriber. Cancelling cancels the
     /// publisher; from the actor itself, no value follows it.
     ///

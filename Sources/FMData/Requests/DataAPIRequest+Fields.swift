@@ -45,8 +45,9 @@ extension DataAPIRequest {
         return NamedPortals(names: ((asked ?? []) + written).filter { seen.insert($0).inserted }, layout: layout)
     }
 
-    /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal rows,
-    /// globals, the container of an upload. Read from what is sent, so no endpoint can forget one; asked for only when a call fails.
+    /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal
+    /// rows, globals, the container of an upload. Read from what is sent, so no endpoint can forget one; asked for only
+    /// when a call fails.
     var namedFields: [NamedField] {
         var fields = path.container.map { [NamedField(name: $0)] } ?? []
         for parameter in query where parameter.name == "_sort" {

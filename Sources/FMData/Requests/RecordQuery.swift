@@ -1,5 +1,6 @@
 extension DataAPI {
-    /// Options of ``DataAPI/Layout/getRecords(recordQuery:isolation:)`` and ``DataAPI/Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    /// Options of ``DataAPI/Layout/getRecords(recordQuery:isolation:)`` and
+    /// ``DataAPI/Layout/getRecordById(recordId:recordQuery:isolation:)``.
     ///
     ///     RecordQuery(portal: [], offset: 101, limit: 100, sortOrder: [SortQuery(fieldName: "Name")])
     ///

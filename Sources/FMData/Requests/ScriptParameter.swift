@@ -1,13 +1,14 @@
 extension DataAPI {
-    /// What a script gets from ``DataAPI/Layout/executeScript(script:parameter:isolation:)``: a text, or a value written as JSON.
+    /// What a script gets from ``DataAPI/Layout/executeScript(script:parameter:isolation:)``: a text, or a value written as
+    /// JSON.
     ///
     ///     "42"                                        // or .text(number)
     ///     .json(Order(number: 42))                    // the script reads it by JSONGetElement
     ///     .confidential(pin)                          // never in a URL, never printed
     ///
-    /// A parameter goes in the URL, where web servers log it, as the Data API wants it. A confidential one and one that would
-    /// make the URL longer than 2,000 characters take the way of ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` that
-    /// has a body.
+    /// A parameter goes in the URL, where web servers log it, as the Data API wants it. A confidential one and one that
+    /// would make the URL longer than 2,000 characters take the way of
+    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` that has a body.
     public struct ScriptParameter: Sendable {
         /// Whether the parameter may be in a URL.
         public let isConfidential: Bool

@@ -6,11 +6,11 @@ extension DataAPI {
     /// Their results come back in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
     /// unknown, even a read.
     ///
-    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web servers log
-    /// and limit them. There a parameter that makes the URL longer than 2,000 characters, and any at all of a query that is
-    /// ``isConfidential``, is refused with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. Finds, creates,
-    /// edits and duplicates send parameters in their body, and ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` finds a
-    /// way for every one.
+    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web servers
+    /// log and limit them. There a parameter that makes the URL longer than 2,000 characters, and any at all of a query
+    /// that is ``isConfidential``, is refused with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. Finds,
+    /// creates, edits and duplicates send parameters in their body, and
+    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` finds a way for every one.
     ///
     ///     ScriptQuery(script: "Unlock", scriptParam: pin, isConfidential: true)
     ///

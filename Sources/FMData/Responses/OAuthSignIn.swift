@@ -4,7 +4,8 @@ extension DataAPI {
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /fmws/oauthproviderinfo`.
     public struct OAuthProvider: Hashable, Sendable, Decodable {
-        /// The name that ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:isolation:)`` wants: "Google", "Microsoft", ….
+        /// The name that ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:isolation:)`` wants: "Google",
+        /// "Microsoft", ….
         public var name: String
 
         /// A provider by its name, as ``DataAPI/Server/getOAuthProviders(isolation:)`` lists it.

@@ -3,6 +3,4 @@ struct ScriptNames: Hashable, Sendable {
     var preRequest: String?
     var preSort: String?
     var afterRequest: String?
-
-    var isEmpty: Bool { preRequest == nil && preSort == nil && afterRequest == nil }
 }

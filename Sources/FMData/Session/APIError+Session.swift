@@ -57,6 +57,14 @@ extension FMRest.APIError {
 
     static let sessionsShutDown = FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
 
+    static let onlySessionHoldsGlobals = FMRest.APIError(
+        .invalidRequest,
+        reason: "withSession needs a session of its own, and the one that maximumSessions allows holds the global "
+            + "fields that were set outside of it.",
+        hint: "Nothing was sent. Set the globals within withSession, or allow the database more sessions "
+            + "(maximumSessions)."
+    )
+
     static func sessionQueueIsFull(_ count: Int) -> FMRest.APIError {
         FMRest.APIError(
             .timeout,

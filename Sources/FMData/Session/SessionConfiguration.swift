@@ -28,8 +28,7 @@ extension DataAPI {
         /// Each one is a client in the eyes of the server: it takes one of the sessions that the host allows (a few
         /// hundred as a rule, fewer by licence or setting) and shows in the Admin Console, until it is logged out. Many
         /// programs on one host share that number, so a program that is started many times, or a small licence, wants
-        /// fewer. With 1 all requests run one after the other in one session, as programs need that set global fields
-        /// outside of ``Database/withSession(isolation:_:)``.
+        /// fewer. With 1 all requests run one after the other in one session.
         ///
         /// Why 8: more than most programs ask at once, and a fiftieth of what a host usually allows. Nothing is opened
         /// for it in advance.

@@ -119,7 +119,7 @@ extension SessionPool {
         }
     }
 
-    /// Makes do with the session of this token from now on: it holds what the others do not.
+    /// Gives requests the session of this token alone from now on, as long as it lives: it holds what the others do not.
     func confine(to token: SessionToken) {
         act { now in
             guard let epoch = tokens.first(where: { $0.value.token == token })?.key else { return ((), []) }
@@ -384,6 +384,8 @@ extension SessionPool {
             return (loginError ?? .loginWithoutToken).afterWaitingForFullHost(configuration, status)
         case .loginFailed:
             return loginError ?? .loginWithoutToken
+        case .onlySessionIsKept:
+            return .onlySessionHoldsGlobals
         case .isShutDown:
             return .sessionsShutDown
         }

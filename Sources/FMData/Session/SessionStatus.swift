@@ -37,8 +37,8 @@ extension DataAPI {
         ///
         ///     if database.sessionStatus.isActive() { … }
         ///
-        /// It asks nobody. ``Database/validateSession(isolation:)`` asks the server, and no call needs either: a session that has
-        /// ended is renewed by the call that notices.
+        /// It asks nobody. ``Database/validateSession(isolation:)`` asks the server, and no call needs either: a session
+        /// that has ended is renewed by the call that notices.
         ///
         /// - Parameter date: the default is now.
         public func isActive(at date: Date = Date()) -> Bool {

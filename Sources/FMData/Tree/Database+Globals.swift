@@ -12,11 +12,11 @@ extension DataAPI.Database {
     /// Publishes one empty value, then finishes. Nothing is sent before demand; each subscription is one request;
     /// cancelling ends it on the wire.
     ///
-    /// A global lives in one session of the server, and is gone with it, which nobody announces: 15 minutes without a request, a
-    /// restart of the host. Within ``withSession(isolation:_:)`` such a loss is a failure, and other work goes on in parallel
-    /// sessions; that is the place for it. Outside, so that all requests after it see the globals, the database makes do from
-    /// then on with the one session in which they were set: requests run in it one after the other, as with a
-    /// ``DataAPI/SessionConfiguration/maximumSessions`` of 1, and other sessions end when their requests do.
+    /// A global lives in one session of the server, and is gone with it, which nobody announces: 15 minutes without a
+    /// request, a restart of the host. Within ``withSession(isolation:_:)`` such a loss is a failure, and other work goes
+    /// on in parallel sessions; that is the place for it. Outside, so that all requests after it see the globals, they all
+    /// run from then on in the one session in which they were set, one after the other, until it ends. Set them in one
+    /// call, or one after the other: of two calls at the same time each may have had a session of its own.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -29,13 +29,14 @@ extension DataAPI.Database {
         globalFields: [String: String],
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        perform(for: isolation) {
+        perform {
             try .setGlobals(globalFields, in: self.name)
         } exchange: { request, token in
             self.server.exchange(request, token: token)
                 .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })
                 .eraseToAnyPublisher()
         }
+        .handedOver(to: isolation, by: server)
     }
 
     private func stay(inSessionOf token: SessionToken) {

@@ -17,8 +17,8 @@ extension DataAPI {
         public let name: String
         /// The server that hosts the file.
         public let server: Server
-        /// Sends when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to those who subscribed there,
-        /// to all others before the change, on the thread that makes it. Never finishes.
+        /// Sends when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to those who subscribed
+        /// there, to all others before the change, on the thread that makes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes: ObservableObjectPublisher
 

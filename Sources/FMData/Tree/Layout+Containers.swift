@@ -9,8 +9,8 @@ extension DataAPI.Layout {
     ///         file: FMRest.ContainerFile(fileName: "bow.jpg", data: bytes)
     ///     )
     ///
-    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)`` is the
-    /// same call with the new modId and a report on its progress, and says all about it.
+    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)``
+    /// is the same call with the new modId and a report on its progress, and says all about it.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

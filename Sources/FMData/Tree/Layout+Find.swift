@@ -33,9 +33,9 @@ extension DataAPI.Layout {
 
     /// The records that match, one by one while the answer arrives: constant memory, however many there are.
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes; see ``records(_:_:recordQuery:summary:isolation:)``. When
-    /// nothing matches it finishes without a record, or fails with FileMaker code 401: the query's
-    /// ``DataAPI/FindQuery/noMatch`` says which.
+    /// Publishes each record, as far as the subscriber asks, then finishes; see
+    /// ``records(_:_:recordQuery:summary:isolation:)``. When nothing matches it finishes without a record, or fails with
+    /// FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

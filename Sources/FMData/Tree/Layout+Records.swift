@@ -20,7 +20,8 @@ extension DataAPI.Layout {
         recordQuery: DataAPI.RecordQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        database.perform(for: isolation) { try .records(of: self, query: recordQuery ?? .init()) }
+        database.perform { try .records(of: self, query: recordQuery ?? .init()) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are.
@@ -46,16 +47,16 @@ extension DataAPI.Layout {
         summary: (@Sendable (DataAPI.RecordsSummary) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
-        stream(summary, for: isolation) { try .records(of: self, query: recordQuery ?? .init()) }
+        stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     func stream<R: Decodable, P: Decodable>(
         _ summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
-        for isolation: (any Actor)? = nil,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<R, P>>
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let server = database.server
-        return database.perform(for: isolation, makeRequest) { request, token in
+        return database.perform(makeRequest) { request, token in
             let scripts = request.scripts
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
@@ -90,9 +91,8 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
-        return database.perform(for: isolation) {
-            try .record(recordId.recordId(), of: self, query: recordQuery ?? .init())
-        }
+        return database.perform { try .record(recordId.recordId(), of: self, query: recordQuery ?? .init()) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Makes a record.
@@ -111,7 +111,8 @@ extension DataAPI.Layout {
         record: DataAPI.EditRecord<R, P>,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        database.perform(for: isolation) { try .create(in: self, record: record) }
+        database.perform { try .create(in: self, record: record) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Makes a record with nothing but the values that FileMaker enters by itself.
@@ -146,7 +147,8 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
-        return database.perform(for: isolation) { try .edit(recordId.recordId(), of: self, record: record) }
+        return database.perform { try .edit(recordId.recordId(), of: self, record: record) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Deletes a record.
@@ -164,7 +166,8 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
-        return database.perform(for: isolation) { try .delete(recordId.recordId(), of: self, script: scriptQuery) }
+        return database.perform { try .delete(recordId.recordId(), of: self, script: scriptQuery) }
+            .handedOver(to: isolation, by: database.server)
     }
 
     /// Duplicates a record.
@@ -182,6 +185,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
-        return database.perform(for: isolation) { try .duplicate(recordId.recordId(), of: self, script: scriptQuery) }
+        return database.perform { try .duplicate(recordId.recordId(), of: self, script: scriptQuery) }
+            .handedOver(to: isolation, by: database.server)
     }
 }

@@ -1,8 +1,8 @@
 public import OpenCombine
 
 /// Writes without an `EditRecord` around the fields: for those that have neither portal rows nor options. See
-/// ``DataAPI/Layout/createRecord(record:isolation:)`` and ``DataAPI/Layout/editRecord(record:recordId:isolation:)`` for what they publish and how
-/// they fail.
+/// ``DataAPI/Layout/createRecord(record:isolation:)`` and ``DataAPI/Layout/editRecord(record:recordId:isolation:)`` for
+/// what they publish and how they fail.
 extension DataAPI.Layout {
     /// Makes a record with these fields.
     ///

@@ -30,7 +30,7 @@ extension DataAPI.Server {
         credentials: DataAPI.Credentials? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Database.DatabaseListResponse, FMRest.APIError> {
-        perform(for: isolation) { .databaseNames(credentials) }
+        perform { .databaseNames(credentials) }.handedOver(to: isolation, by: self)
     }
 
     /// Whether a session is still open: publishes one empty value when it is, and fails with FileMaker code 952 when not.
@@ -48,6 +48,6 @@ extension DataAPI.Server {
         credentials: DataAPI.Credentials,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        perform(for: isolation) { .validateSession(.credentials(credentials)) }
+        perform { .validateSession(.credentials(credentials)) }.handedOver(to: isolation, by: self)
     }
 }

@@ -12,7 +12,8 @@ public import Foundation
 /// time zone and is the better type for days.
 ///
 /// A timestamp field does not decode. With coders that are not FMData's own the format comes from
-/// `userInfo[.fileMakerFormat]`, US if nothing is set, and the time zone from `userInfo[.fileMakerTimeZone]`, GMT if nothing is.
+/// `userInfo[.fileMakerFormat]`, US if nothing is set, and the time zone from `userInfo[.fileMakerTimeZone]`, GMT if
+/// nothing is.
 @propertyWrapper
 public struct FMDateOnly<Value: FMDateOnlyValue> {
     /// The date, at any time of its day.

@@ -89,7 +89,27 @@ import Testing
             try await reading(20, world.database) { _ in }
             _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
-            expectNoDifference(world.database.sessionStatus.limit, 1)
+            // Work that needs a session of its own has one, and leaves the globals where they are.
+            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            expectNoDifference(inside?["gFilter"], "")
+            try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
+        }
+    }
+
+    @Test func workThatNeedsTheOnlySessionIsRefusedWhileThatHoldsGlobals() async throws {
+        try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
+            _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
+            let error = await world.database.withSession { self.read($0) }.awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            #expect(error?.hint?.contains("maximumSessions") == true)
+            let seen = try await read(world.database).firstValue()
+            expectNoDifference(seen?["gFilter"], "mine")
+            expectNoDifference(world.sandbox.counters.logins, 1)
+            // Once the globals are gone with their session, there is nothing to keep.
+            world.sandbox.expireSessions()
+            _ = try await read(world.database).firstValue()
+            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            expectNoDifference(inside?["gFilter"], "")
         }
     }
 

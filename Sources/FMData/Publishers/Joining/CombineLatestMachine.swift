@@ -11,7 +11,6 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
         case ended
     }
 
-    let inletCount: Int
     private var inlets: [Inlet]
     private var latest: [Element?]
     private var demand = Subscribers.Demand.none
@@ -21,7 +20,6 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
     private var isOver = false
 
     init(inletCount: Int) {
-        self.inletCount = inletCount
         inlets = Array(repeating: .asleep, count: inletCount)
         latest = Array(repeating: nil, count: inletCount)
         if inletCount == 0 { completion = .finished }
@@ -56,7 +54,7 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
         }
         if hasNews, !isFailed {
             let whole = latest.compactMap { $0 }
-            if whole.count == inletCount {
+            if whole.count == inlets.count {
                 guard demand > .none else { return .rest }
                 guard mayDeliver else { return .deliverElsewhere }
                 hasNews = false

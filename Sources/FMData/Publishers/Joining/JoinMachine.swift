@@ -7,9 +7,6 @@ protocol JoinMachine<Input, Output, Failure> {
     associatedtype Output
     associatedtype Failure: Error
 
-    /// How many publishers there are.
-    var inletCount: Int { get }
-
     mutating func requested(_ demand: Subscribers.Demand)
     mutating func received(_ value: Input, from inlet: Int)
     mutating func finished(_ completion: Subscribers.Completion<Failure>, from inlet: Int)

@@ -6,7 +6,6 @@ import OpenCombine
 /// Of each publisher no more is asked for than the subscriber wants, and never more than `window` ahead of it, however much
 /// it wants: what waits for a slow subscriber is bounded, and demand reaches back.
 struct MergeMachine<Output, Failure: Error>: JoinMachine {
-    let inletCount: Int
     private let window: Int
     private var demand = Subscribers.Demand.none
     /// For each inlet the values that were asked of it and not yet handed over; `nil` once it has ended.
@@ -16,7 +15,6 @@ struct MergeMachine<Output, Failure: Error>: JoinMachine {
     private var isOver = false
 
     init(inletCount: Int, window: Int = 16) {
-        self.inletCount = inletCount
         self.window = window
         outstanding = Array(repeating: 0, count: inletCount)
     }

@@ -31,6 +31,8 @@ struct LeaseQueue {
     /// Sorted by id, since ids are given in order of arrival.
     private var places = CircularBuffer<Place>()
     private(set) var count = 0
+    /// How many of them want a session of their own.
+    private(set) var pinnedCount = 0
     /// No deadline is earlier than this one; `nil` when nobody waits. Who had it may have left, so it is worth a look at
     /// all of them, but not a look with each wish that comes or goes.
     private(set) var earliestDeadline: NIODeadline?
@@ -42,7 +44,7 @@ struct LeaseQueue {
 
     mutating func append(_ entry: Entry) {
         places.append(Place(entry: entry))
-        count += 1
+        countIn(entry, 1)
         earliestDeadline = min(earliestDeadline ?? entry.deadline, entry.deadline)
     }
 
@@ -51,7 +53,7 @@ struct LeaseQueue {
         guard let index = index(of: id), places[index].isTaken else { return nil }
         let entry = places[index].entry
         places[index].isTaken = false
-        count -= 1
+        countIn(entry, -1)
         sweep()
         return entry
     }
@@ -65,12 +67,12 @@ struct LeaseQueue {
             let entry = places[index].entry
             if entry.deadline <= now {
                 places[index].isTaken = false
+                countIn(entry, -1)
                 late.append(entry)
             } else {
                 next = min(next ?? entry.deadline, entry.deadline)
             }
         }
-        count -= late.count
         self.earliestDeadline = next
         sweep()
         return late
@@ -86,13 +88,24 @@ struct LeaseQueue {
         return places.lazy.filter(\.isTaken).dropFirst(position).first?.entry
     }
 
+    /// Of those that want a session of their own, the one with this many others before it.
+    func pinnedEntry(at position: Int) -> Entry? {
+        places.lazy.filter { $0.isTaken && $0.entry.purpose == .pinned }.dropFirst(position).first?.entry
+    }
+
     mutating func removeAll() -> [Entry] {
         defer {
             places.removeAll()
             count = 0
+            pinnedCount = 0
             earliestDeadline = nil
         }
         return places.filter(\.isTaken).map(\.entry)
+    }
+
+    private mutating func countIn(_ entry: Entry, _ difference: Int) {
+        count += difference
+        if entry.purpose == .pinned { pinnedCount += difference }
     }
 
     private func index(of id: LeaseID) -> CircularBuffer<Place>.Index? {

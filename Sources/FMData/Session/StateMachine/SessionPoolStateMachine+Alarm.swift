@@ -59,13 +59,15 @@ extension SessionPoolStateMachine {
             if let growth = nextGrowth, growth > now { note(growth) }
         }
         if let first = queue.first, isShutOut { note(first.since + settings.fullHostTime) }
-        let idleTime = lastingCount > 1 ? min(settings.trimTime, settings.idleTime) : settings.idleTime
+        let trimTime = lastingCount > 1 ? min(settings.trimTime, settings.idleTime) : settings.idleTime
+        let keeper = keeper?.id
         for session in sessions {
             switch session.phase {
             case .opening(_, let abandoned):
                 if let abandoned { note(abandoned) }
             case .idle:
-                if session.owner != .stranger { note(session.lastUse + idleTime) }
+                if session.owner == .stranger { break }
+                note(session.lastUse + (session.id == keeper ? settings.idleTime : trimTime))
             case .leased:
                 if let forced { note(forced) }
             case .loggingOut(let until):

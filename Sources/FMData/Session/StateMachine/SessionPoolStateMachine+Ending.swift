@@ -11,21 +11,6 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
-    /// From now on there is this session alone, since it holds what the others do not; they end when their requests do. When
-    /// it ends itself, there is one other in its place. Without effect when it has gone.
-    mutating func confine(to token: TokenEpoch, now: NIODeadline) -> [Action] {
-        guard sessions.contains(where: { $0.token == token && $0.mayServe }) else { return [] }
-        settings.maximumSessions = 1
-        limit = 1
-        for index in sessions.indices where sessions[index].token != token && !sessions[index].isLoggingOut {
-            sessions[index].isEnding = true
-            abandon(index, now)
-        }
-        var actions: [Action] = []
-        settle(now, &actions)
-        return actions
-    }
-
     /// Log out everything and refuse whatever comes. Requests under way have until the deadline; who waits is refused.
     mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         isShutDown = true
@@ -104,10 +89,10 @@ extension SessionPoolStateMachine {
     /// Ends sessions beyond the limit (the host was full, or one was adopted), and those beyond the first that nobody
     /// has needed for some time.
     mutating func endSurplus(_ now: NIODeadline, _ actions: inout [Action]) {
-        while lastingCount > limit, let oldest = idle.first, let index = index(of: oldest) {
+        while lastingCount > limit, let oldest = longestIdle(), let index = index(of: oldest) {
             end(index, now, &actions)
         }
-        while lastingCount > 1, let oldest = idle.first(where: { isTrimmed($0, now) }), let index = index(of: oldest) {
+        while lastingCount > 1, let oldest = longestIdle(where: { isTrimmed($0, now) }), let index = index(of: oldest) {
             end(index, now, &actions)
         }
     }

@@ -12,6 +12,9 @@ extension SessionPoolStateMachine {
     ) -> (answer: Answer, actions: [Action]) {
         if isShutDown { return (.refused(.isShutDown), []) }
         if let callDeadline, callDeadline <= now { return (.refused(.callDeadlinePassed), []) }
+        if purpose == .pinned, keeper != nil, settings.maximumSessions == 1 {
+            return (.refused(.onlySessionIsKept), [])
+        }
         let patience = now + settings.waitingTime
         let isCallNearer = callDeadline.map { $0 < patience } ?? false
         let entry = LeaseQueue.Entry(
@@ -30,6 +33,26 @@ extension SessionPoolStateMachine {
         var actions: [Action] = []
         settle(now, &actions)
         return (.waiting(entry.id), actions)
+    }
+
+    /// From now on requests get this session alone, as long as it lives: it holds what the others do not. Work that needs a
+    /// session of its own gets another one. Without effect when the session has gone.
+    mutating func confine(to token: TokenEpoch, now: NIODeadline) -> [Action] {
+        kept = token
+        var actions: [Action] = []
+        settle(now, &actions)
+        return actions
+    }
+
+    /// The session that requests are confined to.
+    var keeper: Session? {
+        kept.flatMap { token in sessions.first { $0.token == token && $0.isOpen } }
+    }
+
+    /// The session that has lain idle for the longest time and holds nothing that others do not.
+    func longestIdle(where isMeant: (SessionID) -> Bool = { _ in true }) -> SessionID? {
+        let keeper = keeper?.id
+        return idle.first { $0 != keeper && isMeant($0) }
     }
 
     /// Somebody does not want a session any more. Without effect when the wish was answered already.
@@ -155,10 +178,11 @@ extension SessionPoolStateMachine {
 
     private func isFit(_ id: SessionID, for entry: LeaseQueue.Entry) -> Bool {
         guard let index = index(of: id), !sessions[index].isEnding else { return false }
+        let keeper = keeper?.id
         switch entry.purpose {
-        case .request: return true
-        case .replay: return sessions[index].goodAsOf >= entry.goodSince
-        case .pinned: return sessions[index].owner != .store
+        case .request: return keeper == nil || keeper == id
+        case .replay: return (keeper == nil || keeper == id) && sessions[index].goodAsOf >= entry.goodSince
+        case .pinned: return keeper != id && sessions[index].owner != .store
         }
     }
 }

@@ -170,8 +170,10 @@ extension SessionPoolStateMachine {
     /// When one more session is to be opened for those who wait; `nil` when that is not a question of time.
     var nextGrowth: NIODeadline? {
         guard let entry = firstUnmet, !isPausing, mayOpenOneMore else { return nil }
-        guard activeCount < settings.maximumSessions || !idle.isEmpty else { return nil }
-        guard entry.purpose != .replay, sessions.contains(where: { $0.isLeased }) else { return entry.since }
+        guard activeCount < settings.maximumSessions || longestIdle() != nil else { return nil }
+        let keeper = keeper?.id
+        let mayComeBack = sessions.contains { $0.isLeased && $0.id != keeper }
+        guard entry.purpose != .replay, mayComeBack else { return entry.since }
         return max(entry.since, lastGrowth ?? entry.since) + min(loginTime, settings.longestPatience)
     }
 
@@ -193,11 +195,16 @@ extension SessionPoolStateMachine {
         opensNotBefore = now + backOff.next(jitter: jitter)
     }
 
-    /// Wishes that no login under way will meet.
-    private var unmetCount: Int { queue.count - sessions.count(where: \.isOpeningForSomebody) }
+    /// Wishes that no login under way will meet, and that another session could: none of a request while there is a keeper.
+    private var unmetCount: Int {
+        (keeper == nil ? queue.count : queue.pinnedCount) - sessions.count(where: \.isOpeningForSomebody)
+    }
 
     private var firstUnmet: LeaseQueue.Entry? {
-        unmetCount > 0 ? queue.entry(at: queue.count - unmetCount) : nil
+        let missing = unmetCount
+        if missing <= 0 { return nil }
+        if keeper == nil { return queue.entry(at: queue.count - missing) }
+        return queue.pinnedEntry(at: queue.pinnedCount - missing)
     }
 
     /// Whether a login more may be under way at the same time.
@@ -208,7 +215,7 @@ extension SessionPoolStateMachine {
 
     /// Logins that were left alone and may serve those who wait now.
     private mutating func takeOverOpenings() {
-        while unmetCount > 0, let index = sessions.firstIndex(where: { isTakenOver($0, by: unmetCount) }) {
+        while let entry = firstUnmet, let index = sessions.firstIndex(where: { isTakenOver($0, by: entry) }) {
             guard case .opening(let step, _) = sessions[index].phase else { break }
             sessions[index].phase = .opening(step, abandoned: nil)
         }
@@ -263,15 +270,14 @@ extension SessionPoolStateMachine {
     private mutating func makeRoom(for missing: Int, _ now: NIODeadline, _ actions: inout [Action]) {
         let onTheirWay = sessions.count(where: \.isLoggingOut)
         var tooFew = min(missing, limit) - max(0, limit - activeCount) - onTheirWay
-        while tooFew > 0, let oldest = idle.first, let index = index(of: oldest) {
+        while tooFew > 0, let oldest = longestIdle(), let index = index(of: oldest) {
             end(index, now, &actions)
             tooFew -= 1
         }
     }
 
-    private func isTakenOver(_ session: Session, by missing: Int) -> Bool {
+    private func isTakenOver(_ session: Session, by entry: LeaseQueue.Entry) -> Bool {
         guard case .opening(_, .some) = session.phase, !session.isEnding else { return false }
-        guard let entry = queue.entry(at: queue.count - missing) else { return false }
         return entry.purpose != .pinned || session.owner != .store
     }
 

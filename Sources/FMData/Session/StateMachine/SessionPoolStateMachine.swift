@@ -37,6 +37,8 @@ struct SessionPoolStateMachine {
     var loginTime = TimeAmount.zero
     /// When a session last joined.
     var lastGrowth: NIODeadline?
+    /// The token of the session that requests are confined to; see ``keeper``.
+    var kept: TokenEpoch?
     /// The token that the owner was told of last.
     var shown: TokenEpoch?
     var isShutDown = false
@@ -207,6 +209,8 @@ extension SessionPoolStateMachine {
         /// As `loginFailed`, after waiting for a host that stayed full while no session served.
         case hostStayedFull
         case loginFailed
+        /// Work that needs a session of its own, where the only one is the ``SessionPoolStateMachine/keeper``.
+        case onlySessionIsKept
         case isShutDown
     }
 

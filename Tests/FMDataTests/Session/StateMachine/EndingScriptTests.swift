@@ -57,22 +57,6 @@ import Testing
         expectNoDifference(pool.machine.idle, [.of(3)])
     }
 
-    @Test func whatIsSetInOneSessionLeavesThatOneAlone() {
-        var pool = MachineScript { $0.maximumSessions = 3 }
-        pool.open(3)
-        let actions = pool.machine.confine(to: .of(2), now: pool.now)
-        expectNoDifference(
-            actions.filter { if case .logOut = $0 { true } else { false } },
-            [
-                .logOut(1, token: 1), .logOut(3, token: 3),
-            ]
-        )
-        expectNoDifference(pool.machine.idle, [.of(2)])
-        expectNoDifference(pool.machine.status.limit, 1)
-        // A session that has gone is none to stay in.
-        expectNoDifference(pool.machine.confine(to: .of(9), now: pool.now), [])
-    }
-
     @Test func aLogoutThatHangsIsGivenUp() {
         var pool = MachineScript()
         pool.open(1)

@@ -65,6 +65,7 @@ struct MachineScript {
     mutating func logOut() -> [Action] { machine.logOut(now: now).actions }
     mutating func shutdown() -> [Action] { machine.shutdown(now: now).actions }
     mutating func adopt(isOwned: Bool) -> [Action] { machine.adopt(isOwned: isOwned, now: now).actions }
+    mutating func confine(to token: Int) -> [Action] { machine.confine(to: .of(token), now: now) }
     mutating func replaceCredentials(hasStore: Bool = false) -> [Action] {
         machine.credentialsReplaced(hasStore: hasStore, now: now)
     }

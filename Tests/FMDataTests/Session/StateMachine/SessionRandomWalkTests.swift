@@ -74,7 +74,11 @@ private struct SessionModel {
             obey(actions)
         case 98: obey(machine.credentialsReplaced(hasStore: machine.settings.hasStore, now: now))
         default:
-            if Int.random(in: 0..<10, using: &random) == 0 { adopt() }
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: adopt()
+            case 1..<4: if let grant = pick(leases) { obey(machine.confine(to: grant.token, now: now)) }
+            default: break
+            }
         }
         check()
     }
@@ -269,6 +273,10 @@ private struct SessionModel {
         rule(tokens.contains(grant.token), "a lease has a token")
         let session = machine.sessions.first { $0.id == grant.session }
         rule(session?.token == grant.token, "a lease's token is its session's")
+        let keeper = machine.keeper?.id
+        let isKeeper = grant.session == keeper
+        let isPinned = pinned.contains(grant.lease)
+        rule(keeper == nil || isKeeper != isPinned, "requests get the keeper, pinned work another one")
         rule(!pinned.contains(grant.lease) || session?.owner != .store, "pinned work shares its session with nobody")
         leases[grant.lease] = grant
     }
@@ -296,6 +304,10 @@ private struct SessionModel {
 
     private func rule(_ holds: Bool, _ what: @autoclosure () -> String) {
         if !holds { Issue.record("seed \(seed): \(what())") }
+    }
+
+    private mutating func pick(_ leases: [LeaseID: Machine.Grant]) -> Machine.Grant? {
+        pick(Set(leases.keys)).flatMap { leases[$0] }
     }
 
     private mutating func pick<Element: Comparable>(_ set: Set<Element>) -> Element? {

@@ -5,9 +5,9 @@ extension DataAPI.Database {
     ///     let names = database.timeouts { $0.total = .seconds(2) }.getLayoutNames()
     ///
     /// It is the same in everything else: name, credentials, sessions and lists are shared, and what is changed through one
-    /// shows in the other. The limits hold for every call made through what comes back, its layouts included; each call
-    /// has its own time. Limits that are not touched stay as they are. Work in ``withSession(isolation:_:)`` waits that long for its
-    /// session, and each call inside has these limits.
+    /// shows in the other. The limits hold for every call made through what comes back, its layouts included; each call has
+    /// its own time. Limits that are not touched stay as they are. Work in ``withSession(isolation:_:)`` waits that long
+    /// for its session, and each call inside has these limits.
     ///
     /// See ``DataAPI/Timeouts`` for what each limit covers, and what the error says.
     ///

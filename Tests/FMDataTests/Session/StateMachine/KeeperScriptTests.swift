@@ -1,0 +1,112 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// A session that holds what the others do not, such as global fields: requests get that one alone, as long as it lives.
+@Suite struct KeeperScriptTests {
+    /// A pool of three idle sessions, of which the second one is the keeper.
+    private func confinedPool() -> MachineScript {
+        var pool = MachineScript { $0.maximumSessions = 3 }
+        pool.open(3)
+        _ = pool.confine(to: 2)
+        return pool
+    }
+
+    @Test func requestsGetTheKeeperAlone() {
+        var pool = confinedPool()
+        expectNoDifference(pool.request().answer, .granted(.of(4, session: 2, token: 2, hasWorked: true)))
+        // Others lie idle and there is time to open more, but neither would help.
+        expectNoDifference(pool.request().answer, .waiting(.of(5)))
+        expectNoDifference(pool.request(.replay).answer, .waiting(.of(6)))
+        expectNoDifference(pool.wake(after: .seconds(20)), [.alarm(.seconds(30))])
+        expectNoDifference(pool.release(4, of: 2), [.grant(5, session: 2, token: 2, hasWorked: true)])
+        expectNoDifference(pool.release(5, of: 2), [.grant(6, session: 2, token: 2, hasWorked: true)])
+    }
+
+    @Test func pinnedWorkNeverGetsIt() {
+        var pool = confinedPool()
+        expectNoDifference(pool.request(.pinned).answer, .granted(.of(4, session: 3, token: 3, hasWorked: true)))
+        expectNoDifference(pool.request(.pinned).answer, .granted(.of(5, session: 1, token: 1, hasWorked: true)))
+        // The third one waits for one of these to end rather than for the keeper.
+        expectNoDifference(pool.request(.pinned).answer, .waiting(.of(6)))
+        expectNoDifference(pool.release(4, of: 3, .retired).first, .logOut(3, token: 3))
+        expectNoDifference(pool.loggedOut(3), [.logIn(.of(4))])
+        expectNoDifference(pool.loggedIn(4).first, .grant(6, session: 4, token: 4))
+    }
+
+    @Test func aLoginOfWhichOnlyPinnedWorkHasAnyUseIsStartedForThatAlone() {
+        var pool = MachineScript { $0.maximumSessions = 3 }
+        pool.open(1)
+        _ = pool.confine(to: 1)
+        _ = pool.request()
+        for _ in 0..<5 { _ = pool.request() }
+        // Nobody waits for the keeper on its behalf, so it need not wait for the end of a request either.
+        expectNoDifference(pool.request(.pinned).actions.first, .logIn(.of(2)))
+        expectNoDifference(pool.loggedIn(2).first, .grant(8, session: 2, token: 2))
+        expectNoDifference(pool.machine.status.waiting, 5)
+    }
+
+    @Test func whoWantsTheOnlySessionIsToldSo() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.confine(to: 1)
+        expectNoDifference(pool.request(.pinned).answer, .refused(.onlySessionIsKept))
+        // It is dead: there is nothing to keep.
+        _ = pool.request()
+        _ = pool.release(2, of: 1, .refused)
+        expectNoDifference(pool.request(.pinned).answer, .waiting(.of(3)))
+    }
+
+    @Test func itIsNotTrimmedThoughItLiesIdleBesideOthers() {
+        var pool = confinedPool()
+        expectNoDifference(
+            pool.wake(after: .seconds(60)),
+            [.logOut(1, token: 1), .logOut(3, token: 3), .announce(.loggedIn(.of(2))), .alarm(.seconds(70))]
+        )
+        expectNoDifference(pool.machine.idle, [.of(2)])
+        _ = pool.loggedOut(1)
+        _ = pool.loggedOut(3)
+        _ = pool.wake(after: .seconds(809))
+        expectNoDifference(pool.machine.idle, [.of(2)])
+        expectNoDifference(pool.wake(after: .seconds(1)).first, .logOut(2, token: 2))
+    }
+
+    @Test func aFullHostTakesTheOthers() {
+        var pool = confinedPool()
+        _ = pool.request()
+        expectNoDifference(pool.release(4, of: 2, .hostFull).first, .logOut(1, token: 1))
+        _ = pool.loggedOut(1)
+        _ = pool.request()
+        expectNoDifference(pool.release(5, of: 2, .hostFull).first, .logOut(3, token: 3))
+        expectNoDifference(pool.machine.idle, [.of(2)])
+    }
+
+    @Test(arguments: [SessionOutcome.refused, .broken])
+    func whenItIsLostAnyOtherWillDo(outcome: SessionOutcome) {
+        var pool = confinedPool()
+        _ = pool.request()
+        for _ in 0..<2 { _ = pool.request() }
+        let grants = pool.release(4, of: 2, outcome).filter { if case .grant = $0 { true } else { false } }
+        expectNoDifference(
+            grants,
+            [.grant(5, session: 3, token: 3, hasWorked: true), .grant(6, session: 1, token: 1, hasWorked: true)]
+        )
+    }
+
+    @Test func whatHasGoneIsNoKeeper() {
+        var pool = MachineScript { $0.maximumSessions = 2 }
+        pool.open(2)
+        _ = pool.confine(to: 9)
+        expectNoDifference(pool.request().answer, .granted(.of(3, session: 2, token: 2, hasWorked: true)))
+        expectNoDifference(pool.request().answer, .granted(.of(4, session: 1, token: 1, hasWorked: true)))
+    }
+
+    @Test func theLastOneThatIsNamedIsIt() {
+        var pool = confinedPool()
+        _ = pool.confine(to: 3)
+        expectNoDifference(pool.request().answer, .granted(.of(4, session: 3, token: 3, hasWorked: true)))
+        expectNoDifference(pool.request().answer, .waiting(.of(5)))
+    }
+}
