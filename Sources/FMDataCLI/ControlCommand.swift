@@ -5,6 +5,8 @@ import Foundation
 enum ControlCommand: Equatable {
     case fault(Sandbox.FaultRule)
     case clearFaults
+    case release(count: Int?)
+    case held
     case expire
     case restart
     case reset
@@ -21,7 +23,7 @@ enum ControlCommand: Equatable {
 
     /// The commands and their arguments, for the help text.
     static let usage = """
-        fault <fault>, clear-faults, expire, restart, reset, counters, sessions, records <database>/<table>, \
+        fault <fault>, clear-faults, held, release [<count>], expire, restart, reset, counters, sessions, records <database>/<table>, \
         lock <database>/<table>/<record id>, unlock <database>/<table>/<record id>, save <folder>
         """
 
@@ -30,10 +32,11 @@ enum ControlCommand: Equatable {
         let argument = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         let name = parts.first ?? ""
         switch name {
-        case "clear-faults", "expire", "restart", "reset", "counters", "sessions":
+        case "clear-faults", "held", "expire", "restart", "reset", "counters", "sessions":
             guard argument.isEmpty else { throw Failure(reason: "\(name) takes no argument") }
         case "fault", "records", "lock", "unlock", "save":
             guard !argument.isEmpty else { throw Failure(reason: "\(name) needs an argument") }
+        case "release": break
         default:
             throw Failure(reason: "unknown command; known are \(Self.usage)")
         }
@@ -45,6 +48,13 @@ enum ControlCommand: Equatable {
                 throw Failure(reason: error.reason)
             }
         case "clear-faults": self = .clearFaults
+        case "held": self = .held
+        case "release":
+            let count = Int(argument)
+            guard argument.isEmpty || count.map({ $0 > 0 }) ?? false else {
+                throw Failure(reason: "release takes a number of answers, from 1 on; all without it")
+            }
+            self = .release(count: count)
         case "expire": self = .expire
         case "restart": self = .restart
         case "reset": self = .reset
@@ -82,6 +92,8 @@ enum ControlCommand: Equatable {
         switch self {
         case .fault(let rule): sandbox.inject(rule)
         case .clearFaults: sandbox.clearFaults()
+        case .held: return String(sandbox.heldAnswerCount)
+        case .release(let count): sandbox.releaseAnswers(count)
         case .expire: sandbox.expireSessions()
         case .restart: sandbox.restart()
         case .reset: sandbox.reset()

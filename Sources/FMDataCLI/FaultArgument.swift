@@ -11,9 +11,10 @@ struct FaultArgument {
 
     /// The faults as they are written, for texts.
     static let faults = [
-        "expireToken", "delay<milliseconds>", "cut<bytes>", "reset", "resetAfterExecution", "html<status>",
-        "empty<status>",
-        "brokenJSON", "error<code>", "fullHost", "restart",
+        "expireToken", "refuseToken", "refuseFreshToken", "lostLogout", "lateLogout<milliseconds>",
+        "delay<milliseconds>", "holdAnswer", "cut<bytes>", "cutAnswer<bytes>", "cutChunked<bytes>",
+        "badChunkSize<bytes>=<mistake>", "closeAfterAnswer", "reset", "resetAfterExecution", "html<status>",
+        "empty<status>", "brokenJSON", "error<code>", "fullHost", "restart",
     ]
 
     init(_ argument: String) throws(Failure) {
@@ -59,13 +60,24 @@ struct FaultArgument {
 
     private static func fault(_ text: String) throws(Failure) -> Sandbox.Fault {
         let name = String(text.prefix { $0.isLetter })
-        let digits = text.dropFirst(name.count)
+        let digits = text.dropFirst(name.count).prefix { $0 != "=" }
         let number = Int(digits)
+        let word = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
         guard digits.isEmpty || digits.allSatisfy(\.isNumber) && number != nil else {
             throw unknown("fault", text, faults)
         }
+        if name == "badChunkSize" {
+            return .badChunkSize(try word.map(mistake) ?? .notHexadecimal, afterBodyBytes: number ?? 0)
+        }
+        guard word == nil else { throw unknown("fault", text, faults) }
         switch (name, number) {
         case ("expireToken", nil): return .expireToken
+        case ("refuseToken", nil): return .refuseToken
+        case ("refuseFreshToken", nil): return .refuseFreshToken
+        case ("lostLogout", nil): return .lostLogout
+        case ("lateLogout", let milliseconds?): return .lateLogout(.milliseconds(milliseconds))
+        case ("holdAnswer", nil): return .holdAnswer
+        case ("closeAfterAnswer", nil): return .closeAfterAnswer
         case ("reset", nil): return .reset
         case ("resetAfterExecution", nil): return .resetAfterExecution
         case ("restart", nil): return .restart
@@ -75,12 +87,20 @@ struct FaultArgument {
         case ("empty", let status): return .empty(status: try Self.status(status ?? 503, of: name))
         case ("delay", let milliseconds?): return .delay(.milliseconds(milliseconds))
         case ("cut", let bytes): return .cut(afterBodyBytes: bytes ?? 0)
+        case ("cutAnswer", let bytes): return .cutAnswer(afterBytes: bytes ?? 0, framing: .contentLength)
+        case ("cutChunked", let bytes): return .cutAnswer(afterBytes: bytes ?? 0, framing: .chunked)
         case ("error", let code?): return .error(FileMakerError(code))
         case ("delay", nil): throw Failure(reason: "delay takes milliseconds: delay250")
+        case ("lateLogout", nil): throw Failure(reason: "lateLogout takes milliseconds: lateLogout250")
         case ("error", nil): throw Failure(reason: "error takes a FileMaker error code: error401")
         case (_, _?) where faults.contains(name): throw Failure(reason: "\(name) takes no number")
         default: throw unknown("fault", text, faults)
         }
+    }
+
+    private static func mistake(_ name: String) throws(Failure) -> Sandbox.ChunkSizeMistake {
+        if let mistake = Sandbox.ChunkSizeMistake(rawValue: name) { return mistake }
+        throw unknown("mistake", name, Sandbox.ChunkSizeMistake.allCases.map(\.rawValue))
     }
 
     /// Statuses of final answers; one below 200 would leave the client waiting for another.

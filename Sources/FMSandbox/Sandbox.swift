@@ -93,6 +93,15 @@ public final class Sandbox: Sendable {
     /// Adds a rule for something to go wrong.
     public func inject(_ rule: FaultRule) { engine.withState { $0.faults.add(rule) } }
 
+    /// How many answers are held at the moment; see ``Fault/holdAnswer``.
+    public var heldAnswerCount: Int { engine.heldAnswers.count }
+
+    /// Returns once at least `count` answers are held: their requests have been executed by then.
+    public func untilAnswersHeld(_ count: Int = 1) async { await engine.heldAnswers.untilHeld(count) }
+
+    /// Lets held answers go, the oldest first: so many, or all of them by default. ``reset()`` lets all go too.
+    public func releaseAnswers(_ count: Int? = nil) { engine.heldAnswers.release(count) }
+
     /// Forgets the faults that are still to come.
     public func clearFaults() { engine.withState { $0.faults = FaultScript() } }
 

@@ -9,7 +9,8 @@ import Testing
     @Test(arguments: [
         ("fault find:html502*2", ControlCommand.fault(.init(.html(status: 502), on: .find, count: 2))),
         ("clear-faults", .clearFaults), ("expire", .expire), ("restart", .restart), ("reset", .reset),
-        ("counters", .counters), ("sessions", .sessions),
+        ("held", .held), ("release", .release(count: nil)), ("release 2", .release(count: 2)), ("counters", .counters),
+        ("sessions", .sessions),
         ("records World/Contacts", .records(table: "Contacts", database: "World")),
         ("lock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: true)),
         ("unlock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: false)),
@@ -21,7 +22,7 @@ import Testing
 
     @Test(arguments: [
         "", "nothing", "fault", "fault nonsense", "expire now", "records World", "records a/b/c", "lock World/Contacts",
-        "lock World/Contacts/x", "save",
+        "lock World/Contacts/x", "save", "release x", "release 0", "held 1",
     ])
     func nonsenseIsRefused(_ line: String) {
         #expect(throws: ControlCommand.Failure.self) { try ControlCommand(line) }
@@ -42,6 +43,8 @@ import Testing
         #expect(say("records World/Nope") == "error: 106 Table is missing")
         #expect(say("jump").hasPrefix("error: unknown command"))
         #expect(say("sessions") == "[]")
+        #expect(say("held") == "0")
+        #expect(say("release") == "ok")
         #expect(say("expire") == "ok")
         #expect(say("restart") == "ok")
         let phones = try JSONDecoder().decode(

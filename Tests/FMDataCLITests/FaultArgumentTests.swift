@@ -19,6 +19,18 @@ import Testing
         ("delay250", Sandbox.FaultRule(.delay(.milliseconds(250)))),
         ("cut", Sandbox.FaultRule(.cut(afterBodyBytes: 0))),
         ("cut100", Sandbox.FaultRule(.cut(afterBodyBytes: 100))),
+        ("refuseToken", Sandbox.FaultRule(.refuseToken)),
+        ("refuseFreshToken*2", Sandbox.FaultRule(.refuseFreshToken, count: 2)),
+        ("lostLogout", Sandbox.FaultRule(.lostLogout)),
+        ("lateLogout250", Sandbox.FaultRule(.lateLogout(.milliseconds(250)))),
+        ("holdAnswer", Sandbox.FaultRule(.holdAnswer)),
+        ("closeAfterAnswer", Sandbox.FaultRule(.closeAfterAnswer)),
+        ("find:cutAnswer17", Sandbox.FaultRule(.cutAnswer(afterBytes: 17), on: .find)),
+        ("cutChunked", Sandbox.FaultRule(.cutAnswer(afterBytes: 0, framing: .chunked))),
+        ("badChunkSize", Sandbox.FaultRule(.badChunkSize(.notHexadecimal))),
+        ("badChunkSize20", Sandbox.FaultRule(.badChunkSize(.notHexadecimal, afterBodyBytes: 20))),
+        ("badChunkSize20=tooLarge+1", Sandbox.FaultRule(.badChunkSize(.tooLarge, afterBodyBytes: 20), skipping: 1)),
+        ("badChunkSize=missing", Sandbox.FaultRule(.badChunkSize(.missing))),
         ("error401", Sandbox.FaultRule(.error(FileMakerError(401)))),
         ("reset*3", Sandbox.FaultRule(.reset, count: 3)),
         ("reset*always", Sandbox.FaultRule(.reset, count: nil)),
@@ -36,14 +48,16 @@ import Testing
         "reset*x", "*2", "reset+0", "reset+x", "reset*2+1", "reset*ALWAYS", "+1", "reset5", "delay", "delay-5",
         "delay+5", "delay1.5", "cut-1", "error", "html-1", "html100",
         "html999", "empty0", "html50299999999999999999999", "find:find:reset", "reset ",
+        "lateLogout", "holdAnswer5", "reset=tooLarge", "badChunkSize=", "badChunkSize=x", "badChunkSizex",
     ])
     func nonsenseIsRefused(_ text: String) {
         #expect(throws: FaultArgument.Failure.self) { try FaultArgument(text) }
     }
 
     private static let faults = """
-        expireToken, delay<milliseconds>, cut<bytes>, reset, resetAfterExecution, html<status>, empty<status>, brokenJSON, \
-        error<code>, fullHost, restart
+        expireToken, refuseToken, refuseFreshToken, lostLogout, lateLogout<milliseconds>, delay<milliseconds>, holdAnswer, \
+        cut<bytes>, cutAnswer<bytes>, cutChunked<bytes>, badChunkSize<bytes>=<mistake>, closeAfterAnswer, reset, \
+        resetAfterExecution, html<status>, empty<status>, brokenJSON, error<code>, fullHost, restart
         """
 
     private static let endpoints = Sandbox.Endpoint.allCases.map(\.rawValue).joined(separator: ", ")
@@ -57,6 +71,12 @@ import Testing
         ("reset*0", "after * comes how many times it strikes, from 1 on, or always: reset*0"),
         ("reset+x*2", "after + comes how many requests it lets pass, from 1 on, before any *: reset+x*2"),
         ("html999", "html takes a status from 200 to 599"), ("delay", "delay takes milliseconds: delay250"),
+        ("lateLogout", "lateLogout takes milliseconds: lateLogout250"),
+        (
+            "badChunkSize=toLarge",
+            "unknown mistake \"toLarge\"; did you mean tooLarge? known are missing, notHexadecimal, negative, overflow, "
+                + "tooSmall, tooLarge"
+        ),
         ("error", "error takes a FileMaker error code: error401"), ("reset5", "reset takes no number"),
     ])
     func whatIsWrongIsSaid(_ text: String, _ reason: String) {

@@ -155,7 +155,7 @@ import Testing
     @Test func anUnknownFault() throws {
         let failure = try failure("--fault", "find:htlm502")
         #expect(failure.status == 64)
-        #expect(failure.text.contains(#"unknown fault "htlm502"; known are expireToken, delay<milliseconds>, "#))
+        #expect(failure.text.contains(#"unknown fault "htlm502"; known are expireToken, refuseToken, "#))
         let other = try self.failure("--fault", "finds:reset")
         #expect(other.text.contains(#"unknown endpoint "finds"; did you mean find? known are productInfo, "#))
     }

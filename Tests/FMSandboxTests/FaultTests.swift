@@ -18,6 +18,20 @@ import Testing
         #expect((0..<3).allSatisfy { _ in script.next(for: .login) == .reset })
     }
 
+    @Test func rulesWaitForARequestToWhichTheyCanHappen() {
+        var script = FaultScript()
+        script.add(.init(.refuseFreshToken))
+        script.add(.init(.lateLogout(.seconds(1))))
+        script.add(.init(.lostLogout, on: .find))
+        script.add(.init(.refuseToken))
+        #expect(script.next(for: .productInfo) == nil)
+        #expect(script.next(for: .find) == .refuseToken)
+        #expect(script.next(for: .find) == nil)
+        #expect(script.next(for: .login) == .refuseFreshToken)
+        #expect(script.next(for: .logout) == .lateLogout(.seconds(1)))
+        #expect(script.next(for: .logout) == nil)
+    }
+
     /// A bench on a socket whose sandbox has one fault to come.
     private func strike(_ fault: Sandbox.Fault, _ body: (Bench) async throws -> Void) async throws {
         for venue in [Venue.http, .https] {

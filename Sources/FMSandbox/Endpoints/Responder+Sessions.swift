@@ -33,6 +33,7 @@ extension Responder {
                 account: account,
                 privileges: privileges,
                 dataSources: dataSources,
+                isRefused: call.fault == .refuseFreshToken,
                 now: now
             )
         }
@@ -111,19 +112,20 @@ extension Responder {
     /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
     func logout(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        guard engine.close(call.route.token, spelling: call.route.database) else { throw FileMakerError(952) }
+        let end: Engine.SessionEnd =
+            switch call.fault {
+            case .lostLogout: .never
+            case .lateLogout(let duration): .after(duration)
+            default: .now
+            }
+        guard engine.close(call.route.token, spelling: call.route.database, end) else { throw FileMakerError(952) }
         return Answer()
     }
 
     /// `GET validateSession`. It does not wait for a request of the session that is running: it tells whether there is one.
     func validateSession(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        guard call.request.header("authorization") != nil else {
-            throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
-        }
-        guard let token = call.request.bearerToken, let session = engine.session(token) else {
-            throw FileMakerError(952)
-        }
+        let session = try bearer(of: call)
         return engine.version >= .v22 ? Answer(["isSessionInUse": .bool(session.gate.isBusy)]) : Answer()
     }
 

@@ -8,9 +8,18 @@ struct Call: Sendable {
     let body: JSONObject
     /// The life of the server in which the request arrived: a restart begins the next.
     let era: Int
+    /// What goes wrong with it.
+    let fault: Sandbox.Fault?
 
-    init(_ request: SandboxRequest, _ route: Route, serverVersion: Sandbox.ServerVersion, era: Int) throws {
+    init(
+        _ request: SandboxRequest,
+        _ route: Route,
+        serverVersion: Sandbox.ServerVersion,
+        era: Int,
+        fault: Sandbox.Fault? = nil
+    ) throws {
         self.era = era
+        self.fault = fault
         self.request = request
         self.route = route
         guard let pairs = PercentCoding.pairs(request.query ?? "") else { throw FileMakerError(1708) }

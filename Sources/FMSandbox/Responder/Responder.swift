@@ -63,18 +63,24 @@ struct Responder: Sendable {
         var response: SandboxResponse
         do {
             response = Self.response(
-                to: try await answer(request, route, era: era),
+                to: try await answer(request, route, fault, era: era),
                 cacheable: route.endpoint != .productInfo
             )
         } catch let error as FileMakerError {
             response = Self.response(to: error)
         }
         if let fault { Self.spoil(&response, fault) }
+        if fault == .holdAnswer { try await engine.heldAnswers.hold() }
         return response
     }
 
-    private func answer(_ request: SandboxRequest, _ route: Route, era: Int) async throws -> Answer {
-        let call = try Call(request, route, serverVersion: engine.version, era: era)
+    private func answer(
+        _ request: SandboxRequest,
+        _ route: Route,
+        _ fault: Sandbox.Fault?,
+        era: Int
+    ) async throws -> Answer {
+        let call = try Call(request, route, serverVersion: engine.version, era: era, fault: fault)
         switch route.endpoint {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)
@@ -118,11 +124,17 @@ struct Responder: Sendable {
     }
 
     private func session(for call: Call) throws -> Session {
+        let session = try bearer(of: call)
+        guard session.spelling == call.route.database else { throw FileMakerError(952) }
+        return session
+    }
+
+    /// The session whose token a request bears.
+    func bearer(of call: Call) throws -> Session {
         guard call.request.header("authorization") != nil else {
             throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
         }
-        guard let token = call.request.bearerToken, let session = engine.session(token),
-            session.spelling == call.route.database
+        guard call.fault != .refuseToken, let token = call.request.bearerToken, let session = engine.session(token)
         else { throw FileMakerError(952) }
         return session
     }
@@ -189,7 +201,8 @@ struct Responder: Sendable {
         case .error(let error): throw error
         case .fullHost: throw FileMakerError(engine.configuration.sessionLimitCode)
         case .reset: return SandboxResponse(status: 0, headers: [], body: [], delivery: .reset)
-        case .expireToken, .delay, .cut, .resetAfterExecution, .brokenJSON:
+        case .expireToken, .refuseToken, .refuseFreshToken, .lostLogout, .lateLogout, .delay, .cut, .cutAnswer,
+            .badChunkSize, .closeAfterAnswer, .holdAnswer, .resetAfterExecution, .brokenJSON:
             preconditionFailure("\(fault) lets the request run")
         }
     }
@@ -212,9 +225,16 @@ struct Responder: Sendable {
     private static func spoil(_ response: inout SandboxResponse, _ fault: Sandbox.Fault) {
         switch fault {
         case .cut(let count): response.delivery = .cut(afterBodyBytes: max(0, count))
+        case .cutAnswer(let count, let framing): response.delivery = .cutAnswer(afterBytes: max(0, count), framing)
+        case .badChunkSize(let mistake, let count):
+            response.delivery = .badChunkSize(mistake, afterBodyBytes: max(0, count))
+        case .closeAfterAnswer: response.delivery = .thenClose
         case .resetAfterExecution: response.delivery = .reset
         case .brokenJSON: response.body = Array(response.body.prefix(max(1, response.body.count / 2)))
-        case .expireToken, .delay, .reset, .html, .empty, .error, .fullHost, .restart: break
+        case .expireToken, .refuseToken, .refuseFreshToken, .lostLogout, .lateLogout, .delay, .holdAnswer, .reset,
+            .html,
+            .empty, .error, .fullHost, .restart:
+            break
         }
     }
 }

@@ -142,6 +142,16 @@ extension Sandbox.Endpoint {
         }
     }
 
+    /// Whether the request belongs to a session that its bearer token names.
+    var needsToken: Bool {
+        switch self {
+        case .validateSession, .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord,
+            .createRecord, .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
+            true
+        case .productInfo, .databases, .login, .logout, .downloadContainer, .oauth: false
+        }
+    }
+
     /// Whether the request has a JSON body that must say so.
     var takesJSON: Bool {
         switch self {

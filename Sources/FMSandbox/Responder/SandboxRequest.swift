@@ -29,6 +29,12 @@ struct SandboxResponse: Sendable {
     /// What the server does with the response, for faults.
     enum Delivery: Sendable, Equatable {
         case whole
+        /// Closes the connection behind the answer, which does not announce it.
+        case thenClose
+        /// Closes the connection after this many bytes of head and body.
+        case cutAnswer(afterBytes: Int, Sandbox.AnswerFraming)
+        /// Sends a chunk with a wrong size after this many bytes of the body, and closes the connection.
+        case badChunkSize(Sandbox.ChunkSizeMistake, afterBodyBytes: Int)
         /// Closes the connection after this many bytes of the body.
         case cut(afterBodyBytes: Int)
         /// Closes the connection without a byte.

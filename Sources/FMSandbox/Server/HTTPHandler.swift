@@ -125,7 +125,14 @@ final class HTTPHandler: ChannelInboundHandler {
         let isLast = configuration.requestsPerConnection.map { served >= $0 } ?? false
         switch response.delivery {
         case .whole: write(response, for: head, closing: isLast || !head.isKeepAlive, context)
+        case .thenClose: write(response, for: head, closing: true, announced: false, context)
         case .cut(let count): write(response, cutAfter: count, context)
+        case .cutAnswer(let count, let framing):
+            let answer = RawAnswer(head: responseHead(response, closing: false), body: response.body)
+            write(answer.bytes(framing).prefix(count), context)
+        case .badChunkSize(let mistake, let count):
+            let answer = RawAnswer(head: responseHead(response, closing: false), body: response.body)
+            write(answer.bytes(mistake, afterBodyBytes: count)[...], context)
         case .reset:
             state = .closing
             context.close(promise: nil)
@@ -161,9 +168,11 @@ final class HTTPHandler: ChannelInboundHandler {
         _ response: SandboxResponse,
         for head: HTTPRequestHead,
         closing: Bool,
+        announced: Bool = true,
         _ context: ChannelHandlerContext
     ) {
-        context.write(Self.wrapOutboundOut(.head(responseHead(response, closing: closing))), promise: nil)
+        let responseHead = responseHead(response, closing: closing && announced)
+        context.write(Self.wrapOutboundOut(.head(responseHead)), promise: nil)
         if !response.body.isEmpty, head.method != .HEAD {
             let body = context.channel.allocator.buffer(bytes: response.body)
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
@@ -187,6 +196,18 @@ final class HTTPHandler: ChannelInboundHandler {
         context.write(Self.wrapOutboundOut(.head(responseHead(response, closing: false))), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(Self.wrapOutboundOut(.body(.byteBuffer(part)))).whenComplete { _ in
+            bound.value.close(promise: nil)
+        }
+    }
+
+    /// Sends bytes past the encoder, which would write an answer as it should be, and closes.
+    private func write(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
+        state = .closing
+        guard let encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self) else {
+            return context.close(promise: nil)
+        }
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        encoder.writeAndFlush(NIOAny(context.channel.allocator.buffer(bytes: bytes))).whenComplete { _ in
             bound.value.close(promise: nil)
         }
     }

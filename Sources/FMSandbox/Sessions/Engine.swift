@@ -26,6 +26,7 @@ final class Engine: Sendable {
     let model: Model
     let configuration: Sandbox.Configuration
     let traits: ServerTraits
+    let heldAnswers = HeldAnswers()
     private let initialWorld: World
     private let state: NIOLockedValueBox<State>
 
@@ -94,23 +95,43 @@ final class Engine: Sendable {
         let now = clock.now
         return state.withLockedValue { state in
             expire(&state, now: now)
-            guard let session = state.sessions[token] else { return nil }
+            guard let session = state.sessions[token], !session.isRefused else { return nil }
             session.state.withLockedValue { $0.lastUsed = now }
             return session
         }
     }
 
+    /// When a logout ends its session.
+    enum SessionEnd: Equatable {
+        case now
+        case after(Duration)
+        /// Not before it expires.
+        case never
+    }
+
     /// Ends the session of a token; false when there is none in the database of that spelling.
-    func close(_ token: String, spelling: String) -> Bool {
+    func close(_ token: String, spelling: String, _ end: SessionEnd = .now) -> Bool {
         let now = clock.now
         return state.withLockedValue { state in
             expire(&state, now: now)
-            guard state.sessions[token]?.spelling == spelling else { return false }
-            state.sessions[token] = nil
-            state.tickets = state.tickets.filter { $0.value.token != token }
-            state.counters.logouts += 1
+            guard let session = state.sessions[token], session.spelling == spelling else { return false }
+            switch end {
+            case .now: logOut(token, &state)
+            case .after(let duration): session.state.withLockedValue { $0.end = now + duration.seconds }
+            case .never: break
+            }
             return true
         }
+    }
+
+    private func logOut(_ token: String, _ state: inout State) {
+        end(token, &state)
+        state.counters.logouts += 1
+    }
+
+    private func end(_ token: String, _ state: inout State) {
+        state.sessions[token] = nil
+        state.tickets = state.tickets.filter { $0.value.token != token }
     }
 
     func closeAllSessions(isRestart: Bool = false) {
@@ -124,11 +145,14 @@ final class Engine: Sendable {
     private func expire(_ state: inout State, now: Date) {
         let lifetime = configuration.sessionLifetime.seconds
         for (token, session) in state.sessions {
+            let (lastUsed, logout) = session.state.withLockedValue { ($0.lastUsed, $0.end) }
+            if let logout, logout <= now {
+                logOut(token, &state)
+                continue
+            }
             // A session whose request is still running is in use, however long that takes.
-            guard !session.gate.isBusy, now.timeIntervalSince(session.state.withLockedValue { $0.lastUsed }) > lifetime
-            else { continue }
-            state.sessions[token] = nil
-            state.tickets = state.tickets.filter { $0.value.token != token }
+            guard !session.gate.isBusy, now.timeIntervalSince(lastUsed) > lifetime else { continue }
+            end(token, &state)
             state.counters.expiredSessions += 1
         }
     }
@@ -173,6 +197,7 @@ final class Engine: Sendable {
             fresh.era = state.era
             state = fresh
         }
+        heldAnswers.release()
     }
 }
 

@@ -16,6 +16,8 @@ final class Session: Sendable {
 
     struct State: Sendable {
         var lastUsed: Date
+        /// When a logout that comes late ends it.
+        var end: Date?
         var globals: [Viewpoint.GlobalKey: FieldValue] = [:]
         /// `$$variables` of scripts.
         var variables: [String: String] = [:]
@@ -34,6 +36,8 @@ final class Session: Sendable {
     let account: Solution.Account
     let privileges: Solution.PrivilegeSet
     let dataSources: [DataSourceLogin]
+    /// Whether its token is one of another host behind the same load balancer: it takes a place and can be logged out.
+    let isRefused: Bool
     let gate = Gate()
     let state: NIOLockedValueBox<State>
 
@@ -45,6 +49,7 @@ final class Session: Sendable {
         account: Solution.Account,
         privileges: Solution.PrivilegeSet,
         dataSources: [DataSourceLogin],
+        isRefused: Bool,
         now: Date
     ) {
         self.number = number
@@ -54,6 +59,7 @@ final class Session: Sendable {
         self.account = account
         self.privileges = privileges
         self.dataSources = dataSources
+        self.isRefused = isRefused
         state = NIOLockedValueBox(State(lastUsed: now))
     }
 }
