@@ -58,23 +58,32 @@ extension FMRest.APIError {
             code,
             reason: "\(error)",
             hint: error.hint,
-            outcomeIsUnknown: error.outcome == .unknown,
+            outcomeIsUnknown: error.mayHaveReachedTheDataAPI,
             underlying: error
         )
     }
 
     /// The error with the request it belongs to, unless it has one.
+    ///
+    /// What was sent is undone by nothing but a whole answer of FileMaker's that refuses it: a head, half a body, a gateway's
+    /// page or a body that cannot be read do not say what FileMaker did.
+    ///
+    /// - Parameter isSafeToRepeat: a request that may have arrived has changed nothing, and can be sent again.
     func about(_ request: RequestSummary, isSafeToRepeat: Bool) -> Self {
         var error = self
         error.request = error.request ?? request
-        if isSafeToRepeat {
-            // A read that may have arrived has changed nothing: it can be sent again.
-            error.outcomeIsUnknown = false
-        } else if code == .decoding || code == .notDataAPI, httpStatus != 401 {
-            // An answer came, but not one that says what FileMaker did: a gateway's page, a body that cannot be read.
-            error.outcomeIsUnknown = true
-        }
+        let isUnreadable = code == .decoding || code == .notDataAPI
+        // Whoever stands in front of FileMaker and asks for other credentials has not let it through.
+        error.outcomeIsUnknown = !isSafeToRepeat && (outcomeIsUnknown || isUnreadable && httpStatus != 401)
         return error
+    }
+}
+
+extension HTTPClientError {
+    /// Whether the request, or a part of it, may have come to where it is carried out.
+    fileprivate var mayHaveReachedTheDataAPI: Bool {
+        // A port for HTTPS does not understand a request in plain HTTP.
+        outcome != .notSent && code != .tlsServer
     }
 }
 

@@ -84,6 +84,12 @@ extension FMRest.APIError {
         public static let unauthorized = Code("unauthorized")
         /// A session that something depended on is gone, with its global fields; the work has to start over.
         public static let sessionLost = Code("sessionLost")
+        /// The server refuses the tokens of sessions that it has just opened, so nothing was carried out; as a rule requests
+        /// reach other machines than logins do. No login is tried for some time, which grows.
+        public static let tokensRefused = Code("tokensRefused")
+        /// A token could not be read from the token store, or not be kept there; see
+        /// ``DataAPI/TokenStore/FailurePolicy``. Nothing was sent.
+        public static let tokenStore = Code("tokenStore")
         /// The answer is not one of a Data API: a web page, an empty body, another service.
         public static let notDataAPI = Code("notDataAPI")
         /// The answer is JSON, but not of the expected shape, or a value did not fit the expected type.
@@ -125,7 +131,7 @@ extension FMRest.APIError {
         if outcomeIsUnknown || code == .script { return false }
         if let fileMakerCode { return fileMakerCode.isRetryable }
         switch code {
-        case .network, .timeout: return true
+        case .network, .timeout, .tokensRefused: return true
         case .notDataAPI, .container: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
         default: return false
         }

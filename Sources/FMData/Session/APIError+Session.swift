@@ -1,3 +1,5 @@
+import FMHTTP
+
 extension FMRest.APIError {
     /// Whether the answer to a call other than a login says that the server does not know the token, so the call was
     /// not carried out: FileMaker code 952, or HTTP 401 whatever its body (FileMaker Cloud answers with a web page once
@@ -19,6 +21,16 @@ extension FMRest.APIError {
     var meansCredentialsRefused: Bool {
         if let fileMakerCode { return [210, 211, 212, 214].contains(fileMakerCode.rawValue) || httpStatus == 401 }
         return httpStatus == 401 || code == .unauthorized
+    }
+
+    /// Whether the failure of a login or a logout says nothing about the next attempt: the connection broke, or the web
+    /// server waits for its Data API. A refused connection and a time limit that struck are told instead.
+    var isPassingForSession: Bool {
+        if fileMakerCode != nil { return false }
+        switch (underlying as? HTTPClientError)?.code {
+        case .connectionClosed, .truncatedBody, .malformedResponse, .decompressionFailed: return true
+        default: return httpStatus.map { [502, 503, 504].contains($0) } ?? false
+        }
     }
 
     /// Whether the server has no room for more.
@@ -54,6 +66,52 @@ extension FMRest.APIError {
 
 extension FMRest.APIError {
     static let loginWithoutToken = FMRest.APIError(.notDataAPI, reason: "The login ended without a token.")
+
+    /// A login that failed, as it is told to those who waited for it.
+    var ofLoginThatOthersAwaited: FMRest.APIError {
+        if code == .unauthorized || code == .tokenStore || meansCredentialsRefused { return self }
+        var error = self
+        error.hint = ["Nothing of the call was sent: it waited for a login.", hint].compactMap { $0 }.joined(
+            separator: " "
+        )
+        return error
+    }
+
+    static let tokensRefused = FMRest.APIError(
+        .tokensRefused,
+        reason: "The server refuses the tokens that it has just given.",
+        hint:
+            "The call was not carried out, and there will be no login for some time. Behind a load balancer the requests "
+            + "of a client have to reach one and the same machine (sticky sessions)."
+    )
+
+    /// The same for a call that was sent with such a token, after another one had been refused.
+    var ofFreshToken: FMRest.APIError {
+        var error = FMRest.APIError.tokensRefused
+        error.messages = messages
+        error.httpStatus = httpStatus
+        error.contentType = contentType
+        error.request = request
+        error.underlying = self
+        return error
+    }
+
+    static let logOutTimedOut = FMRest.APIError(
+        .timeout,
+        reason: "The server did not answer the logout within sessions.logOutDeadline.",
+        hint: "It ends the session by itself after 15 minutes without a request."
+    )
+
+    static func tokenStore(_ error: any Error) -> FMRest.APIError {
+        // A store of the user's own may say anything in its error, tokens included.
+        let reason = (error as? TokenFileError)?.description ?? "The token store failed: \(type(of: error))."
+        return FMRest.APIError(
+            .tokenStore,
+            reason: reason,
+            hint: "With onFailure: .logIn a store that fails costs logins instead of calls.",
+            underlying: error
+        )
+    }
 
     static let sessionsShutDown = FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
 
@@ -130,5 +188,18 @@ extension FMRest.APIError {
             "Close idle sessions in the Admin Console, or raise its limit; lower maximumSessions of the programs that share "
             + "the host, and log out what is done. fullHostDeadline and waitingDeadline say how long to wait."
         return error
+    }
+}
+
+extension SessionPoolStateMachine.LoginFailure {
+    init(_ error: FMRest.APIError) {
+        self =
+            if error.meansHostFull {
+                .hostFull
+            } else if error.meansCredentialsRefused {
+                .credentialsRefused
+            } else {
+                error.isPassingForSession ? .passing : .other
+            }
     }
 }

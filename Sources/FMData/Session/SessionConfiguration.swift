@@ -64,16 +64,24 @@ extension DataAPI {
         /// The longest pause between two logins at a full server. The default is 60 seconds.
         public var maximumBackOff = Duration.seconds(60)
 
+        /// How often a login is tried whose failure is a passing one: the connection broke, or the web server waits for its
+        /// Data API (502, 503, 504). Those who wait for it go on waiting, within their own limits; between two attempts
+        /// there is a pause as for a full server. The default is 3; 1 tells the first failure at once. What another attempt
+        /// would not change is told at once in any case: refused credentials, a refused connection, TLS.
+        public var loginAttempts = 3
+
         /// How long a login may go on when nobody waits for it any more, so that its session can be logged out instead
         /// of being left behind on the server. A new request takes it over. The default is 5 seconds; with `.zero` it
         /// is cancelled at once.
         public var abandonedLogin = Duration.seconds(5)
 
-        /// How long `shutdown()` waits for the requests that are under way. Their sessions are logged out after that.
-        /// The default is 30 seconds.
-        public var shutdownDeadline = Duration.seconds(30)
+        /// How long `shutdown()` may take in all. Requests that are under way have that time less ``logOutDeadline``, half
+        /// of it at least; then their sessions are taken back. The default is 25 seconds: Kubernetes kills a program 30
+        /// seconds after it has asked it to end.
+        public var shutdownDeadline = Duration.seconds(25)
 
-        /// How long a logout may take before it counts as failed. The default is 10 seconds.
+        /// How long a logout may take before it counts as failed. One that met a passing failure is repeated within this
+        /// time; when the database shuts down, within ``shutdownDeadline``. The default is 10 seconds.
         public var logOutDeadline = Duration.seconds(10)
 
         /// How long credentials that the server locked out (214) are left alone. The default is 5 minutes.

@@ -96,7 +96,12 @@ extension DataAPI.Server {
                     }
                     return SessionToken(token)
                 }
-                .mapError { error in self.error(error, about: request) }
+                .mapError { error in
+                    var error = self.error(error, about: request)
+                    // A login changes nothing: a session that nobody knows of ends by itself, and the next one is another.
+                    error.outcomeIsUnknown = false
+                    return error
+                }
                 .eraseToAnyPublisher()
         }
     }

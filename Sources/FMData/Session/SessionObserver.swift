@@ -5,13 +5,26 @@ struct SessionObserver: Sendable {
     /// The server refused a session, and the request that met this goes again in another. Called by that request, in no order
     /// with the others.
     var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
-    /// The token store failed. The pool goes on as if it were empty.
+    /// The token store failed.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }
 
-/// Who waits for the end of a pool's sessions; called once, outside of any lock, with the error of a logout that failed.
+/// Who waits for the end of a pool's sessions; called once, outside of any lock.
 protocol EndingWaiter: AnyObject, Sendable {
-    func finish(_ error: FMRest.APIError?)
+    func finish(_ end: SessionEnd)
+}
+
+/// How the end of a pool's sessions went.
+struct SessionEnd: Sendable {
+    /// How many the server may still have.
+    let left: Int
+    /// Of the first logout that failed for good.
+    let error: FMRest.APIError?
+}
+
+/// Who makes a login of his own and brings the session along; called once, outside of any lock.
+protocol Visitor: AnyObject, Sendable {
+    func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>)
 }
 
 /// What has become of the credentials.

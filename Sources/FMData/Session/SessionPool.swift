@@ -56,9 +56,10 @@ final class SessionPool: @unchecked Sendable {
         self.time = time
         self.jitter = jitter
         self.observer = observer
-        store = StoredToken(configuration.tokenStore, storeKey, onFailure: observer.storeFailed)
-        machine = SessionPoolStateMachine(settings: .init(configuration, hasStore: store != nil))
+        machine = SessionPoolStateMachine(settings: .init(configuration, hasStore: false))
         statusSubject = CurrentValueSubject(machine.status)
+        store = storedToken(under: storeKey)
+        machine.settings.hasStore = store != nil
     }
 }
 
@@ -98,7 +99,7 @@ extension SessionPool {
 
     /// Gives a lease back. The second time it has no effect.
     func release(_ lease: SessionLease, _ outcome: SessionOutcome) {
-        let jitter = outcome == .hostFull ? jitter() : 0
+        let jitter = outcome == .hostFull || outcome == .refused ? jitter() : 0
         act { now in
             ((), machine.release(lease.id, of: lease.session, outcome, jitter: jitter, now: now))
         }
@@ -111,11 +112,43 @@ extension SessionPool {
     /// Uses a token that was opened elsewhere. With `isOwned` (a login made by the library) its session is trimmed,
     /// renewed and logged out like the others; without, it is used until the server refuses it, and only an explicit
     /// `logOut()` closes it.
-    func adopt(_ token: SessionToken, isOwned: Bool) {
+    ///
+    /// - Parameter visit: the login that brought it. Returns whether it was still wanted.
+    @discardableResult
+    func adopt(_ token: SessionToken, isOwned: Bool, from visit: SessionID? = nil) -> Bool {
         act { now in
-            let (epoch, actions) = machine.adopt(isOwned: isOwned, now: now)
+            let (epoch, isWanted, actions) = machine.adopt(isOwned: isOwned, from: visit, now: now)
             tokens[epoch] = HeldToken(token: token, store: store)
-            return ((), actions)
+            return (isWanted, actions)
+        }
+    }
+
+    /// Somebody makes a login of his own; he starts the exchange. `nil` after a shutdown.
+    func beginVisit(_ visitor: any Visitor) -> (SessionID, SessionExchange<SessionToken>)? {
+        act { now in
+            let (id, actions) = machine.visit(now: now)
+            let visit = id.map { id in
+                let exchange = SessionExchange<SessionToken> { [self] result in
+                    _ = lock.withLock { openings.removeValue(forKey: id) }
+                    visitor.loginEnded(id, result ?? .failure(.loginWithoutToken))
+                }
+                openings[id] = exchange
+                return (id, exchange)
+            }
+            return (visit, actions)
+        }
+    }
+
+    /// He does not want the session any more.
+    func abandonVisit(_ id: SessionID) {
+        act { now in ((), machine.abandonVisit(id, now: now)) }
+    }
+
+    /// There is none.
+    func visitFailed(_ id: SessionID) {
+        act { now in
+            openings[id] = nil
+            return ((), machine.visitFailed(id, now: now))
         }
     }
 
@@ -130,7 +163,7 @@ extension SessionPool {
     /// The authenticator will use other credentials from now on. Sessions of the old ones end when their requests do;
     /// who waits gets a session of the new ones.
     func credentialsChanged(storeKey: DataAPI.TokenStore.Key? = nil) {
-        let store = StoredToken(configuration.tokenStore, storeKey, onFailure: observer.storeFailed)
+        let store = storedToken(under: storeKey)
         act { now in
             // What is opened from now on belongs to the new store; what is open knows its own.
             self.store = store
@@ -142,14 +175,18 @@ extension SessionPool {
     /// there first are served first. Nothing happens before demand; cancelling stops waiting, not the logout. Fails with
     /// the error of a logout that the server did not take; the tokens are forgotten all the same.
     func logOut() -> AnyPublisher<Void, FMRest.APIError> {
-        SessionEndingPublisher(pool: self, kind: .logOut).eraseToAnyPublisher()
+        SessionEndingPublisher(pool: self, kind: .logOut)
+            .tryMap { end in if let error = end.error { throw error } }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .eraseToAnyPublisher()
     }
 
-    /// Publishes one value when all sessions are closed, then finishes. From the first demand on requests are refused
-    /// with code `shutdown`; those under way have until ``DataAPI/SessionConfiguration/shutdownDeadline``.
-    func shutdown() -> AnyPublisher<Void, Never> {
+    /// Publishes how many sessions the server may still have, when all others are closed, then finishes. From the first
+    /// demand on requests are refused with code `shutdown`. It takes
+    /// ``DataAPI/SessionConfiguration/shutdownDeadline`` at most.
+    func shutdown() -> AnyPublisher<Int, Never> {
         SessionEndingPublisher(pool: self, kind: .shutdown)
-            .catch { _ in Just(()) }
+            .map(\.left)
             .eraseToAnyPublisher()
     }
 
@@ -224,6 +261,11 @@ extension SessionPool {
 // MARK: - From orders to effects
 
 extension SessionPool {
+    /// What it keeps is let go with the pool: operations that are under way keep the pool alive.
+    private func storedToken(under key: DataAPI.TokenStore.Key?) -> StoredToken? {
+        StoredToken(configuration.tokenStore, key) { [weak self] error in self?.storeFailed(error) }
+    }
+
     private struct HeldToken {
         let token: SessionToken
         /// The store that this token is in, or would be put in.
@@ -239,7 +281,7 @@ extension SessionPool {
         case setAlarm(NIODeadline)
         case callOffAlarm(@Sendable () -> Void)
         /// With a store: when everything that was saved or dropped so far is in it.
-        case finish((any EndingWaiter)?, FMRest.APIError?, after: StoredToken?)
+        case finish((any EndingWaiter)?, SessionEnd, after: StoredToken?)
     }
 
     private enum Notice {
@@ -294,7 +336,7 @@ extension SessionPool {
         case .refuse(let id, let refusal):
             return tickets.removeValue(forKey: id).map { .refuse($0, lockedError(refusal, $0)) }
         case .load(let id):
-            openings[id] = store?.load { [self] token in loaded(id, token) }
+            openings[id] = store?.load { [self] result in loaded(id, result) }
             return nil
         case .logIn(let id):
             let exchange = SessionExchange<SessionToken> { [self] in loginEnded(id, $0) }
@@ -303,15 +345,15 @@ extension SessionPool {
         case .cancelOpening(let id):
             return openings.removeValue(forKey: id).map { .cancel($0) }
         case .save(let epoch):
-            if let held = tokens[epoch] { held.store?.save(held.token) }
+            if let held = tokens[epoch] { held.store?.save(held.token) { [self] in saved(epoch, isKept: $0) } }
             return nil
         case .drop(let epoch):
             if let held = tokens[epoch] { held.store?.drop(held.token) }
             return nil
         case .logOut(let id, let epoch):
-            return tokens.removeValue(forKey: epoch).map { .logOut(lockedLogOut(id), $0.token) }
+            return tokens[epoch].map { .logOut(lockedLogOut(id), $0.token) }
         case .leave(let id, let epoch):
-            guard let held = tokens.removeValue(forKey: epoch) else { return nil }
+            guard let held = tokens[epoch] else { return nil }
             let exchange = lockedLogOut(id)
             guard let store = held.store else { return .logOut(exchange, held.token) }
             store.ifReplaced(held.token) { [self] isReplaced in
@@ -326,9 +368,10 @@ extension SessionPool {
         case .announce(let announcement):
             lockedTransition(announcement).map { notices.append(.transition($0)) }
             return nil
-        case .finish(let id):
+        case .finish(let id, let left):
             guard let ending = endings.removeValue(forKey: id) else { return nil }
-            return .finish(ending.waiter, ending.error, after: store)
+            let error = ending.error ?? (left > 0 ? .logOutTimedOut : nil)
+            return .finish(ending.waiter, SessionEnd(left: left, error: error), after: store)
         case .setAlarm(let instant):
             return .setAlarm(instant)
         case .cancelAlarm:
@@ -346,10 +389,10 @@ extension SessionPool {
         case .cancel(let exchange): exchange.cancel()
         case .setAlarm(let instant): setAlarm(instant)
         case .callOffAlarm(let callOff): callOff()
-        case .finish(let waiter, let error, after: nil): waiter?.finish(error)
-        case .finish(let waiter, let error, after: let store?):
+        case .finish(let waiter, let end, after: nil): waiter?.finish(end)
+        case .finish(let waiter, let end, after: let store?):
             // A program may exit as soon as it hears of the end.
-            store.afterwards { waiter?.finish(error) }
+            store.afterwards { waiter?.finish(end) }
         }
     }
 
@@ -383,7 +426,9 @@ extension SessionPool {
         case .hostStayedFull:
             return (loginError ?? .loginWithoutToken).afterWaitingForFullHost(configuration, status)
         case .loginFailed:
-            return loginError ?? .loginWithoutToken
+            return (loginError ?? .loginWithoutToken).ofLoginThatOthersAwaited
+        case .tokensRefused:
+            return .tokensRefused
         case .onlySessionIsKept:
             return .onlySessionHoldsGlobals
         case .isShutDown:
@@ -452,13 +497,33 @@ extension SessionPool {
 // MARK: - Events from outside
 
 extension SessionPool {
-    private func loaded(_ id: SessionID, _ token: SessionToken?) {
+    private func loaded(_ id: SessionID, _ result: Result<SessionToken?, FMRest.APIError>) {
+        let jitter = jitter()
         act { now in
             openings[id] = nil
-            let (epoch, actions) = machine.loaded(id, found: token != nil, now: now)
-            if let epoch, let token { tokens[epoch] = HeldToken(token: token, store: store) }
-            return ((), actions)
+            switch result {
+            case .success(let token):
+                let (epoch, actions) = machine.loaded(id, found: token != nil, now: now)
+                if let epoch, let token { tokens[epoch] = HeldToken(token: token, store: store) }
+                return ((), actions)
+            case .failure(let error):
+                loginError = error
+                lockedNoteEndingError(error)
+                return ((), machine.loginFailed(id, .other, jitter: jitter, now: now))
+            }
         }
+    }
+
+    private func saved(_ epoch: TokenEpoch, isKept: Bool) {
+        if !isKept { act { now in ((), machine.storeRefused(epoch, now: now)) } }
+    }
+
+    private func storeFailed(_ error: any Error) {
+        act { _ in
+            machine.totals.storeFailures += 1
+            return ((), [SessionPoolStateMachine.Action]())
+        }
+        observer.storeFailed(error)
     }
 
     private func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>?) {
@@ -472,22 +537,28 @@ extension SessionPool {
                 return ((), actions)
             case .failure(let error):
                 loginError = error
-                let failure: SessionPoolStateMachine.LoginFailure =
-                    error.meansHostFull ? .hostFull : error.meansCredentialsRefused ? .credentialsRefused : .other
-                return ((), machine.loginFailed(id, failure, jitter: jitter, now: now))
+                return ((), machine.loginFailed(id, .init(error), jitter: jitter, now: now))
             }
         }
     }
 
     private func logOutEnded(_ id: SessionID, _ result: Result<Void, FMRest.APIError>?) {
+        let jitter = jitter()
         act { now in
             logOuts[id] = nil
             // A token that the server does not know is logged out.
-            if case .failure(let error) = result, !error.meansTokenRefused {
-                for ending in endings.keys where endings[ending]?.error == nil { endings[ending]?.error = error }
+            guard case .failure(let error) = result, !error.meansTokenRefused else {
+                return ((), machine.logOutFinished(id, now: now))
             }
-            return ((), machine.logOutFinished(id, now: now))
+            let left = machine.totals.sessionsLeft
+            let actions = machine.logOutFailed(id, isPassing: error.isPassingForSession, jitter: jitter, now: now)
+            if machine.totals.sessionsLeft > left { lockedNoteEndingError(error) }
+            return ((), actions)
         }
+    }
+
+    private func lockedNoteEndingError(_ error: FMRest.APIError) {
+        for ending in endings.keys where endings[ending]?.error == nil { endings[ending]?.error = error }
     }
 
     private func wakeUp() {

@@ -21,6 +21,11 @@ extension DataAPI {
         public var refusals = 0
         /// Sessions that were logged out or left to a token store, since the beginning.
         public var logouts = 0
+        /// Sessions that the server may still have, since it could not be told to end them, since the beginning. It drops
+        /// them by itself after 15 minutes.
+        public var sessionsLeft = 0
+        /// How often the token store failed, since the beginning.
+        public var storeFailures = 0
         /// When the server drops the last of the open sessions if none of them is used before: its last use and
         /// ``SessionConfiguration/idleExpiry``. `nil` when none is open.
         ///
@@ -50,9 +55,12 @@ extension DataAPI {
 extension DataAPI.SessionStatus: CustomStringConvertible {
     /// What it is, in a few words that hold no secret and no field value.
     public var description: String {
-        """
-        \(sessions) of \(limit) sessions, \(leased) leased, \(loggingIn) logging in, \(waiting) waiting; \
-        \(logins) logins, \(failedLogins) failed, \(refusals) refusals, \(logouts) logouts
-        """
+        var text = """
+            \(sessions) of \(limit) sessions, \(leased) leased, \(loggingIn) logging in, \(waiting) waiting; \
+            \(logins) logins, \(failedLogins) failed, \(refusals) refusals, \(logouts) logouts
+            """
+        if sessionsLeft > 0 { text += ", \(sessionsLeft) left on the server" }
+        if storeFailures > 0 { text += ", \(storeFailures) failures of the token store" }
+        return text
     }
 }

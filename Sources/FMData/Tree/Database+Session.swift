@@ -4,7 +4,8 @@ extension DataAPI.Database {
     /// Logs in now, and with these credentials from now on.
     ///
     /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
-    /// subscription is one login; cancelling ends it on the wire. There is no need to call it: the first request that needs
+    /// subscription is one login. Cancelled, it is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session
+    /// is logged out. There is no need to call it: the first request that needs
     /// a session logs in with the credentials given to `addDatabase`.
     ///
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of kind
@@ -32,20 +33,18 @@ extension DataAPI.Database {
             .setFailureType(to: FMRest.APIError.self)
             .handedOver(to: isolation, by: server)
         }
-        return server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials)
-            .handleEvents(
-                receiveOutput: { token in
-                    self.use(login)
-                    self.pool.adopt(token, isOwned: true)
-                },
-                receiveCompletion: { completion in
-                    guard case .failure(let error) = completion, error.meansCredentialsRefused else { return }
-                    self.identity.refused(error)
-                    self.show(.invalid)
-                }
-            )
-            .map { token in DataAPI.Credentials(token: token.value) }
-            .handedOver(to: isolation, by: server)
+        return pool.visit(server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials)) {
+            self.use(login)
+        }
+        .handleEvents(
+            receiveCompletion: { completion in
+                guard case .failure(let error) = completion, error.meansCredentialsRefused else { return }
+                self.identity.refused(error)
+                self.show(.invalid)
+            }
+        )
+        .map { token in DataAPI.Credentials(token: token.value) }
+        .handedOver(to: isolation, by: server)
     }
 
     /// Ends the database's sessions: publishes one empty value when the server has been told, then finishes.

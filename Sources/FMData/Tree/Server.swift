@@ -90,22 +90,22 @@ extension DataAPI {
         ///
         ///     _ = await server.shutdown().firstValue()      // in a handler for SIGTERM
         ///
-        /// Publishes one empty value when nothing is left, then finishes. Begins with demand. Requests under way are served
-        /// first, within ``DataAPI/SessionConfiguration/shutdownDeadline``; new ones fail with
-        /// ``FMRest/APIError/Code/shutdown``. May be called twice.
+        /// Publishes one value when it is done, which says whether the server was told of every end, then finishes; never
+        /// fails. Begins with demand. Requests under way are served first, a logout that fails in passing is repeated, all
+        /// within ``DataAPI/SessionConfiguration/shutdownDeadline``; new requests fail with
+        /// ``FMRest/APIError/Code/shutdown``. May be called twice. Cancelling does not undo it.
         ///
         /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
         /// <doc:WhereValuesArrive>.
         public func shutdown(
             isolation: (any Actor)? = #isolation
-        ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-            Deferred { () -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> in
+        ) -> AnyPublisher<ShutdownSummary, FMRest.APIError> {
+            Deferred { () -> AnyPublisher<ShutdownSummary, FMRest.APIError> in
                 let ended = self.pools.withLockedValue { $0.compactMap(\.pool) }.map { $0.shutdown() }
                 return ended.publisher
                     .flatMap { $0 }
-                    .collect()
-                    .flatMap { _ in self.client.shutdown() }
-                    .map { _ in FMRest.EmptyResponse() }
+                    .reduce(0, +)
+                    .flatMap { left in self.client.shutdown().map { ShutdownSummary(sessionsLeft: left) } }
                     .setFailureType(to: FMRest.APIError.self)
                     .eraseToAnyPublisher()
             }
@@ -133,6 +133,21 @@ extension DataAPI {
                 database.use(login)
             }
             return database
+        }
+    }
+}
+
+extension DataAPI {
+    /// How the shutdown of a server object went.
+    public struct ShutdownSummary: Hashable, Sendable {
+        /// Sessions that the server may still have, since it could not be told to end them in time: logouts that failed,
+        /// logins that were under way. It drops them by itself 15 minutes after their last request. Sessions that are left
+        /// to a ``TokenStore`` on purpose do not count.
+        public var sessionsLeft: Int
+
+        /// A summary of your own making, for tests and doubles.
+        public init(sessionsLeft: Int = 0) {
+            self.sessionsLeft = sessionsLeft
         }
     }
 }

@@ -54,7 +54,7 @@ import Testing
             return Fail(error: .refused).eraseToAnyPublisher()
         }
         .record()
-        expectNoDifference(request.history, ["failed fileMaker 952"])
+        expectNoDifference(request.history, ["failed tokensRefused"])
         expectNoDifference(attempts.withLockedValue { $0 }, 2)
         expectNoDifference(server.logInCount, 2)
     }

@@ -70,7 +70,10 @@ import Testing
                 loaded.yield(key.identity)
                 return entries.withLockedValue { $0[key.identity] }
             },
-            save: { token, key in entries.withLockedValue { $0[key.identity] = token } },
+            save: { token, key in
+                entries.withLockedValue { $0[key.identity] = token }
+                return true
+            },
             remove: { _, _ in }
         )
         let fixture = PoolFixture(
@@ -160,7 +163,7 @@ private final class PoolRun: Sendable {
     func end() async {
         await withCheckedContinuation { continuation in
             pool.shutdown().setFailureType(to: FMRest.APIError.self)
-                .subscribe(Recorder<Void>(onCompletion: { _ in continuation.resume() }))
+                .subscribe(Recorder<Int>(onCompletion: { _ in continuation.resume() }))
         }
     }
 }
@@ -202,7 +205,8 @@ private final class StubStore: Sendable {
                 try self.state.withLockedValue { state in
                     state.calls.append("save \(token)")
                     if self.fails { throw Failure() }
-                    state.token = token
+                    if state.token == nil { state.token = token }
+                    return state.token == token
                 }
             },
             remove: { token, _ in

@@ -23,13 +23,13 @@ import Testing
         let path = folder + "/tokens"
         let store = try #require(DataAPI.TokenStore.file(at: path).shared)
         let first = Self.key(0, 0)
-        try await store.save("mine", first)
+        _ = try await store.save("mine", first)
 
         let children = try (1...3).map { try Self.start(process: $0, path: path) }
         while children.contains(where: \.isRunning), !Task.isCancelled {
             let held = try await store.load(first)
             expectNoDifference(held, "mine")
-            try await store.save("token", Self.key(0, 1))
+            _ = try await store.save("token", Self.key(0, 1))
             try await store.remove("token", Self.key(0, 1))
         }
         expectNoDifference(children.map(\.terminationStatus), [0, 0, 0])
@@ -54,7 +54,7 @@ import Testing
         let store = try #require(DataAPI.TokenStore.file(at: String(argument.dropFirst())).shared)
         for number in 0..<Self.tokensPerProcess {
             let key = Self.key(process, number)
-            try await store.save("token \(number)", key)
+            _ = try await store.save("token \(number)", key)
             let held = try await store.load(key)
             expectNoDifference(held, "token \(number)")
             if !number.isMultiple(of: 2) { try await store.remove("token \(number)", key) }

@@ -172,7 +172,8 @@ extension AuthorizedPublisher {
                 ticket.cancel()
             case .running(let run):
                 run.upstream?.cancel()
-                pool.release(run.lease, policy.isPinned ? .retired : .unused)
+                // Whoever wants one value cancels as soon as he has it: the server took the token all the same.
+                pool.release(run.lease, policy.isPinned ? .retired : run.hasDelivered ? .used : .unused)
             }
             // Destroyed here, outside of the lock.
             withExtendedLifetime(remains) {}
@@ -241,7 +242,13 @@ extension AuthorizedPublisher {
                 ticket.ask()
                 return
             }
-            finish(.failure(error)) { policy.outcome(of: error, $0) }
+            let reported = lock.withLock {
+                guard case .running(let run) = state, run.isReplay, !run.lease.hasWorked,
+                    error.fileMakerCode?.meansSessionLost == true
+                else { return error }
+                return error.ofFreshToken
+            }
+            finish(.failure(reported)) { policy.outcome(of: error, $0) }
         }
 
         /// Gives the session back before it tells: who hears of the end may want the next session at once.

@@ -3,19 +3,19 @@ import OpenCombine
 
 /// See ``SessionPool/logOut()`` and ``SessionPool/shutdown()``.
 struct SessionEndingPublisher: Publisher {
-    typealias Output = Void
-    typealias Failure = FMRest.APIError
+    typealias Output = SessionEnd
+    typealias Failure = Never
 
     let pool: SessionPool
     let kind: SessionPool.EndingKind
 
-    func receive<Downstream: Subscriber<Void, FMRest.APIError>>(subscriber: Downstream) {
+    func receive<Downstream: Subscriber<SessionEnd, Never>>(subscriber: Downstream) {
         subscriber.receive(subscription: Inner(pool: pool, kind: kind, downstream: subscriber))
     }
 }
 
 extension SessionEndingPublisher {
-    private final class Inner<Downstream: Subscriber<Void, FMRest.APIError>>: Subscription, EndingWaiter,
+    private final class Inner<Downstream: Subscriber<SessionEnd, Never>>: Subscription, EndingWaiter,
         @unchecked Sendable
     {
         // `lock` guards every `var` below, which makes this class Sendable.
@@ -45,14 +45,10 @@ extension SessionEndingPublisher {
             withExtendedLifetime(downstream) {}
         }
 
-        func finish(_ error: FMRest.APIError?) {
+        func finish(_ end: SessionEnd) {
             let downstream = lock.withLock { lockedTerminate() }
-            if let error {
-                downstream?.receive(completion: .failure(error))
-            } else {
-                _ = downstream?.receive(())
-                downstream?.receive(completion: .finished)
-            }
+            _ = downstream?.receive(end)
+            downstream?.receive(completion: .finished)
         }
 
         private func lockedTerminate() -> Downstream? {

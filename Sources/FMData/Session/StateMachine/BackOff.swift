@@ -14,8 +14,13 @@ struct BackOff: Equatable {
 
     /// The pause after one more refusal; `jitter` is drawn from `0...1`.
     mutating func next(jitter: Double) -> TimeAmount {
+        defer { refusals += 1 }
+        return pause(jitter: jitter)
+    }
+
+    /// The pause as it is now.
+    func pause(jitter: Double) -> TimeAmount {
         let doublings = min(refusals, 40)
-        refusals += 1
         let whole = min(Double(maximum.nanoseconds), Double(minimum.nanoseconds) * Double(1 << doublings))
         let part = whole * (0.5 + 0.5 * min(max(jitter, 0), 1))
         return .nanoseconds(Int64(min(part, Double(Int64.max / 4))))

@@ -17,6 +17,7 @@ extension SessionPoolStateMachine {
         refuseLate(now, &actions)
         giveUpOpenings(now, &actions)
         giveUpLogOuts(now, &actions)
+        repeatLogOuts(now, &actions)
         takeBackLeases(now, &actions)
         endIdle(now, &actions)
     }
@@ -63,26 +64,26 @@ extension SessionPoolStateMachine {
         let keeper = keeper?.id
         for session in sessions {
             switch session.phase {
-            case .opening(_, let abandoned):
+            case .opening(_, let abandoned), .visiting(let abandoned):
                 if let abandoned { note(abandoned) }
             case .idle:
                 if session.owner == .stranger { break }
                 note(session.lastUse + (session.id == keeper ? settings.idleTime : trimTime))
             case .leased:
                 if let forced { note(forced) }
-            case .loggingOut(let until):
-                note(until)
+            case .loggingOut(let until, let again):
+                note(min(until, again ?? until))
             }
         }
         return due
     }
 
-    /// When a shutdown stops waiting for leases.
+    /// When a shutdown takes the leases back.
     private var forced: NIODeadline? {
         endings.compactMap { ending in
             switch ending.kind {
             case .logOut: nil
-            case .shutdown(let deadline): deadline
+            case .shutdown(let forced, _): forced
             }
         }.min()
     }
@@ -107,19 +108,36 @@ extension SessionPoolStateMachine {
     /// Whether the host is full and there is no session, open or on its way, that could serve anybody meanwhile.
     private var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
 
+    /// Should a token come all the same, it is logged out; if none does, the server may have a session that nobody knows.
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
-        sessions.removeAll { session in
-            guard case .opening(_, let abandoned?) = session.phase, abandoned <= now else { return false }
+        for session in sessions {
+            switch session.phase {
+            case .opening(let step, let abandoned?) where abandoned <= now:
+                if step == .logIn { noteLeftSession() }
+            case .visiting(let abandoned?) where abandoned <= now:
+                noteLeftSession()
+            case .opening, .visiting, .idle, .leased, .loggingOut:
+                continue
+            }
+            sessions.removeAll { $0.id == session.id }
             actions.append(.cancelOpening(session.id))
-            return true
+        }
+    }
+
+    private mutating func repeatLogOuts(_ now: NIODeadline, _ actions: inout [Action]) {
+        for index in sessions.indices {
+            guard case .loggingOut(let until, let again?) = sessions[index].phase, again <= now else { continue }
+            sessions[index].phase = .loggingOut(until: until, again: nil)
+            actions.append(.logOut(sessions[index].id, sessions[index].token))
         }
     }
 
     private mutating func giveUpLogOuts(_ now: NIODeadline, _ actions: inout [Action]) {
-        sessions.removeAll { session in
-            guard case .loggingOut(let until) = session.phase, until <= now else { return false }
-            actions.append(.cancelLogOut(session.id))
-            return true
+        for session in sessions {
+            guard case .loggingOut(let until, _) = session.phase, until <= now else { continue }
+            sessions.removeAll { $0.id == session.id }
+            noteLeftSession()
+            actions += [.cancelLogOut(session.id), .forget(session.token)]
         }
     }
 

@@ -11,23 +11,54 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
-    /// Log out everything and refuse whatever comes. Requests under way have until the deadline; who waits is refused.
+    /// Log out everything and refuse whatever comes; who waits is refused. It is over at the deadline: requests under way
+    /// have what the logouts do not need of that time.
     mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         isShutDown = true
         var actions: [Action] = queue.removeAll().map { .refuse($0.id, .isShutDown) }
+        let time = settings.shutdownTime
+        let patience = max(time - settings.logOutTime, .nanoseconds(time.nanoseconds / 2))
         let id = nextEnding()
-        endings.append(Ending(id: id, kind: .shutdown(deadline: now + settings.shutdownTime), after: newestLease))
+        endings.append(
+            Ending(id: id, kind: .shutdown(forced: now + patience, deadline: now + time), after: newestLease)
+        )
+        for index in sessions.indices { abandon(index, now) }
         settle(now, &actions)
         return (id, actions)
     }
 
-    /// The server answered a logout, well or not. Without effect when its time was over before.
+    /// The server has ended the session. Without effect when the time for that was over before.
     mutating func logOutFinished(_ id: SessionID, now: NIODeadline) -> [Action] {
-        guard let index = index(of: id), sessions[index].isLoggingOut else { return [] }
-        sessions.remove(at: index)
+        logOutEnded(id, isLeft: false, now: now)
+    }
+
+    /// The server could not be told; one more attempt is made if that `isPassing` and there is time.
+    mutating func logOutFailed(_ id: SessionID, isPassing: Bool, jitter: Double, now: NIODeadline) -> [Action] {
+        let pause = BackOff(minimum: settings.minimumBackOff, maximum: settings.maximumBackOff).pause(jitter: jitter)
+        guard isPassing, let index = index(of: id), case .loggingOut(let until, nil) = sessions[index].phase,
+            now + pause < until
+        else {
+            return logOutEnded(id, isLeft: true, now: now)
+        }
+        sessions[index].phase = .loggingOut(until: until, again: now + pause)
         var actions: [Action] = []
         settle(now, &actions)
         return actions
+    }
+
+    private mutating func logOutEnded(_ id: SessionID, isLeft: Bool, now: NIODeadline) -> [Action] {
+        guard let index = index(of: id), sessions[index].isLoggingOut else { return [] }
+        let session = sessions.remove(at: index)
+        if isLeft { noteLeftSession() }
+        var actions: [Action] = [.forget(session.token)]
+        settle(now, &actions)
+        return actions
+    }
+
+    /// The server may still have a session that was to be ended.
+    mutating func noteLeftSession() {
+        totals.sessionsLeft += 1
+        for place in endings.indices { endings[place].left += 1 }
     }
 
     /// Begins those that need not wait for an older wish any more.
@@ -43,14 +74,15 @@ extension SessionPoolStateMachine {
     }
 
     mutating func finishEndings(_ actions: inout [Action]) {
-        let oldest = sessions.first?.id
         endings.removeAll { ending in
+            // A visit is no session of this database yet; only a shutdown sees it to its end.
+            let oldest = sessions.first { ending.kind != .logOut || !$0.isVisiting }?.id
             guard let upTo = ending.upTo, oldest.map({ $0 > upTo }) ?? true else { return false }
             if ending.kind == .logOut, !sessions.contains(where: \.mayServe) {
                 shown = nil
                 actions.append(.announce(.loggedOut))
             }
-            actions.append(.finish(ending.id))
+            actions.append(.finish(ending.id, left: ending.left))
             return true
         }
     }
@@ -59,7 +91,7 @@ extension SessionPoolStateMachine {
     /// left to whoever else knows them.
     mutating func endAll(isAsked: Bool, _ now: NIODeadline, _ actions: inout [Action]) {
         let storeIsUntouched = !sessions.contains { $0.owner == .store && !$0.isLoggingOut }
-        for index in sessions.indices where !sessions[index].isLoggingOut {
+        for index in sessions.indices where !sessions[index].isLoggingOut && !sessions[index].isVisiting {
             sessions[index].isEnding = true
             abandon(index, now)
             guard isAsked else { continue }
@@ -119,7 +151,7 @@ extension SessionPoolStateMachine {
     mutating func end(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
         let session = sessions[index]
         idle.removeAll { $0 == session.id }
-        totals.logouts += 1
+        if !session.isRefused { totals.logouts += 1 }
         switch session.owner {
         case .pool: actions.append(.logOut(session.id, session.token))
         case .store: actions.append(.leave(session.id, session.token))
@@ -129,7 +161,17 @@ extension SessionPoolStateMachine {
             return
         }
         sessions[index].isEnding = true
-        sessions[index].phase = .loggingOut(until: now + settings.logOutTime)
+        sessions[index].phase = .loggingOut(until: deadline ?? now + settings.logOutTime, again: nil)
+    }
+
+    /// When a shutdown is over.
+    private var deadline: NIODeadline? {
+        endings.compactMap { ending in
+            switch ending.kind {
+            case .logOut: nil
+            case .shutdown(_, let deadline): deadline
+            }
+        }.min()
     }
 
     /// Sessions that are here to stay.

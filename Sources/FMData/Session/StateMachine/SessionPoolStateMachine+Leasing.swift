@@ -87,19 +87,17 @@ extension SessionPoolStateMachine {
             }
         case .unused:
             park(index)
-        case .refused:
+        case .refused where sessions[index].hasWorked:
             totals.refusals += 1
             _ = tick()
             lose(index, &actions)
+        case .refused:
+            // Whoever refuses it is perhaps not the one that gave it, and it lives on there.
+            let token = sessions[index].token
+            condemn(index, &actions)
+            noteRefusal(ofFresh: token, jitter: jitter, now: now)
         case .broken:
-            totals.refusals += 1
-            _ = tick()
-            if sessions[index].owner == .store {
-                actions.append(.drop(sessions[index].token))
-                sessions[index].owner = .pool
-            }
-            sessions[index].isEnding = true
-            park(index)
+            condemn(index, &actions)
         case .hostFull:
             noteUse(index, since: since, now: now)
             park(index)
@@ -132,6 +130,7 @@ extension SessionPoolStateMachine {
     mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
         passTime(now, &actions)
         serve(&actions)
+        refuseWhileTokensAreRefused(&actions)
         beginEndings(now, &actions)
         endSurplus(now, &actions)
         open(now, &actions)
@@ -158,7 +157,19 @@ extension SessionPoolStateMachine {
         actions.append(.forget(session.token))
     }
 
+    /// The session is of no use any more, and is logged out.
+    private mutating func condemn(_ index: Int, _ actions: inout [Action]) {
+        totals.refusals += 1
+        sessions[index].isRefused = true
+        _ = tick()
+        if sessions[index].owner == .store { actions.append(.drop(sessions[index].token)) }
+        if sessions[index].owner != .stranger { sessions[index].owner = .pool }
+        sessions[index].isEnding = true
+        park(index)
+    }
+
     private mutating func noteUse(_ index: Int, since: TokenEpoch, now: NIODeadline) {
+        noteTokenTaken(since: since)
         sessions[index].lastUse = now
         sessions[index].goodAsOf = max(sessions[index].goodAsOf, since)
         sessions[index].hasWorked = true

@@ -1,6 +1,6 @@
 import NIOCore
 
-// New sessions: from the store, by a login, or adopted; and what a full host does to them.
+// New sessions, from the store or by a login.
 extension SessionPoolStateMachine {
     /// The store answered. With a token it is named by the epoch that comes back, unless nobody needs it.
     mutating func loaded(
@@ -41,17 +41,9 @@ extension SessionPoolStateMachine {
         totals.logins += 1
         guard let index = index(of: id), case .opening(_, let abandoned) = sessions[index].phase else {
             // Cancelled, but the token was on its way.
-            let token = logOutStray(now, &actions)
-            settle(now, &actions)
-            return (token, actions)
+            return (logOutStray(now, &actions), actions)
         }
-        // One that was sent before the host said that it is full does not say that there is room again.
-        let isOlderThanRefusal = hostIsFull && opensNotBefore.map { $0 > now } == true
-        if !isOlderThanRefusal {
-            backOff.reset()
-            hostIsFull = false
-            opensNotBefore = nil
-        }
+        noteLogin(now)
         loginTime = now - sessions[index].lastUse
         let token = receiveToken(index, now: now)
         sessions[index].goodAsOf = token
@@ -59,7 +51,7 @@ extension SessionPoolStateMachine {
             sessions[index].owner = .pool
             end(index, now, &actions)
         } else {
-            credentialsAreProven = true
+            if refusalsInARow == 0 { credentialsAreProven = true }
             if sessions[index].owner == .store { actions.append(.save(token)) }
             show(token, &actions)
             park(index)
@@ -69,79 +61,20 @@ extension SessionPoolStateMachine {
         return (token, actions)
     }
 
-    /// A login failed. Without effect when it was cancelled before.
-    mutating func loginFailed(
-        _ id: SessionID,
-        _ failure: LoginFailure,
-        jitter: Double,
-        now: NIODeadline
-    ) -> [Action] {
-        guard let index = index(of: id), case .opening = sessions[index].phase else { return [] }
-        let wasEnding = sessions[index].isEnding
-        sessions.remove(at: index)
-        totals.failedLogins += 1
+    /// The store has not kept a token: its session is nobody else's, and is logged out at its end.
+    mutating func storeRefused(_ token: TokenEpoch, now: NIODeadline) -> [Action] {
+        guard let index = sessions.firstIndex(where: { $0.token == token && $0.owner == .store }) else { return [] }
+        sessions[index].owner = .pool
         var actions: [Action] = []
-        // With old credentials, or for nobody: it says nothing about those who wait now.
-        if !wasEnding {
-            let othersServe = sessions.contains(where: \.mayServe)
-            switch failure {
-            case .hostFull:
-                hostIsFull = true
-                shrink(to: activeCount, jitter: jitter, now: now)
-            case .credentialsRefused, .other:
-                if othersServe {
-                    opensNotBefore = now + backOff.next(jitter: jitter)
-                } else {
-                    if failure == .credentialsRefused {
-                        credentialsAreProven = false
-                        shown = nil
-                        actions.append(.announce(.lost))
-                    }
-                    actions += queue.removeAll().map { .refuse($0.id, .loginFailed) }
-                }
-            }
-        }
         settle(now, &actions)
         return actions
-    }
-
-    /// A token that was opened elsewhere. It makes room for itself when the pool is full. With `isOwned` it is logged
-    /// out with the others; without, it is used until the server refuses it.
-    mutating func adopt(isOwned: Bool, now: NIODeadline) -> (token: TokenEpoch, actions: [Action]) {
-        var actions: [Action] = []
-        if isShutDown {
-            if isOwned { return (logOutStray(now, &actions), actions) }
-            let token = tick()
-            return (token, [.forget(token)])
-        }
-        if lastingCount >= limit { dismissOne(now) }
-        sessions.append(
-            Session(
-                id: nextSession(),
-                owner: isOwned ? .pool : .stranger,
-                phase: .opening(.logIn, abandoned: nil),
-                lastUse: now
-            )
-        )
-        let token = receiveToken(sessions.count - 1, now: now)
-        sessions[sessions.count - 1].goodAsOf = token
-        sessions[sessions.count - 1].hasWorked = !isOwned
-        park(sessions.count - 1)
-        lastGrowth = now
-        // Whoever brought it wants to see it.
-        shown = token
-        actions.append(.announce(.loggedIn(token)))
-        settle(now, &actions)
-        return (token, actions)
     }
 
     /// Other credentials are to be used from now on: the sessions of the old ones end when their requests do.
     mutating func credentialsReplaced(hasStore: Bool, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         credentialsAreProven = false
-        hostIsFull = false
-        opensNotBefore = nil
-        backOff.reset()
+        forgetTrouble()
         endAll(isAsked: false, now, &actions)
         settings.hasStore = hasStore
         settle(now, &actions)
@@ -185,14 +118,12 @@ extension SessionPoolStateMachine {
     }
 
     mutating func abandon(_ index: Int, _ now: NIODeadline) {
-        guard case .opening(let step, nil) = sessions[index].phase else { return }
-        sessions[index].phase = .opening(step, abandoned: now + settings.abandonedTime)
-    }
-
-    /// The host is full: no more sessions than this, and a pause.
-    mutating func shrink(to count: Int, jitter: Double, now: NIODeadline) {
-        limit = min(limit, max(1, count))
-        opensNotBefore = now + backOff.next(jitter: jitter)
+        let patience = now + settings.abandonedTime
+        switch sessions[index].phase {
+        case .opening(let step, nil): sessions[index].phase = .opening(step, abandoned: patience)
+        case .visiting(nil): sessions[index].phase = .visiting(abandoned: patience)
+        case .opening, .visiting, .idle, .leased, .loggingOut: break
+        }
     }
 
     /// Wishes that no login under way will meet, and that another session could: none of a request while there is a keeper.
@@ -237,11 +168,6 @@ extension SessionPoolStateMachine {
 
     private var isShownOpen: Bool { sessions.contains { $0.token == shown && $0.isOpen } }
 
-    /// A login failed lately, and there is a reason to wait: a full host, or other sessions that serve meanwhile.
-    private var isPausing: Bool {
-        opensNotBefore != nil && (hostIsFull || sessions.contains(where: \.mayServe))
-    }
-
     /// Every session that takes a place on the server, or is about to.
     var activeCount: Int { sessions.count }
 
@@ -281,19 +207,10 @@ extension SessionPoolStateMachine {
         return entry.purpose != .pinned || session.owner != .store
     }
 
-    private mutating func receiveToken(_ index: Int, now: NIODeadline) -> TokenEpoch {
+    mutating func receiveToken(_ index: Int, now: NIODeadline) -> TokenEpoch {
         let token = tick()
         sessions[index].token = token
         sessions[index].lastUse = now
-        return token
-    }
-
-    private mutating func logOutStray(_ now: NIODeadline, _ actions: inout [Action]) -> TokenEpoch {
-        sessions.append(
-            Session(id: nextSession(), owner: .pool, phase: .opening(.logIn, abandoned: nil), lastUse: now)
-        )
-        let token = receiveToken(sessions.count - 1, now: now)
-        end(sessions.count - 1, now, &actions)
         return token
     }
 }
@@ -307,6 +224,10 @@ extension SessionPoolStateMachine.Session {
         if case .opening(_, nil) = phase { !isEnding } else { false }
     }
 
+    var isVisiting: Bool {
+        if case .visiting = phase { true } else { false }
+    }
+
     var isLoggingOut: Bool {
         if case .loggingOut = phase { true } else { false }
     }
@@ -315,7 +236,7 @@ extension SessionPoolStateMachine.Session {
     var isOpen: Bool {
         switch phase {
         case .idle, .leased: !isEnding
-        case .opening, .loggingOut: false
+        case .opening, .visiting, .loggingOut: false
         }
     }
 
@@ -328,7 +249,7 @@ extension SessionPoolStateMachine.Session {
     var mayServe: Bool {
         switch phase {
         case .opening, .idle, .leased: !isEnding
-        case .loggingOut: false
+        case .visiting, .loggingOut: false
         }
     }
 }

@@ -11,8 +11,9 @@ import NIOCore
 ///     opening (ask the store, log in) → idle ⇄ leased → logging out → gone
 ///            ↘ gone (login failed)                ↘ gone (refused)
 ///
-/// The parts: `+Leasing` (who gets which session), `+Opening` (stores, logins, a full host), `+Ending` (logging out,
-/// shutting down), `+Alarm` (what time does).
+/// The parts: `+Leasing` (who gets which session), `+Opening` (stores and logins), `+Trouble` (logins that fail, a full
+/// host, tokens that are refused), `+Visiting` (sessions that come from outside), `+Ending` (logging out, shutting down),
+/// `+Alarm` (what time does).
 struct SessionPoolStateMachine {
     var settings: Settings
 
@@ -28,6 +29,13 @@ struct SessionPoolStateMachine {
     var backOff: BackOff
     /// No login before this instant.
     var opensNotBefore: NIODeadline?
+    /// How many logins have failed in a row for a reason that passes, while nobody was served.
+    var failuresInARow = 0
+    /// How many tokens in a row the server has refused that had never worked, each given after the one before was refused.
+    var refusalsInARow = 0
+    /// When that was last so.
+    var lastRefusal = TokenEpoch(tick: 0)
+    var refusalBackOff: BackOff
     /// Whether a login has succeeded since the credentials were set. Until then one at a time is tried, so that wrong
     /// ones are not sent again and again.
     var credentialsAreProven = false
@@ -55,6 +63,7 @@ struct SessionPoolStateMachine {
         self.settings = settings
         limit = settings.maximumSessions
         backOff = BackOff(minimum: settings.minimumBackOff, maximum: settings.maximumBackOff)
+        refusalBackOff = backOff
     }
 
     mutating func nextLease() -> LeaseID {
@@ -104,7 +113,7 @@ struct SessionPoolStateMachine {
         status.waiting = queue.count
         for session in sessions {
             switch session.phase {
-            case .opening: status.loggingIn += 1
+            case .opening, .visiting: status.loggingIn += 1
             case .idle, .loggingOut: status.sessions += 1
             case .leased:
                 status.sessions += 1
@@ -134,8 +143,10 @@ extension SessionPoolStateMachine {
         var trimTime = TimeAmount.seconds(60)
         var minimumBackOff = TimeAmount.seconds(1)
         var maximumBackOff = TimeAmount.seconds(60)
+        /// How often a login is tried that fails for a reason that passes.
+        var loginAttempts = 3
         var abandonedTime = TimeAmount.seconds(5)
-        var shutdownTime = TimeAmount.seconds(30)
+        var shutdownTime = TimeAmount.seconds(25)
         var logOutTime = TimeAmount.seconds(10)
         /// Whether one session is kept in a store that outlives the pool.
         var hasStore = false
@@ -146,12 +157,14 @@ extension SessionPoolStateMachine {
             /// → idle, leased or logging out (a token came), gone (it failed, or was cancelled). Nobody waits for it
             /// any more when `abandoned` says when it is to be cancelled.
             case opening(Step, abandoned: NIODeadline?)
+            /// A login by somebody who brings the session along: → gone (and then adopted, or logged out).
+            case visiting(abandoned: NIODeadline?)
             /// → leased, logging out, gone (left alone, or expired).
             case idle
             /// → idle (released), logging out (released for good, or taken away by a shutdown), gone (refused).
             case leased(LeaseID, since: TokenEpoch)
-            /// → gone, when the server answered or its time is over.
-            case loggingOut(until: NIODeadline)
+            /// → gone, when the server has answered or its time is over. `again` while a failed one waits to be repeated.
+            case loggingOut(until: NIODeadline, again: NIODeadline?)
         }
 
         enum Step: Equatable {
@@ -179,6 +192,8 @@ extension SessionPoolStateMachine {
         /// The newest tick at which the token is known to have been good.
         var goodAsOf = TokenEpoch(tick: 0)
         var hasWorked = false
+        /// Counted as such, though it is logged out in addition.
+        var isRefused = false
     }
 
     struct EndingID: Hashable, Sendable {
@@ -189,7 +204,8 @@ extension SessionPoolStateMachine {
     struct Ending: Equatable {
         enum Kind: Equatable {
             case logOut
-            case shutdown(deadline: NIODeadline)
+            /// Leases are taken back at `forced`; at the deadline it is over.
+            case shutdown(forced: NIODeadline, deadline: NIODeadline)
         }
 
         let id: EndingID
@@ -198,6 +214,8 @@ extension SessionPoolStateMachine {
         let after: LeaseID
         /// The newest session that has to go; `nil` while older wishes still wait.
         var upTo: SessionID?
+        /// Sessions that the server may still have, since it could not be told.
+        var left = 0
     }
 
     /// Why a wish was not granted. The shell makes an error of it.
@@ -209,6 +227,8 @@ extension SessionPoolStateMachine {
         /// As `loginFailed`, after waiting for a host that stayed full while no session served.
         case hostStayedFull
         case loginFailed
+        /// The server refuses the tokens that it gives: no login for some time.
+        case tokensRefused
         /// Work that needs a session of its own, where the only one is the ``SessionPoolStateMachine/keeper``.
         case onlySessionIsKept
         case isShutDown
@@ -232,6 +252,8 @@ extension SessionPoolStateMachine {
     enum LoginFailure: Equatable {
         case credentialsRefused
         case hostFull
+        /// It says nothing about the next one: a connection that broke, a web server that waits for its Data API.
+        case passing
         case other
     }
 
@@ -253,6 +275,7 @@ extension SessionPoolStateMachine {
         case save(TokenEpoch)
         /// Take this token out of the store, unless a newer one is there.
         case drop(TokenEpoch)
+        /// May come again for the same session.
         case logOut(SessionID, TokenEpoch)
         /// Leave the session to the store; log it out if the store has another one by now.
         case leave(SessionID, TokenEpoch)
@@ -260,7 +283,8 @@ extension SessionPoolStateMachine {
         /// The token is of no use any more.
         case forget(TokenEpoch)
         case announce(Announcement)
-        case finish(EndingID)
+        /// With the number of sessions that the server may still have.
+        case finish(EndingID, left: Int)
         /// Ring at this instant instead of any earlier order.
         case setAlarm(NIODeadline)
         case cancelAlarm

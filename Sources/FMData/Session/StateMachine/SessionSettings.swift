@@ -15,6 +15,7 @@ extension SessionPoolStateMachine.Settings {
         trimTime = TimeAmount(clamping: configuration.idleTrim)
         minimumBackOff = TimeAmount(clamping: configuration.minimumBackOff)
         maximumBackOff = TimeAmount(clamping: configuration.maximumBackOff)
+        loginAttempts = max(1, configuration.loginAttempts)
         abandonedTime = TimeAmount(clamping: configuration.abandonedLogin)
         shutdownTime = TimeAmount(clamping: configuration.shutdownDeadline)
         logOutTime = TimeAmount(clamping: configuration.logOutDeadline)

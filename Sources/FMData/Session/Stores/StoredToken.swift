@@ -21,30 +21,36 @@ final class StoredToken: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Reports what the store holds, unless the loading is cancelled.
-    func load(_ report: @escaping @Sendable (SessionToken?) -> Void) -> Loading {
+    /// Reports what the store holds, unless the loading is cancelled. A failure is reported by those stores that are to be
+    /// heard; one of the others counts as empty.
+    func load(
+        _ report: @escaping @Sendable (Result<SessionToken?, FMRest.APIError>) -> Void
+    ) -> Loading {
         let loading = Loading(report)
-        run { [self] in
-            let token = await attempt { try await store.load(key) } ?? nil
-            loading.finish(token.flatMap(SessionToken.init(stored:)))
-        }
+        run { [self] in loading.finish(await loadNow()) }
         return loading
     }
 
-    func save(_ token: SessionToken) {
-        run { [self] in await attempt { try await store.save(token.value, key) } }
+    /// Reports whether the store has kept it: not when it fails, or when another process has put a token there meanwhile.
+    func save(_ token: SessionToken, _ report: @escaping @Sendable (_ isKept: Bool) -> Void) {
+        run { [self] in
+            let isKept = try? await attempt { try await store.save(token.value, key) }.get()
+            report(isKept ?? false)
+        }
     }
 
     func drop(_ token: SessionToken) {
-        run { [self] in await attempt { try await store.remove(token.value, key) } }
+        run { [self] in _ = await attempt { try await store.remove(token.value, key) } }
     }
 
     /// Reports whether the store holds another token than this one by now, or none, so that nobody will use this one.
     func ifReplaced(_ token: SessionToken, _ report: @escaping @Sendable (Bool) -> Void) {
         run { [self] in
-            let stored = await attempt { try await store.load(key) }
+            switch await attempt({ try await store.load(key) }) {
+            case .success(let stored): report(stored != token.value)
             // A store that cannot be read does not say that nobody uses the session.
-            report(stored.map { $0 != token.value } ?? false)
+            case .failure: report(false)
+            }
         }
     }
 
@@ -53,13 +59,26 @@ final class StoredToken: Sendable {
         run { body() }
     }
 
-    @discardableResult
-    private func attempt<Value: Sendable>(_ operation: () async throws -> Value) async -> Value? {
+    private func loadNow() async -> Result<SessionToken?, FMRest.APIError> {
+        switch await attempt({ try await store.load(key) }) {
+        case .success(let text?):
+            if let token = SessionToken(stored: text) { return .success(token) }
+            // It would keep the next token out.
+            _ = await attempt { try await store.remove(text, key) }
+            return .success(nil)
+        case .success(nil):
+            return .success(nil)
+        case .failure(let error):
+            return store.failurePolicy == .fail ? .failure(.tokenStore(error)) : .success(nil)
+        }
+    }
+
+    private func attempt<Value: Sendable>(_ operation: () async throws -> Value) async -> Result<Value, any Error> {
         do {
-            return try await operation()
+            return .success(try await operation())
         } catch {
             onFailure(error)
-            return nil
+            return .failure(error)
         }
     }
 
@@ -87,18 +106,20 @@ extension SessionToken {
 extension StoredToken {
     /// A question to the store whose answer may be waived.
     final class Loading: Sendable {
-        private let report: NIOLockedValueBox<(@Sendable (SessionToken?) -> Void)?>
+        private let report: NIOLockedValueBox<(@Sendable (Result<SessionToken?, FMRest.APIError>) -> Void)?>
 
-        fileprivate init(_ report: @escaping @Sendable (SessionToken?) -> Void) {
+        fileprivate init(
+            _ report: @escaping @Sendable (Result<SessionToken?, FMRest.APIError>) -> Void
+        ) {
             self.report = NIOLockedValueBox(report)
         }
 
-        fileprivate func finish(_ token: SessionToken?) {
+        fileprivate func finish(_ result: Result<SessionToken?, FMRest.APIError>) {
             let report = report.withLockedValue { report in
                 defer { report = nil }
                 return report
             }
-            report?(token)
+            report?(result)
         }
 
         func cancel() {

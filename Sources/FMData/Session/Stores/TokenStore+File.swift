@@ -8,13 +8,22 @@ extension DataAPI.TokenStore {
     /// renaming. Entries of several servers, databases and accounts live side by side. What is not understood counts
     /// as empty and is overwritten.
     ///
-    /// - Parameter path: the file. Its folder has to exist; choose one that only the owner can write to.
-    public static func file(at path: String) -> DataAPI.TokenStore {
+    /// - Parameters:
+    ///   - path: the file. Its folder has to exist; choose one that only the owner can write to.
+    ///   - onFailure: what becomes of calls when the file cannot be used: its mode or owner is wrong, it cannot be read, its
+    ///     folder cannot be written to, another process keeps it locked for 2 seconds. The default is
+    ///     ``FailurePolicy/fail``: such a file is set up wrongly as a rule.
+    public static func file(at path: String, onFailure: FailurePolicy = .fail) -> DataAPI.TokenStore {
         let file = TokenFile(path: path)
         return DataAPI.TokenStore(
-            load: { key in try await file.read()[key.description] },
+            onFailure: onFailure,
+            load: { key in try await file.change { entries in entries[key.description] } },
             save: { token, key in
-                try await file.change { entries in entries[key.description] = token }
+                try await file.change { entries in
+                    let isFree = entries[key.description].map { $0 == token } ?? true
+                    if isFree { entries[key.description] = token }
+                    return isFree
+                }
             },
             remove: { token, key in
                 try await file.change { entries in
@@ -50,18 +59,15 @@ private struct TokenFile: Sendable {
 
     let path: String
 
-    /// A reader needs no lock: the file is always whole.
-    func read() async throws -> [String: String] {
-        try readEntries()
-    }
-
-    func change(_ body: (inout [String: String]) -> Void) async throws {
+    /// A reader takes the lock as well: so it finds out that it could not write before a session has been opened.
+    func change<Result>(_ body: (inout [String: String]) -> Result) async throws -> Result {
         let lock = try await takeLock()
         defer { close(lock) }
         let before = try readEntries()
         var entries = before
-        body(&entries)
+        let result = body(&entries)
         if entries != before { try write(entries) }
+        return result
     }
 
     private func readEntries() throws -> [String: String] {

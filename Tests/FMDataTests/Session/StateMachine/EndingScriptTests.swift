@@ -13,7 +13,7 @@ import Testing
         expectNoDifference(pool.wake(after: .seconds(30)), [.alarm(.seconds(870))])
         expectNoDifference(pool.wake(after: .seconds(839)), [.alarm(.seconds(870))])
         expectNoDifference(pool.wake(after: .seconds(1)), [.logOut(1, token: 1), .alarm(.seconds(880))])
-        expectNoDifference(pool.loggedOut(1), [])
+        expectNoDifference(pool.loggedOut(1), [.forget(1)])
         expectNoDifference(pool.machine.status.sessions, 0)
     }
 
@@ -42,7 +42,7 @@ import Testing
         pool.open(1)
         pool.pass(.seconds(870))
         expectNoDifference(pool.request().actions.first, .logOut(1, token: 1))
-        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(2)))
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2))])
     }
 
     @Test func sessionsBeyondTheFirstAreTrimmedTheOldestFirst() {
@@ -63,7 +63,7 @@ import Testing
         expectNoDifference(pool.logOut(), [.logOut(1, token: 1), .alarm(.seconds(10))])
         expectNoDifference(
             pool.wake(after: .seconds(10)),
-            [.cancelLogOut(.of(1)), .announce(.loggedOut), .finish(1)]
+            [.cancelLogOut(.of(1)), .forget(1), .announce(.loggedOut), .finish(1, left: 1)]
         )
     }
 
@@ -77,7 +77,7 @@ import Testing
         expectNoDifference(pool.release(2, of: 1), [.grant(3, session: 1, token: 1, hasWorked: true)])
         // The last came after the logout, and waits for a session of its own.
         expectNoDifference(pool.release(3, of: 1).first, .logOut(1, token: 1))
-        expectNoDifference(pool.loggedOut(1), [.logIn(.of(2)), .finish(1)])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2)), .finish(1)])
     }
 
     @Test func logOutIsIdempotent() {
@@ -88,7 +88,7 @@ import Testing
         expectNoDifference(pool.logOut(), [])
         expectNoDifference(
             pool.loggedOut(1),
-            [.announce(.loggedOut), .finish(2), .announce(.loggedOut), .finish(3)]
+            [.forget(1), .announce(.loggedOut), .finish(2), .announce(.loggedOut), .finish(3)]
         )
         expectNoDifference(pool.request().actions.first, .logIn(.of(2)))
     }
@@ -98,20 +98,21 @@ import Testing
         pool.open(1)
         _ = pool.request()
         _ = pool.request()
-        expectNoDifference(pool.shutdown(), [.refuse(3, .isShutDown)])
+        expectNoDifference(pool.shutdown(), [.refuse(3, .isShutDown), .alarm(.seconds(15))])
         expectNoDifference(pool.request().answer, .refused(.isShutDown))
         expectNoDifference(pool.release(2, of: 1).first, .logOut(1, token: 1))
-        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .finish(1), .cancelAlarm])
     }
 
     @Test func shutdownTakesSessionsAwayWhenItsTimeIsOver() {
         var pool = MachineScript { $0.shutdownTime = .seconds(5) }
         pool.open(1)
         _ = pool.request()
-        expectNoDifference(pool.shutdown(), [.alarm(.seconds(5))])
-        expectNoDifference(pool.wake(after: .seconds(5)), [.logOut(1, token: 1), .alarm(.seconds(15))])
+        // Half of the time is for the logouts.
+        expectNoDifference(pool.shutdown(), [.alarm(.milliseconds(2500))])
+        expectNoDifference(pool.wake(after: .milliseconds(2500)), [.logOut(1, token: 1), .alarm(.seconds(5))])
         expectNoDifference(pool.release(2, of: 1), [])
-        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .finish(1), .cancelAlarm])
     }
 
     @Test func shutdownDuringALoginLogsItsSessionOut() {
@@ -119,7 +120,7 @@ import Testing
         _ = pool.request()
         expectNoDifference(pool.shutdown(), [.refuse(1, .isShutDown), .alarm(.seconds(5))])
         expectNoDifference(pool.loggedIn(1), [.logOut(1, token: 1)])
-        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .finish(1), .cancelAlarm])
     }
 
     @Test func aTokenThatArrivesAfterItsLoginWasCancelledIsLoggedOut() {

@@ -83,7 +83,9 @@ import Testing
         _ = pool.request()
         _ = pool.wake(after: .milliseconds(200))
         _ = pool.loggedIn(2)
-        expectNoDifference(pool.release(1, of: 1, .refused), [.forget(.of(1)), .announce(.loggedIn(.of(2)))])
+        _ = pool.release(1, of: 1)
+        _ = pool.request()
+        expectNoDifference(pool.release(3, of: 1, .refused), [.forget(.of(1)), .announce(.loggedIn(.of(2)))])
         expectNoDifference(pool.request(.replay).actions.first, .logIn(.of(3)))
     }
 
@@ -109,10 +111,14 @@ import Testing
         expectNoDifference(pool.loggedIn(1).first, .announce(.loggedIn(.of(1))))
         _ = pool.request()
         expectNoDifference(pool.loggedIn(2), [.grant(2, session: 2, token: 2)])
+        _ = pool.release(1, of: 1)
+        _ = pool.release(2, of: 2)
+        _ = pool.request()
+        _ = pool.request()
         // Session 1 ends: the other one's is shown.
-        expectNoDifference(pool.release(1, of: 1, .refused), [.forget(.of(1)), .announce(.loggedIn(.of(2)))])
+        expectNoDifference(pool.release(4, of: 1, .refused), [.forget(.of(1)), .announce(.loggedIn(.of(2)))])
         // The last one ends: what was shown stays, until there is another.
-        expectNoDifference(pool.release(2, of: 2, .refused), [.forget(.of(2))])
+        expectNoDifference(pool.release(3, of: 2, .refused), [.forget(.of(2))])
     }
 
     @Test func aTrimmedSessionIsNotShownAnyMore() {

@@ -32,7 +32,7 @@ import Testing
         // The third one waits for one of these to end rather than for the keeper.
         expectNoDifference(pool.request(.pinned).answer, .waiting(.of(6)))
         expectNoDifference(pool.release(4, of: 3, .retired).first, .logOut(3, token: 3))
-        expectNoDifference(pool.loggedOut(3), [.logIn(.of(4))])
+        expectNoDifference(pool.loggedOut(3), [.forget(3), .logIn(.of(4))])
         expectNoDifference(pool.loggedIn(4).first, .grant(6, session: 4, token: 4))
     }
 

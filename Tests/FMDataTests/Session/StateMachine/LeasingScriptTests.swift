@@ -156,7 +156,7 @@ import Testing
         // Session 1 is idle; the limit is one.
         expectNoDifference(pool.release(3, of: 2, .refused), [.forget(.of(2))])
         expectNoDifference(pool.request(.replay).actions.first, .logOut(1, token: 1))
-        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(3)))
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(3))])
     }
 
     @Test func pinnedWorkEndsItsSession() {
@@ -165,7 +165,7 @@ import Testing
         _ = pool.request(.pinned)
         expectNoDifference(pool.request().actions.filter { $0 != .alarm(.seconds(30)) }, [])
         expectNoDifference(pool.release(2, of: 1, .retired).first, .logOut(1, token: 1))
-        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(2)))
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2))])
     }
 
     @Test func aBrokenSessionIsLoggedOutAndCountsAsARefusal() {

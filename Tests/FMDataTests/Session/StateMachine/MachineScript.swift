@@ -62,6 +62,19 @@ struct MachineScript {
         machine.logOutFinished(.of(session), now: now)
     }
 
+    mutating func logOutFailed(_ session: Int, isPassing: Bool = true) -> [Action] {
+        machine.logOutFailed(.of(session), isPassing: isPassing, jitter: jitter, now: now)
+    }
+
+    mutating func visit() -> Int? { machine.visit(now: now).id?.number }
+    mutating func visitFailed(_ session: Int) -> [Action] { machine.visitFailed(.of(session), now: now) }
+    mutating func abandonVisit(_ session: Int) -> [Action] { machine.abandonVisit(.of(session), now: now) }
+    mutating func adopt(from visit: Int) -> (isWanted: Bool, actions: [Action]) {
+        let (_, isWanted, actions) = machine.adopt(isOwned: true, from: .of(visit), now: now)
+        return (isWanted, actions)
+    }
+
+    mutating func storeRefused(_ token: Int) -> [Action] { machine.storeRefused(.of(token), now: now) }
     mutating func logOut() -> [Action] { machine.logOut(now: now).actions }
     mutating func shutdown() -> [Action] { machine.shutdown(now: now).actions }
     mutating func adopt(isOwned: Bool) -> [Action] { machine.adopt(isOwned: isOwned, now: now).actions }
@@ -111,6 +124,7 @@ extension SessionPoolStateMachine.Action {
 
     static func logOut(_ session: Int, token: Int) -> Self { .logOut(.of(session), .of(token)) }
     static func leave(_ session: Int, token: Int) -> Self { .leave(.of(session), .of(token)) }
-    static func finish(_ ending: Int) -> Self { .finish(.init(number: ending)) }
+    static func finish(_ ending: Int, left: Int = 0) -> Self { .finish(.init(number: ending), left: left) }
+    static func forget(_ token: Int) -> Self { .forget(.of(token)) }
     static func alarm(_ amount: TimeAmount) -> Self { .setAlarm(MachineScript.at(amount)) }
 }

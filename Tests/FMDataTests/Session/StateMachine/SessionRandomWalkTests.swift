@@ -31,7 +31,9 @@ private struct SessionModel {
     private var logIns: Set<SessionID> = []
     /// Cancelled, but the server may answer all the same.
     private var strays: Set<SessionID> = []
+    private var visits: Set<SessionID> = []
     private var logOuts: Set<SessionID> = []
+    private var goodbyes: [SessionID: TokenEpoch] = [:]
     private var endings: Set<Int> = []
     private var alarm: NIODeadline?
     private var patienceEnds: [LeaseID: NIODeadline] = [:]
@@ -41,6 +43,8 @@ private struct SessionModel {
     private var tokens: Set<TokenEpoch> = []
     private var live: Set<TokenEpoch> = []
     private var leftOpen: Set<TokenEpoch> = []
+    /// Those that the server could not be told to end.
+    private var lost: Set<TokenEpoch> = []
     private var storeHasToken = false
     private var hasAdopted = false
     private var logins = 0
@@ -52,6 +56,7 @@ private struct SessionModel {
         settings.maximumSessions = Int.random(in: 1...5, using: &random)
         settings.maximumWaiting = Int.random(in: 5...40, using: &random)
         settings.hasStore = Bool.random(using: &random)
+        settings.loginAttempts = Int.random(in: 1...3, using: &random)
         settings.abandonedTime = Bool.random(using: &random) ? .zero : .seconds(5)
         machine = Machine(settings: settings)
         self.random = random
@@ -77,6 +82,10 @@ private struct SessionModel {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: adopt()
             case 1..<4: if let grant = pick(leases) { obey(machine.confine(to: grant.token, now: now)) }
+            case 4: obey(machine.storeRefused(pick(tokens) ?? TokenEpoch(tick: 1), now: now))
+            case 5..<7: visit()
+            case 7: if let id = pick(visits) { obey(machine.abandonVisit(id, now: now)) }
+            case 8: if let id = pick(visits) { endVisit(id) }
             default: break
             }
         }
@@ -90,17 +99,22 @@ private struct SessionModel {
         obey(actions)
         rule(waiting.isEmpty, "a shutdown leaves nobody waiting")
         var rounds = 0
-        while !machine.sessions.isEmpty || !strays.isEmpty, rounds < 100 {
+        while !machine.sessions.isEmpty || !strays.isEmpty || !visits.isEmpty, rounds < 100 {
             rounds += 1
             for lease in leases.keys.sorted() { release(lease) }
             for id in loads.sorted() { endLoad(id) }
             for id in logIns.sorted() { endLogin(id) }
             for id in strays.sorted() { endStray(id) }
+            for id in visits.sorted() { endVisit(id) }
+            // Some wait for another attempt.
+            if logOuts.isEmpty, !machine.sessions.isEmpty { pass(.seconds(1)) }
             for id in logOuts.sorted() { endLogOut(id) }
             check()
         }
         rule(machine.sessions.isEmpty, "every session ends: \(machine.sessions)")
-        rule(live.subtracting(leftOpen).isEmpty, "no session is left on the server: \(live)")
+        let left = live.subtracting(leftOpen)
+        rule(left.isSubset(of: lost), "no session is left on the server: \(left)")
+        rule(machine.totals.sessionsLeft >= left.count, "sessions that are left are counted")
         rule(tokens.isEmpty, "no token is left: \(tokens)")
         rule(endings.isEmpty, "every end is reported")
         rule(alarm == nil, "no alarm is left")
@@ -155,6 +169,7 @@ private struct SessionModel {
         case 0: obey(machine.loginFailed(id, .credentialsRefused, jitter: jitter, now: now))
         case 1: obey(machine.loginFailed(id, .hostFull, jitter: jitter, now: now))
         case 2: obey(machine.loginFailed(id, .other, jitter: jitter, now: now))
+        case 3, 4: obey(machine.loginFailed(id, .passing, jitter: jitter, now: now))
         default: succeed(id)
         }
     }
@@ -190,13 +205,37 @@ private struct SessionModel {
 
     private mutating func endLogOut(_ id: SessionID) {
         logOuts.remove(id)
-        obey(machine.logOutFinished(id, now: now))
+        guard let token = goodbyes[id] else { return rule(false, "a logout has a token") }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            if machine.sessions.contains(where: { $0.id == id }) { lost.insert(token) }
+            obey(machine.logOutFailed(id, isPassing: Bool.random(using: &random), jitter: 1, now: now))
+        default:
+            live.remove(token)
+            obey(machine.logOutFinished(id, now: now))
+        }
+    }
+
+    private mutating func visit() {
+        let (id, actions) = machine.visit(now: now)
+        if let id { visits.insert(id) }
+        hasAdopted = true
+        obey(actions)
+    }
+
+    private mutating func endVisit(_ id: SessionID) {
+        visits.remove(id)
+        if Bool.random(using: &random) { return obey(machine.visitFailed(id, now: now)) }
+        let (token, _, actions) = machine.adopt(isOwned: true, from: id, now: now)
+        tokens.insert(token)
+        live.insert(token)
+        obey(actions)
     }
 
     private mutating func adopt() {
         hasAdopted = true
         let isOwned = Bool.random(using: &random)
-        let (token, actions) = machine.adopt(isOwned: isOwned, now: now)
+        let (token, _, actions) = machine.adopt(isOwned: isOwned, now: now)
         tokens.insert(token)
         live.insert(token)
         if !isOwned { leftOpen.insert(token) }
@@ -243,22 +282,24 @@ private struct SessionModel {
                 rule(tokens.contains(token), "what is dropped is known")
                 storeHasToken = false
             case .logOut(let id, let token):
-                rule(tokens.remove(token) != nil, "what is logged out is known")
-                live.remove(token)
-                logOuts.insert(id)
+                rule(tokens.contains(token), "what is logged out is known")
+                rule(logOuts.insert(id).inserted, "one logout at a time")
+                goodbyes[id] = token
             case .leave(let id, let token):
-                rule(tokens.remove(token) != nil, "what is left is known")
+                rule(tokens.contains(token), "what is left is known")
                 leftOpen.insert(token)
                 logOuts.insert(id)
+                goodbyes[id] = token
             case .cancelLogOut(let id):
-                rule(logOuts.remove(id) != nil, "only a logout under way is given up")
+                logOuts.remove(id)
+                if let token = goodbyes[id] { lost.insert(token) }
             case .forget(let token):
                 rule(tokens.remove(token) != nil, "what is forgotten is known")
             case .announce(.loggedIn(let token)):
                 shown = token
             case .announce:
                 shown = nil
-            case .finish(let id):
+            case .finish(let id, _):
                 rule(endings.remove(id.number) != nil, "an end is reported once")
             case .setAlarm(let instant):
                 alarm = instant

@@ -56,7 +56,7 @@ import Testing
         _ = pool.loaded(1, found: true)
         _ = pool.release(1, of: 1)
         expectNoDifference(pool.shutdown().first, .leave(1, token: 1))
-        expectNoDifference(pool.loggedOut(1), [.finish(1), .cancelAlarm])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .finish(1), .cancelAlarm])
     }
 
     @Test func logOutClosesTheStoredSession() {
@@ -71,7 +71,7 @@ import Testing
         var pool = makePool()
         expectNoDifference(pool.logOut(), [.load(.of(1)), .alarm(.seconds(10))])
         expectNoDifference(pool.loaded(1, found: true), [.drop(.of(1)), .logOut(1, token: 1)])
-        expectNoDifference(pool.loggedOut(1), [.announce(.loggedOut), .finish(1)])
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .announce(.loggedOut), .finish(1)])
     }
 
     @Test func logOutWithAnEmptyStoreIsDone() {
@@ -86,7 +86,7 @@ import Testing
         _ = pool.loaded(1, found: true)
         _ = pool.release(1, of: 1)
         expectNoDifference(pool.request(.pinned).actions.first, .leave(1, token: 1))
-        expectNoDifference(pool.loggedOut(1).first, .logIn(.of(2)))
+        expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2))])
         expectNoDifference(
             pool.loggedIn(2),
             [.announce(.loggedIn(.of(2))), .grant(2, session: 2, token: 2)]

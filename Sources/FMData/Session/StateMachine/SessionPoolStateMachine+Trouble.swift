@@ -1,0 +1,105 @@
+import NIOCore
+
+// Logins that fail, a full host, tokens that are refused: when to try again, and when to tell those who wait.
+extension SessionPoolStateMachine {
+    /// A login failed. Without effect when it was cancelled before.
+    ///
+    /// Those who wait keep waiting as long as there is a chance: other sessions serve meanwhile, the host has room again one
+    /// day, or the failure was a passing one and the login has not been tried often enough.
+    mutating func loginFailed(
+        _ id: SessionID,
+        _ failure: LoginFailure,
+        jitter: Double,
+        now: NIODeadline
+    ) -> [Action] {
+        guard let index = index(of: id), case .opening = sessions[index].phase else { return [] }
+        let wasEnding = sessions[index].isEnding
+        sessions.remove(at: index)
+        totals.failedLogins += 1
+        var actions: [Action] = []
+        // With old credentials, or for nobody: it says nothing about those who wait now.
+        if !wasEnding {
+            let othersServe = sessions.contains(where: \.mayServe)
+            if failure == .hostFull {
+                hostIsFull = true
+                shrink(to: activeCount, jitter: jitter, now: now)
+            } else if othersServe {
+                opensNotBefore = now + backOff.next(jitter: jitter)
+            } else if failure == .passing, failuresInARow + 1 < settings.loginAttempts {
+                failuresInARow += 1
+                opensNotBefore = now + backOff.next(jitter: jitter)
+            } else {
+                failuresInARow = 0
+                backOff.reset()
+                if failure == .credentialsRefused {
+                    credentialsAreProven = false
+                    shown = nil
+                    actions.append(.announce(.lost))
+                }
+                actions += queue.removeAll().map { .refuse($0.id, .loginFailed) }
+            }
+        }
+        settle(now, &actions)
+        return actions
+    }
+
+    /// A login succeeded.
+    mutating func noteLogin(_ now: NIODeadline) {
+        failuresInARow = 0
+        // One that was sent before the host said that it is full does not say that there is room again.
+        if hostIsFull, let opensNotBefore, opensNotBefore > now { return }
+        backOff.reset()
+        hostIsFull = false
+        opensNotBefore = nil
+    }
+
+    /// The host is full: no more sessions than this, and a pause.
+    mutating func shrink(to count: Int, jitter: Double, now: NIODeadline) {
+        limit = min(limit, max(1, count))
+        opensNotBefore = now + backOff.next(jitter: jitter)
+    }
+
+    /// A token was refused that had never worked. After the second one in a row logging in again would only pile up
+    /// sessions: requests do not come to the machine that opened them, or it forgets them at once.
+    mutating func noteRefusal(ofFresh token: TokenEpoch, jitter: Double, now: NIODeadline) {
+        // Those that were opened side by side and end together, as when the host restarts, count once.
+        guard token > lastRefusal else { return }
+        lastRefusal = epoch
+        refusalsInARow += 1
+        guard tokensAreRefused else { return }
+        // After the pause one login at a time shows whether it still is so.
+        credentialsAreProven = false
+        opensNotBefore = now + refusalBackOff.next(jitter: jitter)
+    }
+
+    /// The server has taken a token in a request that was sent at that time.
+    mutating func noteTokenTaken(since: TokenEpoch) {
+        guard refusalsInARow > 0, since >= lastRefusal else { return }
+        refusalsInARow = 0
+        refusalBackOff.reset()
+        credentialsAreProven = true
+    }
+
+    mutating func forgetTrouble() {
+        backOff.reset()
+        refusalBackOff.reset()
+        hostIsFull = false
+        failuresInARow = 0
+        refusalsInARow = 0
+        opensNotBefore = nil
+    }
+
+    /// Nobody waits for the end of a pause that is there to spare the server, unless another session may serve him.
+    mutating func refuseWhileTokensAreRefused(_ actions: inout [Action]) {
+        guard tokensAreRefused, opensNotBefore != nil, !sessions.contains(where: \.mayServe) else { return }
+        actions += queue.removeAll().map { .refuse($0.id, .tokensRefused) }
+    }
+
+    /// A login failed lately, or brought nothing, and there is a reason to wait.
+    var isPausing: Bool {
+        guard opensNotBefore != nil else { return false }
+        return hostIsFull || tokensAreRefused || failuresInARow > 0 || sessions.contains(where: \.mayServe)
+    }
+
+    private var tokensAreRefused: Bool { refusalsInARow >= 2 }
+}

@@ -1,0 +1,115 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// A write was done, or it was not, or nobody knows: whatever breaks, what the caller hears is one of the three, and true.
+@Suite struct WriteOutcomeTests {
+    /// Every fault that an answer can have, but for a cut, which has a test of its own.
+    private static var faults: [Sandbox.Fault] {
+        var faults: [Sandbox.Fault] = [
+            .reset, .resetAfterExecution, .brokenJSON, .closeAfterAnswer, .expireToken, .refuseToken, .restart,
+            .fullHost,
+            .html(status: 200), .html(status: 401), .html(status: 502), .html(status: 503), .empty(status: 200),
+            .empty(status: 500), .empty(status: 504), .error(.init(301)), .error(.init(500)),
+            .cut(afterBodyBytes: 0), .cut(afterBodyBytes: 7),
+        ]
+        for mistake in Sandbox.ChunkSizeMistake.allCases {
+            faults += [0, 1, 40].map { .badChunkSize(mistake, afterBodyBytes: $0) }
+        }
+        return faults
+    }
+
+    @Test(arguments: [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .duplicateRecord, .uploadContainer])
+    func everyFaultOfAnAnswer(endpoint: Sandbox.Endpoint) async throws {
+        try await World.run { world in
+            var books = Books(world, endpoint)
+            for fault in Self.faults { try await books.write(under: fault) }
+            // A refusal by FileMaker stays what it was.
+            #expect(books.refused >= 2)
+            #expect(books.unknown > 0)
+            // Sessions that somebody else refused in their host's name live on there.
+            world.sandbox.expireSessions()
+        }
+    }
+
+    /// The answer of a create, cut off after each of its bytes.
+    @Test(arguments: Sandbox.AnswerFraming.allCases)
+    func everyByteOfAnAnswer(framing: Sandbox.AnswerFraming) async throws {
+        try await World.run { world in
+            var books = Books(world, .createRecord)
+            var position = 0
+            // Past the end the answer is whole, and the record acknowledged.
+            while books.acknowledged == 0, position < 4096 {
+                try await books.write(under: .cutAnswer(afterBytes: position, framing: framing))
+                position += 1
+            }
+            #expect(books.acknowledged == 1)
+            expectNoDifference(books.unknown, position - 1)
+        }
+    }
+
+    /// Counts what was asked for, and holds it against what the server did, after each write.
+    private struct Books {
+        let world: World
+        let endpoint: Sandbox.Endpoint
+        var acknowledged = 0
+        var unknown = 0
+        var refused = 0
+
+        init(_ world: World, _ endpoint: Sandbox.Endpoint) {
+            self.world = world
+            self.endpoint = endpoint
+        }
+
+        mutating func write(under fault: Sandbox.Fault) async throws {
+            // What the write is about, and a session, so that the fault hits the write itself.
+            let id = try await world.contacts.createRecord(record: EditRecord(createRecord: FieldData())).firstValue()
+                .recordId
+            let before = world.sandbox.counters.executedWrites
+            world.sandbox.inject(fault, on: endpoint)
+            let result = await write(to: id)
+            world.sandbox.clearFaults()
+            let executed = world.sandbox.counters.executedWrites - before
+            switch result {
+            case .success:
+                acknowledged += 1
+                expectNoDifference(executed, 1, "\(fault)")
+            case .failure(let error) where error.outcomeIsUnknown:
+                unknown += 1
+                #expect(executed <= 1, "\(fault): \(error)")
+                #expect(!error.isRetryable, "\(fault): \(error)")
+            case .failure(let error):
+                refused += 1
+                expectNoDifference(executed, 0, "\(fault): \(error)")
+            }
+        }
+
+        private func write(to id: Int) async -> Result<Void, FMRest.APIError> {
+            let contacts = world.contacts
+            let city = EditRecord(editRecord: ["City": "Calgary"] as FieldData)
+            return switch endpoint {
+            case .createRecord:
+                await contacts.createRecord(record: EditRecord(createRecord: FieldData())).map { _ in () }
+                    .awaitSingleResult()
+            case .editRecord:
+                await contacts.editRecord(record: city, recordId: id).map { _ in () }.awaitSingleResult()
+            case .deleteRecord:
+                await contacts.deleteRecord(recordId: id).map { _ in () }.awaitSingleResult()
+            case .duplicateRecord:
+                await contacts.duplicateRecord(recordId: id).map { _ in () }.awaitSingleResult()
+            default:
+                await contacts.uploadContainer(
+                    FMRest.ContainerFile(fileName: "a.txt", data: Data("abc".utf8)),
+                    to: "Photo",
+                    recordId: id
+                )
+                .map { _ in () }.awaitSingleResult()
+            }
+        }
+    }
+}
