@@ -42,6 +42,9 @@ public struct HTTPClientConfiguration: Sendable {
     public var idleConnectionLifetime: Duration
     /// How long a connection may have rested to be taken for a request that must not be sent twice; after a longer rest the
     /// server may be closing it at this very moment, and nobody could tell what became of the request. The default is 2 s.
+    ///
+    /// Within that time the connection is looked at before such a request is written: one that the server has closed is not
+    /// used. What remains is a server that closes while the request is on its way to it.
     public var maximumRestBeforeUnsafeRequest = Duration.seconds(2)
     /// The most bytes any response's body may have, after decompression. The default is no limit: a body that is
     /// streamed takes no memory.

@@ -60,6 +60,11 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             pool.returned(connection, lifetime: machine.lifetime)
             return
         }
+        if !exchange.isSafeToRepeat, machine.servedCount > 0, context?.channel.isClosedByPeer == true {
+            // The loop has yet to hear of it. What is sent now would be lost, and nobody could say that it was.
+            close()
+            return exchange.foundConnectionClosed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
+        }
         let framing = exchange.framing
         let start = machine.start(
             bodyLength: framing.bodyLength,

@@ -32,7 +32,7 @@ final class Exchange: @unchecked Sendable {
 
     let id: RequestID
     let framing: RequestFraming
-    private let isSafeToRepeat: Bool
+    let isSafeToRepeat: Bool
     private let isReplayable: Bool
     let limits: ExchangeLimits
     /// When waiting for a connection must end.
@@ -117,6 +117,11 @@ final class Exchange: @unchecked Sendable {
     }
 
     // MARK: From the pool, on any thread
+
+    /// The connection turned out to be closed before it took anything of the request, or of the stream of its body.
+    func foundConnectionClosed(_ error: HTTPClientError) {
+        end(error, mayRepeat: true)
+    }
 
     /// There will be no connection.
     func refused(_ error: HTTPClientError) {

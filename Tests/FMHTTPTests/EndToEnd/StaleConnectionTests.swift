@@ -1,6 +1,8 @@
 import FMHTTP
 import FMTestSupport
 import NIOCore
+import NIOPosix
+import OpenCombine
 import Testing
 
 /// Real hosts close a connection after 5 s of rest: a client meets that daily.
@@ -63,5 +65,30 @@ struct StaleConnectionTests {
                 #expect(server.requests.count == number)
             }
         }
+    }
+
+    /// The server closes while the client's loop is busy, so that the end lies in the kernel when the next request comes:
+    /// whatever is sent then is lost, and nobody could tell.
+    @Test(arguments: [HTTPBody.none, .bytes(ByteBuffer(string: "body"))])
+    func aConnectionWhoseEndWasNotReadYetTakesNoUnsafeRequest(body: HTTPBody) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let gate = Gate()
+        try await withServer(
+            eventLoopGroup: group,
+            answer: { $0.connection == 1 ? ok("x") + [.wait(gate), .close] : ok("y") }
+        ) { client, server, origin in
+            let request = HTTPRequest(method: .POST, origin: origin, target: "/", body: body)
+            #expect(await client.send(request).value?.text == "x")
+            let second = TrackingSubscriber<HTTPResponse, HTTPClientError>()
+            try await group.any().submit {
+                gate.open()
+                while server.openCount > 0 {}
+                client.response(request).subscribe(second)
+            }.get()
+            await second.completion()
+            #expect(second.values.map(\.text) == ["y"])
+            #expect(server.requests.map(\.connection) == [1, 2])
+        }
+        try await group.shutdownGracefully()
     }
 }
