@@ -193,7 +193,7 @@ extension ConnectionFactory {
             maximumHeaderCount: configuration.maximumHeaderCount
         )
         tls = TLSContext(configuration.tls)
-        pinnedKeys = configuration.tls.pinnedKeys
+        peerCheck = PeerCheck(configuration.tls)
         maximumInflationRatio = configuration.maximumInflationRatio
         // With delivery in the background it is the delivering thread that polls, and has the processor for it.
         busyPollLimit =

@@ -21,7 +21,11 @@ public struct TLSOptions: Sendable, Hashable {
 
     /// What is verified.
     public enum Verification: Sendable, Hashable {
-        /// The chain of certificates, their dates, and the host's name. The default.
+        /// The chain of certificates, their dates, and that the server's certificate is for the host. The default.
+        ///
+        /// A host's name must be one of the certificate's DNS names (subject alternative names), an address one of its
+        /// addresses ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the
+        /// address that a name leads to. A wildcard stands for one whole label, the first, with two or more behind it.
         case full
         /// **Nothing: anyone on the way can read and change everything, passwords included.** For development against
         /// a server with a certificate of its own; a better way is `trust = .only([.file("server.pem")])`.

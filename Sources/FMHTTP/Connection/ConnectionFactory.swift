@@ -11,7 +11,7 @@ struct ConnectionFactory: Sendable {
     /// How long the event loop itself may poll for a quick answer; zero is not at all.
     let busyPollLimit: TimeAmount
     let tls: TLSContext
-    let pinnedKeys: Set<String>
+    let peerCheck: PeerCheck
     let proxy: ProxyResolver
     let lookUp: HostResolver.LookUp
 
@@ -57,7 +57,7 @@ struct ConnectionFactory: Sendable {
             proxy: proxy,
             deadline: deadline,
             tls: tls,
-            pinnedKeys: pinnedKeys,
+            peerCheck: peerCheck,
             parserLimits: parserLimits
         )
         ClientBootstrap(group: attempt.eventLoop)

@@ -50,8 +50,7 @@ enum ConnectionFailure {
         case let error as IOError: error.errnoCode == ECONNREFUSED ? .connectionRefused : .connectFailed
         case ChannelError.connectTimeout: .connectTimeout
         case let error as NIOSSLError: TLSFailure.code(of: error)
-        case let error as NIOSSLExtraError: TLSFailure.code(of: error)
-        case is BoringSSLError: .tlsFailure
+        case is NIOSSLExtraError, is BoringSSLError: .tlsFailure
         default: .connectFailed
         }
     }

@@ -10,7 +10,7 @@ struct ConnectionSetup: Sendable {
     let deadline: NIODeadline?
     /// `nil` for plain HTTP.
     let tls: NIOSSLContext?
-    let pinnedKeys: Set<String>
+    let peerCheck: PeerCheck
     let parserLimits: ResponseParser.Limits
 }
 
@@ -66,7 +66,9 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted? = event as? TLSUserEvent {
             do {
-                run(machine.handshakeCompleted(pinMismatch: try pinMismatch(context: context)), context: context)
+                let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate()
+                let refusal = try setup.peerCheck.refusal(of: certificate, for: setup.origin.host)
+                run(machine.handshakeCompleted(refusal: refusal), context: context)
             } catch {
                 failed(error, context: context)
             }
@@ -112,10 +114,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private func startTLS(context: ChannelHandlerContext) {
         guard let tls = setup.tls else { preconditionFailure("the machine starts TLS only where there is a context") }
         do {
-            let name = setup.origin.host
-            // An address has no place in SNI (RFC 6066 §3); without a name the certificate is checked for the address.
-            let isAddress = (try? SocketAddress(ipAddress: name, port: 0)) != nil
-            let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : name)
+            let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
             let closer = AbruptCloseHandler()
             let firstBytes = FirstBytesHandler()
             try context.pipeline.syncOperations.addHandlers([closer, firstBytes, handler], position: .before(self))
@@ -126,25 +125,18 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
         }
     }
 
+    /// The name for SNI, which has no place for an address or for the dot of the root (RFC 6066 §3).
+    private var serverName: String? {
+        let host = setup.origin.host
+        if (try? SocketAddress(ipAddress: host, port: 0)) != nil { return nil }
+        return host.last == "." ? String(host.dropLast()) : host
+    }
+
     /// Why a handshake failed, with what only this connection knows: the server's certificate, or that it speaks no TLS.
     private func explained(_ error: any Error, context: ChannelHandlerContext) -> HTTPClientError {
         if firstBytes?.arePlainHTTP == true { return HTTPClientError(.plainHTTPServer, .notSent, origin: setup.origin) }
         let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
         return .handshake(error, certificate: certificate.map(PeerCertificate.init), origin: setup.origin)
-    }
-
-    /// `nil` when the server's key is pinned, or none is.
-    private func pinMismatch(context: ChannelHandlerContext) throws -> String? {
-        if setup.pinnedKeys.isEmpty { return nil }
-        let pin = try keyPin(context: context)
-        if setup.pinnedKeys.contains(pin) { return nil }
-        return "its pin \"\(pin)\" is not among the \(setup.pinnedKeys.count) configured"
-    }
-
-    private func keyPin(context: ChannelHandlerContext) throws -> String {
-        let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate()
-        guard let key = try certificate?.extractPublicKey().toSPKIBytes() else { return "" }
-        return SHA256.hash(key).base64
     }
 
     private func succeed(context: ChannelHandlerContext) {

@@ -14,6 +14,8 @@ internal import Darwin
 struct PeerCertificate: Equatable {
     /// The names and addresses that it is for.
     var names: [String]
+    /// The subject's own name, which counts no more (RFC 9525 §6.1), where there is no other.
+    var commonName: String?
     /// The authority that signed it.
     var issuer: String
     var isSelfSigned: Bool
@@ -35,7 +37,10 @@ struct PeerCertificate: Equatable {
 
     /// `localhost, 127.0.0.1`.
     var listOfNames: String {
-        if names.isEmpty { return "no name" }
+        if names.isEmpty {
+            return commonName.map { "no name that counts: \"\($0)\" is its common name, not an alternative name" }
+                ?? "no name"
+        }
         let more = names.count - Self.maximumNames
         return names.prefix(Self.maximumNames).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
@@ -60,10 +65,10 @@ extension PeerCertificate {
     init(_ certificate: NIOSSLCertificate) {
         let subject = certificate.subjectName
         let issuer = certificate.issuerName
-        let alternatives = certificate._subjectAlternativeNames().compactMap(\.text)
-        // Clients look at the subject's own name only where there is no other.
+        let names = certificate.names.compactMap(\.text).map(Self.shown)
         self.init(
-            names: (alternatives.isEmpty ? [subject.commonName].compactMap { $0 } : alternatives).map(Self.shown),
+            names: names,
+            commonName: names.isEmpty ? subject.commonName.map(Self.shown) : nil,
             issuer: Self.shown(issuer.commonName ?? issuer.map(\.value).joined(separator: ", ")),
             isSelfSigned: subject == issuer,
             validFrom: Int(certificate.notValidBefore),
@@ -76,13 +81,25 @@ extension [SSLCertificateName] {
     fileprivate var commonName: String? { first { $0.type == .commonName }?.value }
 }
 
-extension _SubjectAlternativeName {
-    /// A name or an address.
+extension CertificateName {
     fileprivate var text: String? {
-        switch nameType {
-        case .dnsName: String(decoding: contents, as: UTF8.self)
-        case .ipAddress: (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: contents), port: 0))?.ipAddress
-        default: nil
+        switch self {
+        case .dns(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .address(let bytes):
+            (try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: 0))?.ipAddress
+        }
+    }
+}
+
+extension NIOSSLCertificate {
+    /// Its subject alternative names, as far as they are for hosts.
+    var names: [CertificateName] {
+        _subjectAlternativeNames().compactMap { name in
+            switch name.nameType {
+            case .dnsName: .dns(Array(name.contents))
+            case .ipAddress: .address(Array(name.contents))
+            default: nil
+            }
         }
     }
 }

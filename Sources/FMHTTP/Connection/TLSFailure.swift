@@ -17,13 +17,6 @@ enum TLSFailure {
         }
     }
 
-    static func code(of error: NIOSSLExtraError) -> HTTPClientError.Code {
-        switch error {
-        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .certificateNameMismatch
-        default: .tlsFailure
-        }
-    }
-
     static func text(of error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(let cause), .shutdownFailed(let cause): text(of: cause)
@@ -42,9 +35,7 @@ enum TLSFailure {
 
     static func text(of error: NIOSSLExtraError) -> String {
         switch error {
-        case .failedToValidateHostname: "the certificate does not hold the name that was asked for"
-        case .serverHostnameImpossibleToMatch, .invalidSNIHostname:
-            "the host's name is none that a certificate can hold: a name beyond ASCII is written as \"xn--…\""
+        case .invalidSNIHostname: "the host's name is too long for TLS"
         case .cannotUseIPAddressInSNI: "an address is no name"
         case .unknownPrivateKeyFileType: "the private key's file is of an unknown type"
         default: "a fault in TLS"
@@ -69,18 +60,10 @@ extension HTTPClientError {
             return HTTPClientError(.tlsFailure, .notSent, origin: origin, detail: TLSFailure.closedDuringHandshake)
         }
         let plain = HTTPClientError.connecting(error, origin: origin)
-        guard let certificate else { return plain }
-        switch plain.code {
-        case .certificateInvalid:
-            // BoringSSL tells that the certificate was not accepted, and no more: its dates and its issuer say why.
-            let (code, detail) = certificate.refusal()
-            return HTTPClientError(code, .notSent, origin: origin, detail: detail)
-        case .certificateNameMismatch:
-            let detail = "\"\(origin.host)\" was asked for, and it holds \(certificate.listOfNames)"
-            return HTTPClientError(plain.code, .notSent, origin: origin, detail: detail)
-        default:
-            return plain
-        }
+        guard let certificate, plain.code == .certificateInvalid else { return plain }
+        // BoringSSL tells that the certificate was not accepted, and no more: its dates and its issuer say why.
+        let (code, detail) = certificate.refusal()
+        return HTTPClientError(code, .notSent, origin: origin, detail: detail)
     }
 }
 

@@ -50,9 +50,9 @@ struct SetupStateMachine: Equatable {
         end(.fail(.proxyFailure, detail: "the proxy's answer is not valid HTTP"))
     }
 
-    /// `pinMismatch`: what is wrong with the server's key, when it is not a pinned one.
-    mutating func handshakeCompleted(pinMismatch: String?) -> Action {
-        end(pinMismatch.map { .fail(.certificatePinMismatch, detail: $0) } ?? .succeed)
+    /// `refusal`: what is wrong with the server's certificate, when it is not accepted.
+    mutating func handshakeCompleted(refusal: PeerCheck.Refusal?) -> Action {
+        end(refusal.map { .fail($0.code, detail: $0.detail) } ?? .succeed)
     }
 
     /// The server or the proxy has closed the connection. `nil` when that was after the end.

@@ -16,7 +16,7 @@ struct SetupStateMachineTests {
     @Test func encrypted() {
         var machine = Machine(usesProxy: false, usesTLS: true)
         #expect(machine.opened() == .startTLS)
-        #expect(machine.handshakeCompleted(pinMismatch: nil) == .succeed)
+        #expect(machine.handshakeCompleted(refusal: nil) == .succeed)
     }
 
     @Test func encryptedThroughAProxy() {
@@ -25,7 +25,7 @@ struct SetupStateMachineTests {
         #expect(machine.isTunnelling)
         #expect(machine.proxyAnswered(status: 200, hasLeftover: false) == .startTLS)
         #expect(!machine.isTunnelling)
-        #expect(machine.handshakeCompleted(pinMismatch: nil) == .succeed)
+        #expect(machine.handshakeCompleted(refusal: nil) == .succeed)
     }
 
     @Test func aProxyThatRefuses() {
@@ -51,10 +51,11 @@ struct SetupStateMachineTests {
         }
     }
 
-    @Test func aKeyThatIsNotPinned() {
+    @Test func aCertificateThatIsRefused() {
         var machine = Machine(usesProxy: false, usesTLS: true)
         _ = machine.opened()
-        #expect(machine.handshakeCompleted(pinMismatch: "why") == .fail(.certificatePinMismatch, detail: "why"))
+        let refusal = (code: HTTPClientError.Code.certificatePinMismatch, detail: "why")
+        #expect(machine.handshakeCompleted(refusal: refusal) == .fail(.certificatePinMismatch, detail: "why"))
     }
 
     @Test func closedOnTheWay() {

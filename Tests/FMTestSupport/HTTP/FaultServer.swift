@@ -72,6 +72,8 @@ public final class FaultServer: Sendable {
         public var answersEarly: Bool
         /// Whether to read at all; a server that does not read blocks an upload.
         public var reads: Bool
+        /// Where it listens.
+        public var address = "127.0.0.1"
         /// Where it works. A test that blocks a loop of the shared group, or keeps one busy, brings another.
         public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Whether to keep `requests`; a long walk does without.
@@ -119,7 +121,7 @@ public final class FaultServer: Sendable {
                     try pipeline.addHandler(handler)
                 }
             }
-            .bind(host: "127.0.0.1", port: 0)
+            .bind(host: options.address, port: 0)
             .get()
         let server = FaultServer(channel: channel)
         box.withLockedValue { $0 = server }

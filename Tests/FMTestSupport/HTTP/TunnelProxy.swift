@@ -2,8 +2,8 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 
-/// An HTTP proxy on loopback that opens every tunnel it is asked for, all of them to one port of this machine, whatever name
-/// was asked for. It looks at nothing that goes through.
+/// An HTTP proxy on loopback that opens every tunnel it is asked for, all of them to one address, whatever name was asked
+/// for. It looks at nothing that goes through.
 public final class TunnelProxy: Sendable {
     private let channel: any Channel
     private let received: NIOLockedValueBox<[String]>
@@ -13,12 +13,13 @@ public final class TunnelProxy: Sendable {
         self.received = received
     }
 
-    public static func start(to port: Int) async throws -> TunnelProxy {
+    public static func start(to port: Int, at address: String = "127.0.0.1") async throws -> TunnelProxy {
         let received = NIOLockedValueBox<[String]>([])
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(TunnelEntrance(to: port, received: received))
+                    let exit = try SocketAddress(ipAddress: address, port: port)
+                    try channel.pipeline.syncOperations.addHandler(TunnelEntrance(to: exit, received: received))
                 }
             }
             .bind(host: "127.0.0.1", port: 0)
@@ -38,14 +39,14 @@ private final class TunnelEntrance: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let port: Int
+    private let address: SocketAddress
     private let received: NIOLockedValueBox<[String]>
     private var head = ByteBuffer()
     private var isOpening = false
     private var exit: (any Channel)?
 
-    init(to port: Int, received: NIOLockedValueBox<[String]>) {
-        self.port = port
+    init(to address: SocketAddress, received: NIOLockedValueBox<[String]>) {
+        self.address = address
         self.received = received
     }
 
@@ -73,7 +74,7 @@ private final class TunnelEntrance: ChannelInboundHandler {
                     try channel.pipeline.syncOperations.addHandler(TunnelExit(client: client))
                 }
             }
-            .connect(host: "127.0.0.1", port: port)
+            .connect(to: address)
         let me = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         connecting.whenComplete { result in
             let (entrance, context) = me.value
