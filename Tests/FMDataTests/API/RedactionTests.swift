@@ -4,6 +4,7 @@ import FMSandbox
 import FMTestSupport
 import Foundation
 import Logging
+import NIOCore
 import OpenCombine
 import Testing
 
@@ -78,6 +79,69 @@ import Testing
             DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret),
             FMRest.APIError(DataAPI.ScriptFailure(phase: .preSort, code: 3, result: secret))
         )
+    }
+
+    @Test("all that is made of a script parameter, and the publishers that carry one")
+    func scriptParametersAreNotPrinted() throws {
+        let secret = Self.secret
+        let scripts = ScriptQuery(
+            script: "S",
+            scriptParam: secret,
+            scriptPreSort: "T",
+            scriptPreSortParam: secret,
+            scriptPreRequest: "U",
+            scriptPreRequestParam: secret
+        )
+        try expectSilence(of: scripts, [scripts], ["a": Optional(scripts)], [DataAPI.ScriptParameter.text(secret)])
+        let find = FindQuery(query: [["Name": "x"]], script: scripts)
+        let range = RecordQuery(script: scripts)
+        let edit = EditRecord(editRecord: ["Name": "x"], script: scripts)
+        try expectSilence(of: find, range, edit)
+        let database = DataAPI.Server(host: "h").addDatabase("d", credentials: Credentials(user: "u", password: secret))
+        let layout = database.addLayout("l")
+        try expectSilence(
+            of: layout.findRecords(query: find).returnAs(Contact.self),
+            layout.getRecords(recordQuery: range).returnAs(Contact.self),
+            layout.records(Contact.self, recordQuery: range),
+            layout.createRecord(record: EditRecord(createRecord: ["Name": "x"], script: scripts)),
+            layout.editRecord(record: edit, recordId: 1),
+            layout.deleteRecord(recordId: 1, scriptQuery: scripts),
+            layout.executeScript(script: "S", scriptParam: secret),
+            layout.executeScript(script: "S", parameter: .confidential(secret)),
+            layout.downloadContainer(fieldName: "Photo", recordId: 1),
+            database.setGlobalFields(globalFields: ["T::g": secret]),
+            database.login(credentials: Credentials(token: secret)),
+            database.timeouts { $0.total = .seconds(1) }
+        )
+    }
+
+    @Test("what the transport carries, and what it is set up with")
+    func theTransportDoesNotPrintThem() throws {
+        let secret = Self.secret
+        let headers = HTTPHeaders([("Authorization", "Bearer \(secret)"), ("Set-Cookie", secret)])
+        let origin = Origin(scheme: .https, host: "h")
+        let bytes = ByteBuffer(string: secret)
+        try expectSilence(
+            of: HTTPRequest(origin: origin, target: "/\(secret)", headers: headers, body: .bytes(bytes)),
+            HTTPResponse(status: .ok, headers: headers, body: bytes),
+            SessionToken(secret),
+            SessionLease(
+                id: LeaseID(number: 1),
+                session: SessionID(number: 1),
+                epoch: TokenEpoch(tick: 1),
+                token: SessionToken(secret),
+                hasWorked: true
+            )
+        )
+        let proxy = HTTPProxy(host: "p", credentials: .init(user: secret, password: secret))
+        let identity = TLSOptions.Identity(
+            certificateChain: .file("chain.pem"),
+            privateKey: .file(secret),
+            passphrase: secret
+        )
+        let configuration = HTTPClientConfiguration(tls: TLSOptions(identity: identity), proxy: .proxy(proxy))
+        try expectSilence(of: proxy, ProxyOptions.proxy(proxy), identity, configuration)
+        try expectSilence(of: HTTPClient(configuration: configuration))
     }
 
     @Test(
