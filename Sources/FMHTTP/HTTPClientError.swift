@@ -110,6 +110,9 @@ extension HTTPClientError {
         public static let certificateInvalid = Code("certificateInvalid", "the server's certificate was not accepted")
         /// The server's public key is none of the pinned ones; ``underlying`` has its pin.
         public static let certificatePinMismatch = Code("certificatePinMismatch", "the server's key is not pinned")
+        /// The environment names a proxy that this client does not speak to, such as one for SOCKS; see
+        /// ``ProxyOptions/environment``. The request did not go around it.
+        public static let unusableProxy = Code("unusableProxy", "the proxy of the environment cannot be used")
         /// The proxy did not answer CONNECT with success.
         public static let proxyFailure = Code("proxyFailure", "the proxy did not open a tunnel")
         /// The proxy wants (other) credentials: 407.

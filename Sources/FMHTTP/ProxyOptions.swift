@@ -4,7 +4,9 @@ public enum ProxyOptions: Sendable, Hashable {
     case none
     /// As the environment says: `https_proxy` or `HTTPS_PROXY` for HTTPS, `http_proxy` for plain HTTP, `all_proxy` or
     /// `ALL_PROXY` for both; not for the hosts in `no_proxy` or `NO_PROXY`, and never for this machine. A value is
-    /// `http://user:password@host:port`, of which the host is enough. Read when a connection is made.
+    /// `http://user:password@host:port`, of which the host is enough. Read when a connection is made. A value that is
+    /// anything else, such as that of a SOCKS proxy, fails with ``HTTPClientError/Code/unusableProxy``: whoever set it did
+    /// not want connections to go around it.
     case environment
     /// Through this one, except to this machine.
     case proxy(HTTPProxy)

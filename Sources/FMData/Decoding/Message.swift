@@ -21,6 +21,16 @@ extension DataAPI {
 
 typealias Message = DataAPI.Message
 
+extension DataAPI.Message: CustomStringConvertible, CustomReflectable {
+    /// Code and text, as in `101: Record is missing`. A long text is cut; ``message`` has it whole.
+    public var description: String { code.shortened + (message.map { ": \($0.shortened)" } ?? "") }
+
+    /// What a dump may show: a long text is cut.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code.shortened, "message": message?.shortened as Any], displayStyle: .struct)
+    }
+}
+
 extension DataAPI.Message: Decodable {
     private enum CodingKeys: CodingKey {
         case code, message

@@ -1,15 +1,16 @@
 // Printing without secrets and values: whatever prints an error shows this and nothing else.
 
 extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// What it is, in a few words that hold no secret and no field value. A text of more than 2,000 bytes, as a server may send
+    /// it, is cut; ``reason`` and ``messages`` have it whole.
     public var description: String {
         var text = "\(code)"
         if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
-        text += ": \(reason)"
+        text += ": \(reason.shortened)"
         if let httpStatus { text += " [HTTP \(httpStatus)]" }
         if let request { text += " (\(request))" }
         if outcomeIsUnknown { text += " The server may have carried out the request." }
-        if let hint { text += " Hint: \(hint)" }
+        if let hint { text += " Hint: \(hint.shortened)" }
         return text
     }
 
@@ -18,13 +19,15 @@ extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 extension FMRest.APIError: CustomReflectable {
-    /// Of the error below only the type: the text of an error of somebody else's, and its mirror, may hold a value.
+    /// Long texts are cut as in ``description``. Of the error below only the type: the text of an error of somebody else's, and its mirror, may hold a value.
     public var customMirror: Mirror {
         let children: [(String, Any?)] = [
-            ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason), ("hint", hint),
+            ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason.shortened),
+            ("hint", hint?.shortened),
             ("fields", fields.isEmpty ? nil : fields), ("portals", portals.isEmpty ? nil : portals),
             ("scriptFailure", scriptFailure),
-            ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus), ("contentType", contentType),
+            ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus),
+            ("contentType", contentType?.shortened),
             ("request", request), ("outcomeIsUnknown", outcomeIsUnknown),
             ("underlying", underlying.map { "\(type(of: $0))" }),
         ]

@@ -50,7 +50,7 @@ extension FMRest.APIError {
             .invalidTLSOptions:
             code = .tls
         case .responseTooLarge, .headTooLarge: code = .responseTooLarge
-        case .insecureScheme, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
+        case .insecureScheme, .unusableProxy, .invalidRequest, .bodyFailed, .bodyLengthMismatch: code = .invalidRequest
         case .shutdown: code = .shutdown
         default: code = .network
         }

@@ -12,7 +12,7 @@ extension HTTPClientError {
         // Connecting.
         case .unknownHost: "Is the host spelled right, and can this machine resolve it?"
         case .connectionRefused: "Is the server running, and listening on this port? A firewall may refuse, too."
-        case .proxyFailure, .proxyAuthenticationRequired:
+        case .unusableProxy, .proxyFailure, .proxyAuthenticationRequired:
             "The proxy comes from the environment: https_proxy and all_proxy name it as \"http://user:password@host:port\", "
                 + "no_proxy lists hosts that need none."
 

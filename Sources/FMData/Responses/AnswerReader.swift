@@ -87,6 +87,7 @@ final class AnswerReader: Sendable {
     /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
     /// in front of one that is down.
     func notDataAPI(_ answer: HTTPResponse, underlying: (any Error)? = nil) -> FMRest.APIError {
+        if answer.status == .payloadTooLarge { return requestTooLarge(answer) }
         let reason: String
         var hint = answer.statusHint
         if answer.body.readableBytes == 0 {
@@ -102,6 +103,20 @@ final class AnswerReader: Sendable {
         var error = failure(.notDataAPI, reason, answer)
         error.hint = hint
         error.underlying = underlying
+        return error
+    }
+
+    /// RFC 9110 §15.5.14: the server refuses to process the request. It is a web server's answer, and the engine behind it has
+    /// not seen the request.
+    private func requestTooLarge(_ answer: HTTPResponse) -> FMRest.APIError {
+        var error = failure(
+            .invalidRequest,
+            "The request is larger than the server accepts, which has not carried it out.",
+            answer
+        )
+        error.hint =
+            "Send less at once, or raise the limit of the web server in front of the Data API (client_max_body_size of "
+            + "nginx, LimitRequestBody of Apache)."
         return error
     }
 

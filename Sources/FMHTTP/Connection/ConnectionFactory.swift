@@ -50,7 +50,12 @@ struct ConnectionFactory: Sendable {
         deadline: NIODeadline?,
         tls: NIOSSLContext?
     ) {
-        let proxy = proxy.proxy(for: origin)
+        let proxy: HTTPProxy?
+        do {
+            proxy = try self.proxy.proxy(for: origin)
+        } catch {
+            return attempt.ready.fail(error)
+        }
         let newConnection = ConnectionSetup(
             id: id,
             origin: origin,

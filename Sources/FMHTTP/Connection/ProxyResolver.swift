@@ -16,13 +16,31 @@ struct ProxyResolver: Sendable {
         self.variable = variable
     }
 
-    func proxy(for origin: Origin) -> HTTPProxy? {
+    /// Throws when there should be one and it is of no use.
+    func proxy(for origin: Origin) throws(HTTPClientError) -> HTTPProxy? {
         if origin.isLoopback { return nil }
         switch options {
         case .none: return nil
         case .proxy(let proxy): return proxy
         case .environment:
-            return isExcluded(origin) ? nil : first(names(for: origin.scheme)).flatMap(HTTPProxy.init(url:))
+            guard !isExcluded(origin), let (name, value) = first(names(for: origin.scheme)) else { return nil }
+            if let proxy = HTTPProxy(url: value) { return proxy }
+            throw HTTPClientError(
+                .unusableProxy,
+                .notSent,
+                origin: origin,
+                detail: "\(name) names \(Self.kind(of: value))"
+            )
+        }
+    }
+
+    /// The value itself may hold a password.
+    private static func kind(of value: String) -> String {
+        let scheme = value.lowercased().split(separator: ":").first.map(String.init) ?? ""
+        switch scheme {
+        case "socks", "socks4", "socks4a", "socks5", "socks5h": return "a SOCKS proxy, and only HTTP proxies are known"
+        case "https": return "a proxy that is reached by HTTPS, and only plain HTTP proxies are known"
+        default: return "no HTTP proxy"
         }
     }
 
@@ -34,13 +52,13 @@ struct ProxyResolver: Sendable {
         }
     }
 
-    private func first(_ names: [String]) -> String? {
-        names.lazy.compactMap(variable).first { !$0.isEmpty }
+    private func first(_ names: [String]) -> (name: String, value: String)? {
+        names.lazy.compactMap { name in variable(name).map { (name, $0) } }.first { !$0.1.isEmpty }
     }
 
     /// `no_proxy` is a list of hosts, each also for the names below it, each perhaps with a port; `*` is all.
     private func isExcluded(_ origin: Origin) -> Bool {
-        guard let list = first(["no_proxy", "NO_PROXY"]) else { return false }
+        guard let list = first(["no_proxy", "NO_PROXY"])?.value else { return false }
         return list.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
             if entry == "*" { return true }
             var name = entry.lowercased()

@@ -68,6 +68,62 @@ import Testing
         }
     }
 
+    // MARK: Texts of others
+
+    /// A server may say as much as it likes; what is printed of it fits a line of a log.
+    @Test(arguments: ["x", "é", "e\u{301}", "\u{301}", "👨‍👩‍👧"])
+    func aMessageOfTenMegabytesIsCutWhereItIsPrinted(letter: String) throws {
+        let text = String(repeating: letter, count: 10_000_000 / letter.utf8.count)
+        let message = DataAPI.Message(code: "101", message: text)
+        let error = FMRest.APIError(
+            .fileMaker,
+            reason: text,
+            hint: text,
+            fileMakerCode: 101,
+            messages: [message],
+            contentType: text
+        )
+        for value in [error, message, error.messages] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in [String(describing: value), String(reflecting: value), String(customDumping: value), dumped] {
+                #expect(text.utf8.count < 100_000)
+            }
+        }
+        #expect(error.description.hasPrefix("fileMaker 101: " + letter + letter))
+        #expect(error.description.contains("… (\(text.utf8.count) bytes)"))
+        #expect(error.message == text)
+    }
+
+    @Test func anOrdinaryTextIsPrintedWhole() {
+        let text = String(repeating: "x", count: 2000)
+        #expect("\(FMRest.APIError(.network, reason: text))" == "network: \(text)")
+        #expect("\(DataAPI.Message(code: "101", message: "Record is missing"))" == "101: Record is missing")
+        #expect("\(DataAPI.Message(code: "101"))" == "101")
+    }
+
+    // MARK: Too large
+
+    /// The engine never saw it: nothing was carried out, and it makes no sense to send it again.
+    @Test func aRequestThatIsTooLargeWasNotCarriedOut() async throws {
+        var configuration = Sandbox.Configuration()
+        configuration.maximumBodyBytes = 1000
+        let sandbox = try await Sandbox.start([.sample], configuration: configuration)
+        let layout = DataAPI.Server(host: sandbox.url, config: .patient)
+            .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout("Contacts")
+        let record = EditRecord(createRecord: ["Notes": String(repeating: "x", count: 2000)])
+        let error = await layout.createRecord(record: record).awaitSingleResult().failure
+        expectNoDifference(error?.code, .invalidRequest)
+        expectNoDifference(error?.httpStatus, 413)
+        expectNoDifference(error?.outcomeIsUnknown, false)
+        expectNoDifference(error?.isRetryable, false)
+        expectNoDifference(error?.request?.method, "POST")
+        #expect(error?.reason.contains("has not carried it out") == true)
+        #expect(error?.hint?.contains("client_max_body_size") == true)
+        _ = await layout.database.logOut().awaitSingleResult()
+        await sandbox.stop()
+    }
+
     // MARK: The request
 
     @Test func theRequestIsAURLToPaste() async throws {

@@ -8,7 +8,9 @@ import Foundation
 /// 2. The usual answer is a redirect (302) to the same resource, absolute or relative, with a session cookie: followed
 ///    once, with the cookie. Some servers answer 401 with the cookie instead: the same URL once more, with it.
 /// 3. Then comes the content (200); a server may also send it at once.
-/// 4. A 401 without a new cookie, a redirect without a cookie or a second redirect say that the URL is out of date, or
+/// 4. Where the caller allows other origins, a redirect may also lead to one of them, and needs no cookie then: what
+///    the server hands out elsewhere is not bound to its session.
+/// 5. A 401 without a new cookie, any other redirect without a cookie or a second redirect say that the URL is out of date, or
 ///    that the session behind it is. The server is asked which: with a fresh session all of it starts over, with an
 ///    empty jar, as with any other request; with a session that is alive there is nothing to be had.
 ///
@@ -118,7 +120,8 @@ struct ContainerDownloadStateMachine: Sendable {
         else { return fail(.init(.invalidRedirect)) }
         if let refusal = refusal(of: target, at: origin) { return fail(refusal) }
         guard exchange.origin.scheme != .https || origin.scheme == .https else { return fail(.init(.insecureRedirect)) }
-        guard !exchange.jar.isEmpty, !exchange.hasFollowedRedirect else { return refused(exchange) }
+        let mayBeFollowed = origin != server || !exchange.jar.isEmpty
+        guard mayBeFollowed, !exchange.hasFollowedRedirect else { return refused(exchange) }
         var exchange = exchange
         exchange.url = target
         exchange.origin = origin

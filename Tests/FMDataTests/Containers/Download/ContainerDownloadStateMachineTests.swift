@@ -169,6 +169,18 @@ import Testing
         )
     }
 
+    @Test func aRedirectToAnAllowedForeignOriginNeedsNoCookie() throws {
+        let foreign = Origin(scheme: .https, host: "cdn.example.net")
+        var (machine, _) = try started(allowsForeignOrigins: true)
+        expectNoDifference(
+            answer(&machine, 302, location: "https://cdn.example.net/x"),
+            .send(Self.request("/x", origin: foreign, carriesToken: false))
+        )
+        expectNoDifference(answer(&machine, 302, location: "https://cdn.example.net/y"), .fail(.init(.stale)))
+        (machine, _) = try started(allowsForeignOrigins: true)
+        expectNoDifference(answer(&machine, 302, location: "/x"), .doubtSession)
+    }
+
     @Test func aDetourOverAForeignOriginLosesTheToken() throws {
         var (machine, _) = try started("https://cdn.example.net/x", allowsForeignOrigins: true)
         expectNoDifference(
