@@ -1,3 +1,5 @@
+import FMHTTP
+
 extension FMRest {
     /// The one failure type of every publisher in this library.
     ///
@@ -125,13 +127,15 @@ extension FMRest.APIError {
     public var message: String? { messages.first?.message }
 
     /// Whether the same request may succeed later without any change: a record somebody else is editing, a full host, a
-    /// connection that broke before anything was sent. `false` when the server may already have carried it out, and when a
-    /// script failed, since nobody knows how far it came.
+    /// gateway without its engine (HTTP 502, 503, 504), a connection that could not be made or broke, a time limit. `false`
+    /// when the server may already have carried it out, when a script failed, since nobody knows how far it came, and for all
+    /// that would end the same way again: an answer that is not HTTP, a proxy that wants a password.
     public var isRetryable: Bool {
         if outcomeIsUnknown || code == .script { return false }
         if let fileMakerCode { return fileMakerCode.isRetryable }
         switch code {
-        case .network, .timeout, .tokensRefused: return true
+        case .timeout, .tokensRefused: return true
+        case .network: return underlying.map { ($0 as? HTTPClientError)?.code.isPassing == true } ?? true
         case .notDataAPI, .container: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
         default: return false
         }

@@ -78,6 +78,7 @@ extension Responder {
                 ],
                 body: content.bytes
             )
+            .part(for: call.request, version: Scrambler.hex(32, seed: call.route.containerKey, number: 1))
         )
     }
 

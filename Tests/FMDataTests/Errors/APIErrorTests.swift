@@ -20,6 +20,48 @@ import Testing
         expectNoDifference(FMRest.APIError(code, reason: "", outcomeIsUnknown: true).isRetryable, false)
     }
 
+    /// Every way in which the transport fails, met by a read (which changes nothing) and by a write.
+    @Test(arguments: [
+        // Away, for now. Nothing was sent, except where the connection broke.
+        (HTTPClientError.Code.unknownHost, true), (.connectionRefused, true), (.connectFailed, true),
+        (.connectTimeout, true), (.queueTimeout, true), (.proxyFailure, true),
+        (.connectionClosed, true), (.truncatedBody, true),
+        (.firstByteTimeout, true), (.idleTimeout, true), (.totalTimeout, true),
+        // The next attempt would end the same way.
+        (.invalidRequest, false), (.insecureScheme, false), (.unusableProxy, false), (.shutdown, false),
+        (.invalidTLSOptions, false), (.tlsFailure, false), (.plainHTTPServer, false), (.tlsServer, false),
+        (.certificateUntrusted, false), (.certificateExpired, false), (.certificateNotYetValid, false),
+        (.certificateNameMismatch, false), (.certificateInvalid, false), (.certificatePinMismatch, false),
+        (.proxyAuthenticationRequired, false), (.bodyFailed, false), (.bodyLengthMismatch, false),
+        (.malformedResponse, false), (.headTooLarge, false), (.responseTooLarge, false),
+        (.decompressionFailed, false),
+    ])
+    func aFailureOfTheTransportPassesOrStays(code: HTTPClientError.Code, isRetryable: Bool) {
+        let summary = FMRest.APIError.RequestSummary(method: "GET", origin: "h", path: "/")
+        for outcome in [HTTPClientError.Outcome.notSent, .unknown, .answered] {
+            let error = FMRest.APIError(HTTPClientError(code: code, outcome: outcome))
+            expectNoDifference(error.about(summary, isSafeToRepeat: true).isRetryable, isRetryable)
+        }
+        let write = FMRest.APIError(HTTPClientError(code: code, outcome: .unknown))
+        expectNoDifference(write.about(summary, isSafeToRepeat: false).isRetryable, false)
+    }
+
+    @Test(arguments: [(502, true), (503, true), (504, true), (500, false), (404, false), (413, false), (401, false)])
+    func aGatewayWithoutItsEngineIsTriedAgainByReadsOnly(status: UInt, isRetryable: Bool) {
+        let summary = FMRest.APIError.RequestSummary(method: "GET", origin: "h", path: "/")
+        let answer = HTTPResponse(status: HTTPResponseStatus(statusCode: Int(status)))
+        let error = AnswerReader().notDataAPI(answer)
+        expectNoDifference(error.about(summary, isSafeToRepeat: true).isRetryable, isRetryable)
+        expectNoDifference(error.about(summary, isSafeToRepeat: false).isRetryable, false)
+        let content = FMRest.APIError(DataAPI.ContainerError(.unavailable, httpStatus: Int(status)))
+        expectNoDifference(content.isRetryable, isRetryable)
+    }
+
+    @Test func anErrorOfAStrangerDoesNotSayThatItPasses() {
+        struct Strange: Error {}
+        #expect(!FMRest.APIError(wrapping: Strange()).isRetryable)
+    }
+
     @Test func theCodeOfFileMakerDecidesOverTheWholeCatalogue() {
         for code in FileMakerErrorCode.names.keys {
             let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: code)
@@ -90,7 +132,7 @@ import Testing
                 #expect(text.utf8.count < 100_000)
             }
         }
-        #expect(error.description.hasPrefix("fileMaker 101: " + letter + letter))
+        #expect(error.description.utf8.starts(with: "fileMaker 101: \(letter)\(letter)".utf8))
         #expect(error.description.contains("… (\(text.utf8.count) bytes)"))
         #expect(error.message == text)
     }

@@ -4,14 +4,18 @@ import Testing
 @testable import FMSandbox
 
 @Suite struct ContainerTests {
-    private func download(_ url: JSONValue, _ bench: Bench) async throws -> Bench.Answer {
+    private func download(
+        _ url: JSONValue,
+        _ bench: Bench,
+        headers: [(String, String)] = []
+    ) async throws -> Bench.Answer {
         let url = try #require(url.string.flatMap(URL.init(string:)))
         let target = url.path + "?" + (url.query ?? "")
         let bearer = ("Authorization", "Bearer \(bench.token ?? "")")
         let first = try await bench.send("GET", target, headers: [bearer])
         guard first.status == 302 else { return first }
         let cookie = try #require(first.header("set-cookie")?.split(separator: ";").first).description
-        return try await bench.send("GET", target, headers: [bearer, ("Cookie", "other=1; \(cookie)")])
+        return try await bench.send("GET", target, headers: [bearer, ("Cookie", "other=1; \(cookie)")] + headers)
     }
 
     @Test(arguments: Venue.allCases)
@@ -30,6 +34,39 @@ import Testing
             #expect(answer.status == 200)
             #expect(answer.body == bytes)
             #expect(url.string?.contains(".bin") == false)
+        }
+    }
+
+    /// RFC 9110 §14, as a client asks that goes on with a download that broke.
+    @Test func aPartOfTheContentIsHandedOut() async throws {
+        try await withBench { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", Array("0123456789".utf8))
+            let url = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            let whole = try await download(url, bench)
+            let tag = try #require(whole.header("etag"))
+            #expect(whole.header("accept-ranges") == "bytes")
+            for (range, condition, status, content, description) in [
+                ("bytes=4-", nil, 206, "456789", "bytes 4-9/10"),
+                ("bytes=4-", tag, 206, "456789", "bytes 4-9/10"),
+                ("bytes=0-0", nil, 206, "0", "bytes 0-0/10"),
+                ("bytes=8-99", nil, 206, "89", "bytes 8-9/10"),
+                ("bytes=-3", nil, 206, "789", "bytes 7-9/10"),
+                ("bytes=-99", nil, 206, "0123456789", "bytes 0-9/10"),
+                ("bytes=10-", nil, 416, "", "bytes */10"),
+                ("bytes=-0", nil, 416, "", "bytes */10"),
+                ("bytes=4-", "\"other\"", 200, "0123456789", nil),
+                ("bytes=4-2", nil, 200, "0123456789", nil),
+                ("bytes=1-2,4-5", nil, 200, "0123456789", nil),
+                ("bytes=-", nil, 200, "0123456789", nil),
+                ("lines=1-2", nil, 200, "0123456789", nil),
+            ] as [(String, String?, Int, String, String?)] {
+                let condition = condition.map { [("If-Range", $0)] } ?? []
+                let answer = try await download(url, bench, headers: [("Range", range)] + condition)
+                #expect(answer.status == status, "\(range)")
+                #expect(String(decoding: answer.body, as: UTF8.self) == content, "\(range)")
+                #expect(answer.header("content-range") == description, "\(range)")
+                #expect(answer.header("etag") == tag)
+            }
         }
     }
 

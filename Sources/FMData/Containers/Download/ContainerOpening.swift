@@ -20,7 +20,7 @@ struct ContainerOpening: Publisher {
     /// Where the content is: known already, or asked of the server under this token first.
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     /// What holds for the next request; `nil` for the limits of the server's configuration.
-    var limits: () -> RequestLimits? = { nil }
+    var limits: @Sendable () -> RequestLimits? = { nil }
     var now: @Sendable () -> Date = { Date() }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
@@ -53,7 +53,8 @@ extension ContainerOpening {
         private var token: SessionToken
         /// Those that are still to be tried; `nil` before they were asked for.
         private var otherTokens: [SessionToken]?
-        /// Of the content's request that is under way.
+        /// The content's request that is under way.
+        private var request: ContainerRequest?
         private var log: CallLog?
 
         init(opening: ContainerOpening, downstream: Downstream) {
@@ -103,13 +104,21 @@ extension ContainerOpening {
             send(request)
         }
 
-        private func send(_ request: ContainerDownloadStateMachine.Request) {
+        private func send(_ step: ContainerDownloadStateMachine.Request) {
             let response = HeldResponse { result in self.answered(result) }
             guard begin(response) else { return }
+            let request = ContainerRequest(
+                server: opening.server,
+                step: step,
+                token: lock.withLock { token },
+                limits: opening.limits
+            )
             do {
-                let httpRequest = try opening.httpRequest(for: request, token: lock.withLock { token })
-                let log = opening.server.debugLogger.map { CallLog($0, ofContentFrom: request.origin) }
-                lock.withLock { self.log = log }
+                let httpRequest = try request.httpRequest()
+                lock.withLock {
+                    self.request = request
+                    log = request.log
+                }
                 response.start(httpRequest, by: opening.server.client)
             } catch {
                 finish(.failure(error))
@@ -118,12 +127,13 @@ extension ContainerOpening {
 
         private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
             let log = takeLog()
+            guard let request = lock.withLock({ self.request }) else { return }
             switch result {
             case .success(let head):
                 log?.finished(httpStatus: Int(head.status.code))
-                headReceived(head)
+                headReceived(head, of: request)
             case .failure(let error):
-                let error = FMRest.APIError(error).naming(opening.timeouts)
+                let error = request.error(error)
                 log?.failed(error, httpStatus: nil)
                 finish(.failure(error))
             }
@@ -136,7 +146,7 @@ extension ContainerOpening {
             }
         }
 
-        private func headReceived(_ head: HTTPResponseHead) {
+        private func headReceived(_ head: HTTPResponseHead, of request: ContainerRequest) {
             let step: (HeldResponse, ContainerDownloadStateMachine.HeadAction)? = lock.withLock {
                 guard case .running(let step) = state, let response = step as? HeldResponse,
                     let action = machine?.headReceived(
@@ -151,15 +161,7 @@ extension ContainerOpening {
             guard let (response, action) = step else { return }
             switch action {
             case .deliverBody:
-                finish(
-                    .success(
-                        OpenedContainer(
-                            head: DataAPI.ContainerHead(head.headers),
-                            response: response,
-                            timeouts: opening.timeouts
-                        )
-                    )
-                )
+                finish(.success(OpenedContainer(head: head, request: request, response: response)))
             case .send(let request):
                 response.drop { self.send(request) }
             case .doubtSession:
@@ -220,7 +222,9 @@ extension ContainerOpening {
                 _ = downstream?.receive(container)
                 downstream?.receive(completion: .finished)
             case .failure(let error):
-                downstream?.receive(completion: .failure(error.about(opening.summary, isSafeToRepeat: true)))
+                downstream?.receive(
+                    completion: .failure(error.about(opening.server.containerSummary, isSafeToRepeat: true))
+                )
             }
         }
 
@@ -231,41 +235,6 @@ extension ContainerOpening {
             }
             return (state, downstream)
         }
-    }
-}
-
-extension ContainerOpening {
-    fileprivate func httpRequest(
-        for request: ContainerDownloadStateMachine.Request,
-        token: SessionToken
-    ) throws(FMRest.APIError) -> HTTPRequest {
-        // Pictures and films are compressed already; without another coding the length is that of the content.
-        var headers = HTTPHeaders([
-            ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
-        ])
-        if request.carriesToken { headers.add(name: "Authorization", value: token.bearer) }
-        if let cookies = request.cookies { headers.add(name: "Cookie", value: cookies) }
-        return HTTPRequest(
-            origin: request.origin,
-            target: request.target,
-            headers: headers,
-            isSafeToRepeat: true,
-            timeouts: try limits()?.checked(),
-            // The content is streamed, and takes no memory here.
-            maximumBodyBytes: .max
-        )
-    }
-
-    /// The limits as they were set.
-    fileprivate var timeouts: DataAPI.Timeouts { limits()?.timeouts ?? server.config.timeouts }
-
-    /// The path is left out: it is the value of a field, and a key to the content.
-    fileprivate var summary: FMRest.APIError.RequestSummary {
-        FMRest.APIError.RequestSummary(
-            method: "GET",
-            origin: (try? server.origin.get())?.description ?? "",
-            path: "/••••"
-        )
     }
 }
 

@@ -7,6 +7,9 @@ import OpenCombine
 
 /// Publishes the head of an opened container, then its bytes under demand. Waits for the opening to finish first: its
 /// session is then free, whatever the subscriber does with the head.
+///
+/// When the connection breaks on the way, the rest is asked for as soon as the subscriber wants it, if the host has said
+/// which version it sends (``ContainerVersion``). What arrives is that version from its first byte to its last, or an error.
 struct ContainerParts: Publisher {
     typealias Output = DataAPI.ContainerPart
     typealias Failure = FMRest.APIError
@@ -14,24 +17,29 @@ struct ContainerParts: Publisher {
     let opening: AnyPublisher<OpenedContainer, FMRest.APIError>
 
     func receive<Downstream: Subscriber<DataAPI.ContainerPart, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(opening: opening, downstream: subscriber))
+        subscriber.receive(subscription: Inner(opening: opening, downstream: AnySubscriber(subscriber)))
     }
 }
 
 extension ContainerParts {
-    private final class Inner<Downstream: Subscriber<DataAPI.ContainerPart, FMRest.APIError>>: Subscription, Subscriber,
-        HeldResponse.BodyReceiver, @unchecked Sendable
-    {
+    private final class Inner: Subscription, Subscriber, HeldResponse.BodyReceiver, @unchecked Sendable {
+        typealias Downstream = AnySubscriber<DataAPI.ContainerPart, FMRest.APIError>
         typealias Input = OpenedContainer
         typealias Failure = FMRest.APIError
 
         private enum State {
             /// → `opening`, with the first demand.
             case ready
-            /// Its subscription, then what it published. → `delivering`, `terminal`
+            /// Its subscription, then what it published. → `beginning`, `terminal`
             case opening((any Subscription)?, OpenedContainer?)
-            /// The body flows from here, once the head is with the subscriber. → `terminal`
-            case delivering(HeldResponse, hasDeliveredHead: Bool)
+            /// The subscriber is given the head, or the body is being attached. → `flowing`, `broken`, `terminal`
+            case beginning(HeldResponse)
+            /// The body comes from here. → `broken`, `terminal`
+            case flowing(HeldResponse)
+            /// The connection broke; the rest is asked for with the next demand. → `resuming`, `terminal`
+            case broken(HTTPClientError)
+            /// The rest is asked for. → `beginning`, `terminal`
+            case resuming(HeldResponse, after: HTTPClientError)
             /// Finished, failed or cancelled.
             case terminal
         }
@@ -41,10 +49,13 @@ extension ContainerParts {
         private let opening: AnyPublisher<OpenedContainer, FMRest.APIError>
         private var downstream: Downstream?
         private var state = State.ready
-        /// What was asked for before the body could be asked.
+        /// What was asked for and has not come.
         private var demand = Subscribers.Demand.none
-        /// Those of the exchange that brings the body.
-        private var timeouts = DataAPI.Timeouts()
+        /// What brought the content; there from `beginning` on.
+        private var request: ContainerRequest?
+        private var progress = ResumableProgress()
+        /// Of the request for the rest that is under way.
+        private var log: CallLog?
 
         init(opening: AnyPublisher<OpenedContainer, FMRest.APIError>, downstream: Downstream) {
             self.opening = opening
@@ -55,31 +66,38 @@ extension ContainerParts {
 
         func request(_ demand: Subscribers.Demand) {
             precondition(demand > .none, "A subscriber asks for at least one value")
-            let (starts, response): (Bool, HeldResponse?) = lock.withLock {
+            enum Action {
+                case open, resume, none
+                case pass(HeldResponse)
+            }
+            let action: Action = lock.withLock {
+                self.demand += demand
                 switch state {
                 case .ready:
-                    self.demand += demand
                     state = .opening(nil, nil)
-                    return (true, nil)
-                case .opening, .delivering(_, hasDeliveredHead: false):
-                    self.demand += demand
-                    return (false, nil)
-                case .delivering(let response, hasDeliveredHead: true):
-                    return (false, response)
-                case .terminal:
-                    return (false, nil)
+                    return .open
+                case .flowing(let response): return .pass(response)
+                case .broken: return .resume
+                case .opening, .beginning, .resuming, .terminal: return .none
                 }
             }
-            if starts { opening.subscribe(self) }
-            response?.request(demand)
+            switch action {
+            case .open: opening.subscribe(self)
+            case .pass(let response): response.request(demand)
+            case .resume: resume()
+            case .none: break
+            }
         }
 
         func cancel() {
             let (last, downstream) = lock.withLock { lockedTerminate() }
             switch last {
             case .opening(let subscription, _): subscription?.cancel()
-            case .delivering(let response, _): response.cancel()
-            case .ready, .terminal: break
+            case .beginning(let response), .flowing(let response): response.cancel()
+            case .resuming(let response, _):
+                response.cancel()
+                takeLog()?.cancelled()
+            case .ready, .broken, .terminal: break
             }
             withExtendedLifetime(downstream) {}
         }
@@ -109,46 +127,144 @@ extension ContainerParts {
             }
         }
 
-        // MARK: From the body
-
         private func deliverHead() {
-            let opened: (DataAPI.ContainerHead, HeldResponse, Downstream)? = lock.withLock {
+            let opened: (HTTPResponseHead, HeldResponse, Downstream)? = lock.withLock {
                 guard case .opening(_, let container?) = state, let response = container.takeResponse(), let downstream
                 else { return nil }
-                state = .delivering(response, hasDeliveredHead: false)
-                timeouts = container.timeouts
+                state = .beginning(response)
+                request = container.request
+                progress = ResumableProgress(container.head)
                 return (container.head, response, downstream)
             }
             guard let (head, response, downstream) = opened else {
                 return finish(.failure(FMRest.APIError(.noValue, reason: "The container was not opened.")))
             }
-            let more = downstream.receive(.head(head))
+            let more = downstream.receive(.head(DataAPI.ContainerHead(head.headers)))
+            lock.withLock { lockedDelivered(more) }
+            begin(response)
+        }
+
+        // MARK: From the body
+
+        private func begin(_ response: HeldResponse) {
             // Before the state says so: a demand from another thread must find the body passing.
             response.pass(to: self)
             let demand = lock.withLock {
-                guard case .delivering(let response, hasDeliveredHead: false) = state else {
-                    return Subscribers.Demand.none
-                }
-                state = .delivering(response, hasDeliveredHead: true)
-                return self.demand + more - 1
+                guard case .beginning(let response) = state else { return Subscribers.Demand.none }
+                state = .flowing(response)
+                return self.demand
             }
             if demand > .none { response.request(demand) }
         }
 
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand {
-            let downstream = lock.withLock { self.downstream }
-            return downstream?.receive(.bytes(Data(buffer: bytes, byteTransferStrategy: .noCopy))) ?? .none
+            let downstream = lock.withLock {
+                progress.position += bytes.readableBytes
+                return self.downstream
+            }
+            guard let downstream else { return .none }
+            let more = downstream.receive(.bytes(Data(buffer: bytes, byteTransferStrategy: .noCopy)))
+            lock.withLock { lockedDelivered(more) }
+            return more
         }
 
         func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>) {
-            switch completion {
-            case .finished: finish(.finished)
-            case .failure(let error): finish(.failure(FMRest.APIError(error).naming(lock.withLock { timeouts })))
+            enum Action {
+                case finish, resume, wait
+                case fail(HTTPClientError)
             }
+            let action: Action? = lock.withLock {
+                switch state {
+                case .beginning, .flowing: break
+                case .ready, .opening, .broken, .resuming, .terminal: return nil
+                }
+                switch completion {
+                case .finished where progress.isComplete:
+                    return .finish
+                case .finished:
+                    return .fail(
+                        HTTPClientError(code: .truncatedBody, outcome: .answered, origin: request?.step.origin)
+                    )
+                case .failure(let error):
+                    guard progress.mayGoOn(after: error) else { return .fail(error) }
+                    state = .broken(error)
+                    return demand > .none ? .resume : .wait
+                }
+            }
+            switch action {
+            case .finish: finish(.finished)
+            case .resume: resume()
+            case .wait, nil: break
+            case .fail(let error): fail(error)
+            }
+        }
+
+        // MARK: The rest of a body
+
+        private func resume() {
+            let response = HeldResponse { result in self.answered(result) }
+            let next: (ContainerRequest, HTTPHeaders)? = lock.withLock {
+                guard case .broken(let error) = state, let request, let headers = progress.goOn() else { return nil }
+                state = .resuming(response, after: error)
+                log = request.log
+                return (request, headers)
+            }
+            guard let (request, headers) = next else { return }
+            do {
+                response.start(try request.httpRequest(headers), by: request.server.client)
+            } catch {
+                finish(.failure(error.about(request.server.containerSummary, isSafeToRepeat: true)))
+            }
+        }
+
+        private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+            let log = takeLog()
+            switch result {
+            case .success(let head):
+                log?.finished(httpStatus: Int(head.status.code))
+                continueOrFail(head)
+            case .failure(let error):
+                log?.failed(FMRest.APIError(error), httpStatus: nil)
+                fail(error)
+            }
+        }
+
+        private func continueOrFail(_ head: HTTPResponseHead) {
+            let next: (HeldResponse, failure: HTTPClientError?)? = lock.withLock {
+                guard case .resuming(let response, let error) = state else { return nil }
+                guard progress.isContinued(by: head) else { return (response, error) }
+                state = .beginning(response)
+                return (response, nil)
+            }
+            guard let (response, failure) = next else { return }
+            guard let failure else { return begin(response) }
+            response.cancel()
+            fail(failure, " The server did not send the rest of the same content.")
+        }
+
+        // MARK: Ends
+
+        private func fail(_ error: HTTPClientError, _ more: String = "") {
+            guard let request = lock.withLock({ self.request }) else { return }
+            var error = request.error(error)
+            error.reason += more
+            finish(.failure(error))
         }
 
         private func finish(_ completion: Subscribers.Completion<FMRest.APIError>) {
             lock.withLock { lockedTerminate().downstream }?.receive(completion: completion)
+        }
+
+        private func takeLog() -> CallLog? {
+            lock.withLock {
+                defer { log = nil }
+                return log
+            }
+        }
+
+        private func lockedDelivered(_ more: Subscribers.Demand) {
+            demand += more
+            if demand > .none { demand -= 1 }
         }
 
         private func lockedTerminate() -> (state: State, downstream: Downstream?) {

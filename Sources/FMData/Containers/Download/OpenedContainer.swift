@@ -1,19 +1,19 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 
-/// The content of a container at the moment when it has been found and begins: its head, and the response that holds the
-/// rest. Whoever drops it without taking the response ends the exchange.
+/// The content of a container at the moment when it has been found and begins: its head, the request that found it, and the
+/// response that holds the rest. Whoever drops it without taking the response ends the exchange.
 final class OpenedContainer: @unchecked Sendable {
-    let head: DataAPI.ContainerHead
-    /// The limits of the exchange, for the error if one strikes.
-    let timeouts: DataAPI.Timeouts
+    let head: HTTPResponseHead
+    let request: ContainerRequest
 
     // `lock` guards `response`, which makes this class Sendable.
     private let lock = NIOLock()
     private var response: HeldResponse?
 
-    init(head: DataAPI.ContainerHead, response: HeldResponse, timeouts: DataAPI.Timeouts) {
+    init(head: HTTPResponseHead, request: ContainerRequest, response: HeldResponse) {
         self.head = head
-        self.timeouts = timeouts
+        self.request = request
         self.response = response
     }
 
