@@ -75,7 +75,7 @@ public final class HTTPClient: Sendable {
     /// wait. Parts arrive one after the other on a background thread, or as ``HTTPClientConfiguration/delivery`` says.
     ///
     /// Cancelling a waiting request takes it out of the queue; a running one loses its connection. Nothing arrives
-    /// after `cancel()` has returned, except a part that was being delivered on another thread at that moment.
+    /// after `cancel()` has returned, except one part that another thread was just handing over at that moment.
     public func parts(_ request: HTTPRequest) -> ResponsePublisher {
         ResponsePublisher(client: self, request: request)
     }
@@ -150,6 +150,7 @@ public final class HTTPClient: Sendable {
             connect: timeouts.connect.map(TimeAmount.init(clamping:)),
             firstByte: timeouts.firstByte.map(TimeAmount.init(clamping:)),
             idle: timeouts.idle.map(TimeAmount.init(clamping:)),
+            minimumRate: timeouts.minimumRate.flatMap { $0 > 0 ? $0 : nil },
             deadline: total,
             maximumBodyBytes: min(bodyLimit ?? .max, request.maximumBodyBytes ?? configuration.maximumBodyBytes)
         )

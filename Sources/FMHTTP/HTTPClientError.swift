@@ -129,6 +129,8 @@ extension HTTPClientError {
         public static let firstByteTimeout = Code("firstByteTimeout", "no answer came in time")
         /// No progress in time; see ``HTTPTimeouts/idle``.
         public static let idleTimeout = Code("idleTimeout", "nothing moved in time")
+        /// The body came more slowly than allowed; see ``HTTPTimeouts/minimumRate``.
+        public static let tooSlow = Code("tooSlow", "the response came too slowly")
         /// The request as a whole took too long; see ``HTTPTimeouts/total``.
         public static let totalTimeout = Code("totalTimeout", "the request was not done in time")
         /// The stream of the request's body failed.

@@ -44,7 +44,7 @@ extension FMRest.APIError {
     init(_ error: HTTPClientError) {
         let code: Code
         switch error.code {
-        case .connectTimeout, .firstByteTimeout, .idleTimeout, .totalTimeout, .queueTimeout: code = .timeout
+        case .connectTimeout, .firstByteTimeout, .idleTimeout, .tooSlow, .totalTimeout, .queueTimeout: code = .timeout
         case .tlsFailure, .plainHTTPServer, .tlsServer, .certificateUntrusted, .certificateExpired,
             .certificateNotYetValid, .certificateNameMismatch, .certificateInvalid, .certificatePinMismatch,
             .invalidTLSOptions:

@@ -12,22 +12,31 @@ extension FMRest.APIError {
             error.hint =
                 "More connections (Config.maximumConnections), or for this call alone more time (timeouts.connect)."
         case .connectTimeout:
-            error.name(cause, "a connection", "connect", timeouts.connect)
+            error.name(cause, "a connection", "connect", timeouts.connect?.description)
             error.advise("Firewalls that drop what they forbid look like this.")
         case .firstByteTimeout:
-            error.name(cause, "the answer", "firstByte", timeouts.firstByte)
+            error.name(cause, "the answer", "firstByte", timeouts.firstByte?.description)
             error.advise("Scripts and finds in unindexed fields take their time.")
         case .idleTimeout:
-            error.name(cause, cause.outcome.nextStep, "idle", timeouts.idle)
+            error.name(cause, cause.outcome.nextStep, "idle", timeouts.idle?.description)
+        case .tooSlow:
+            error.name(
+                cause,
+                cause.outcome.nextStep,
+                "minimumRate",
+                timeouts.minimumRate.map { "\($0) bytes per second" }
+            )
+            error.hint =
+                "Config.timeouts.minimumRate is for all calls, .timeouts { $0.minimumRate = … } for one; nil is no limit."
         case .totalTimeout:
-            error.name(cause, cause.outcome.nextStep, "total", timeouts.total)
+            error.name(cause, cause.outcome.nextStep, "total", timeouts.total?.description)
         default:
             break
         }
         return error
     }
 
-    private mutating func name(_ cause: HTTPClientError, _ awaited: String, _ setting: String, _ limit: Duration?) {
+    private mutating func name(_ cause: HTTPClientError, _ awaited: String, _ setting: String, _ limit: String?) {
         let span = limit.map { ", \($0)" } ?? ""
         reason = "\(cause). The call waited for \(awaited); the limit was timeouts.\(setting)\(span)."
         hint =

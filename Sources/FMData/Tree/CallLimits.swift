@@ -36,6 +36,7 @@ struct CallLimits: Sendable {
             connect: timeouts.connect,
             firstByte: timeouts.firstByte,
             idle: timeouts.idle,
+            minimumRate: timeouts.minimumRate,
             total: clock?.remaining(at: now)
         )
         if timeouts.connect != configured.connect {

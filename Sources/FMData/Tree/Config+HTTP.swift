@@ -22,6 +22,7 @@ extension DataAPI.Config {
         http.timeouts.connect = timeouts.connect
         http.timeouts.firstByte = timeouts.firstByte
         http.timeouts.idle = timeouts.idle
+        http.timeouts.minimumRate = timeouts.minimumRate
         http.timeouts.total = timeouts.total
         return http
     }

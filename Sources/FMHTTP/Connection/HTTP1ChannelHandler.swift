@@ -330,9 +330,13 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private func progressed() {
         guard let running, let context, let phase = machine.phase else { return }
         let now = context.eventLoop.now
-        if let deadline = timeouts.progressed(to: phase, limits: running.exchange.limits, now: now) {
-            setTimer(deadline)
-        }
+        let deadline = timeouts.progressed(
+            to: phase,
+            bodyBytes: running.figures.wireBodyBytes,
+            limits: running.exchange.limits,
+            now: now
+        )
+        if let deadline { setTimer(deadline) }
     }
 
     private func setTimer(_ deadline: NIODeadline) {

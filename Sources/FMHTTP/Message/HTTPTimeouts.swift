@@ -18,6 +18,14 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// Without any progress while sending a body, or while receiving a body that the subscriber asks for. The default
     /// is 60 s. Error: ``HTTPClientError/Code/idleTimeout``.
     public var idle: Duration?
+    /// How many bytes of the response's body have to come in each second, on average from its beginning, while the subscriber
+    /// asks for them; as they are sent, before decompression. Begins to count after twice the time of ``idle``, and not at
+    /// all without it. The default is 1,000; `nil` and 0 are no limit. Error: ``HTTPClientError/Code/tooSlow``.
+    ///
+    /// It is what ends a response of one byte every now and then, to which no other limit applies: with the defaults a
+    /// response of n bytes ends within n / 1,000 + 120 seconds after its head, or fails. A body of any size may come
+    /// for as long as it takes, if it comes faster.
+    public var minimumRate: Int?
     /// The whole request, from the first demand to the end of the response, waiting and second attempts included, without
     /// the time in which the subscriber asks for nothing. The default is none.
     /// Error: ``HTTPClientError/Code/totalTimeout``.
@@ -29,12 +37,14 @@ public struct HTTPTimeouts: Sendable, Hashable {
         connect: Duration? = .seconds(10),
         firstByte: Duration? = .seconds(60),
         idle: Duration? = .seconds(60),
+        minimumRate: Int? = 1000,
         total: Duration? = nil
     ) {
         self.queue = queue
         self.connect = connect
         self.firstByte = firstByte
         self.idle = idle
+        self.minimumRate = minimumRate
         self.total = total
     }
 }
@@ -45,12 +55,20 @@ struct ExchangeLimits: Sendable, Equatable {
     var connect: TimeAmount? = nil
     var firstByte: TimeAmount?
     var idle: TimeAmount?
+    /// Bytes per second.
+    var minimumRate: Int? = nil
     /// The end of the request as a whole.
     var deadline: NIODeadline?
     var maximumBodyBytes: Int
 }
 
 extension TimeAmount {
+    /// How long bytes take that come at a rate, per second.
+    init(bytes: Int, at rate: Int) {
+        let nanoseconds = Double(bytes) / Double(rate) * 1e9
+        self = .nanoseconds(Int64(exactly: nanoseconds.rounded()) ?? .max)
+    }
+
     /// Negative durations count as zero and those too long for nanoseconds in 64 bits as the longest.
     init(clamping duration: Duration) {
         let (seconds, attoseconds) = duration.components

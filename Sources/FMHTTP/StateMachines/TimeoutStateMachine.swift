@@ -13,6 +13,10 @@ struct TimeoutStateMachine: Equatable {
 
     private var limit: (code: HTTPClientError.Code, deadline: NIODeadline)?
     private var total: NIODeadline?
+    /// When more bytes must have come.
+    private var rate: NIODeadline?
+    /// Since when a body is awaited.
+    private var bodyBegan: NIODeadline?
     private var scheduled: NIODeadline?
     private var phase: RequestStateMachine.Phase?
     /// While the subscriber asks for nothing, the limit of the whole stands still, too: nobody waits for the server then.
@@ -21,13 +25,17 @@ struct TimeoutStateMachine: Equatable {
 
     static func == (a: Self, b: Self) -> Bool {
         a.limit?.code == b.limit?.code && a.limit?.deadline == b.limit?.deadline && a.total == b.total
+            && a.rate == b.rate && a.bodyBegan == b.bodyBegan
             && a.scheduled == b.scheduled && a.phase == b.phase && a.pauseBegan == b.pauseBegan
             && a.pausedTime == b.pausedTime
     }
 
     /// The exchange is in this phase, and something has just moved. Returns when to set a timer, if one is needed.
+    ///
+    /// - Parameter bodyBytes: how many bytes of the response's body have come.
     mutating func progressed(
         to phase: RequestStateMachine.Phase,
+        bodyBytes: Int = 0,
         limits: ExchangeLimits,
         now: NIODeadline
     ) -> NIODeadline? {
@@ -38,6 +46,7 @@ struct TimeoutStateMachine: Equatable {
             self.pauseBegan = nil
         }
         total = phase == .paused ? nil : limits.deadline.map { $0.advanced(by: pausedTime) }
+        rate = phase == .receiving ? rateDeadline(bodyBytes: bodyBytes, limits: limits, now: now) : nil
         switch phase {
         case .awaitingHead:
             // Progress without a head (a 1xx, half a head) does not prolong the wait.
@@ -55,6 +64,8 @@ struct TimeoutStateMachine: Equatable {
         phase = nil
         limit = nil
         total = nil
+        rate = nil
+        bodyBegan = nil
         pauseBegan = nil
         pausedTime = .zero
     }
@@ -63,11 +74,21 @@ struct TimeoutStateMachine: Equatable {
         scheduled = nil
         if let total, total <= now { return .expired(.totalTimeout) }
         if let limit, limit.deadline <= now { return .expired(limit.code) }
+        if let rate, rate <= now { return .expired(.tooSlow) }
         return timerNeeded().map { .schedule(at: $0) } ?? .none
     }
 
+    private mutating func rateDeadline(bodyBytes: Int, limits: ExchangeLimits, now: NIODeadline) -> NIODeadline? {
+        guard let rate = limits.minimumRate, let idle = limits.idle else { return nil }
+        let began = bodyBegan ?? now
+        bodyBegan = began
+        // Twice, so that a body that stops is told as one that stopped. All pauses are within the body.
+        return began.advanced(by: idle).advanced(by: idle).advanced(by: TimeAmount(bytes: bodyBytes, at: rate))
+            .advanced(by: pausedTime)
+    }
+
     private mutating func timerNeeded() -> NIODeadline? {
-        let next = min(limit?.deadline ?? .distantFuture, total ?? .distantFuture)
+        let next = min(limit?.deadline ?? .distantFuture, total ?? .distantFuture, rate ?? .distantFuture)
         guard next < scheduled ?? .distantFuture else { return nil }
         scheduled = next
         return next

@@ -26,7 +26,7 @@ import Testing
         (HTTPClientError.Code.unknownHost, true), (.connectionRefused, true), (.connectFailed, true),
         (.connectTimeout, true), (.queueTimeout, true), (.proxyFailure, true),
         (.connectionClosed, true), (.truncatedBody, true),
-        (.firstByteTimeout, true), (.idleTimeout, true), (.totalTimeout, true),
+        (.firstByteTimeout, true), (.idleTimeout, true), (.tooSlow, true), (.totalTimeout, true),
         // The next attempt would end the same way.
         (.invalidRequest, false), (.insecureScheme, false), (.unusableProxy, false), (.shutdown, false),
         (.invalidTLSOptions, false), (.tlsFailure, false), (.plainHTTPServer, false), (.tlsServer, false),
@@ -55,6 +55,19 @@ import Testing
         expectNoDifference(error.about(summary, isSafeToRepeat: false).isRetryable, false)
         let content = FMRest.APIError(DataAPI.ContainerError(.unavailable, httpStatus: Int(status)))
         expectNoDifference(content.isRetryable, isRetryable)
+    }
+
+    @Test func aSlowAnswerNamesItsLimit() {
+        var timeouts = DataAPI.Timeouts()
+        timeouts.minimumRate = 500
+        let error = FMRest.APIError(HTTPClientError(code: .tooSlow, outcome: .answered)).naming(timeouts)
+        expectNoDifference(error.code, .timeout)
+        expectNoDifference(
+            error.reason,
+            "the response came too slowly. The call waited for the rest of the answer; the limit was timeouts.minimumRate, "
+                + "500 bytes per second."
+        )
+        #expect(error.hint?.contains(".timeouts { $0.minimumRate = … }") == true)
     }
 
     @Test func anErrorOfAStrangerDoesNotSayThatItPasses() {

@@ -19,6 +19,7 @@ struct ConfigTests {
         expectNoDifference(http.timeouts.connect, .seconds(10))
         expectNoDifference(http.timeouts.firstByte, .seconds(120))
         expectNoDifference(http.timeouts.idle, .seconds(60))
+        expectNoDifference(http.timeouts.minimumRate, 1000)
         expectNoDifference(http.timeouts.total, nil)
     }
 
@@ -32,6 +33,7 @@ struct ConfigTests {
         config.timeouts.connect = .seconds(1)
         config.timeouts.firstByte = .seconds(2)
         config.timeouts.idle = .seconds(3)
+        config.timeouts.minimumRate = 5
         config.timeouts.total = .seconds(4)
         let http = config.httpConfiguration
         expectNoDifference(http.maximumConnectionsPerOrigin, 3)
@@ -43,6 +45,7 @@ struct ConfigTests {
         expectNoDifference(http.timeouts.connect, .seconds(1))
         expectNoDifference(http.timeouts.firstByte, .seconds(2))
         expectNoDifference(http.timeouts.idle, .seconds(3))
+        expectNoDifference(http.timeouts.minimumRate, 5)
         expectNoDifference(http.timeouts.total, .seconds(4))
     }
 

@@ -73,6 +73,24 @@ struct HTTP1ChannelHandlerTests {
         #expect(bench.sink.events.last == "failed idleTimeout answered")
     }
 
+    /// One byte each 100 ms does not hold a request for ever.
+    @Test func aBodyThatDripsInVirtualTime() throws {
+        let bench = try Bench()
+        bench.limits.minimumRate = 10_000
+        bench.limits.maximumBodyBytes = .max
+        bench.run()
+        bench.receive("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        var count = 0
+        while bench.channel.isActive, count < 10_000 {
+            bench.channel.embeddedEventLoop.advanceTime(by: .milliseconds(100))
+            bench.receive("x")
+            count += 1
+        }
+        #expect(bench.sink.events.last == "failed tooSlow answered")
+        // Twice the 10 s of silence that are allowed, and the 20 ms that 200 bytes may take.
+        expectNoDifference(count, 201)
+    }
+
     @Test func aPauseHasNoLimit() throws {
         let bench = try Bench()
         bench.run()
@@ -134,6 +152,7 @@ private final class Bench {
     let channel = EmbeddedChannel()
     let reads = ReadCounter()
     let sink = RecordingSink()
+    var limits = ExchangeLimits(firstByte: .seconds(60), idle: .seconds(10), deadline: nil, maximumBodyBytes: 100)
     private(set) var exchange: Exchange?
     private let pool: ConnectionPool
     private let connection: HTTP1Connection
@@ -174,7 +193,7 @@ private final class Bench {
             id: RequestID(number: 1),
             request: request,
             framing: framing,
-            limits: ExchangeLimits(firstByte: .seconds(60), idle: .seconds(10), deadline: nil, maximumBodyBytes: 100),
+            limits: limits,
             queueDeadline: nil,
             pool: pool,
             log: nil,

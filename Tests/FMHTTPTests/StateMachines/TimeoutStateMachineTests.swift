@@ -71,6 +71,86 @@ struct TimeoutStateMachineTests {
         #expect(machine.progressed(to: .receiving, limits: limits, now: at(116)) == at(120))
     }
 
+    // MARK: The rate
+
+    private var slowLimits: ExchangeLimits {
+        var limits = limits
+        limits.minimumRate = 1000
+        return limits
+    }
+
+    /// One byte each 100 ms is never idle, and ends after the grace all the same.
+    @Test func aBodyThatDripsExpires() {
+        var machine = TimeoutStateMachine()
+        _ = machine.progressed(to: .awaitingHead, limits: slowLimits, now: at(0))
+        var bytes = 0
+        var now = at(5)
+        var expired: TimeoutStateMachine.FireAction?
+        while now < at(1000), expired == nil {
+            _ = machine.progressed(to: .receiving, bodyBytes: bytes, limits: slowLimits, now: now)
+            if case .expired(let code) = machine.fired(now: now) { expired = .expired(code) }
+            bytes += 1
+            now = now + .milliseconds(100)
+        }
+        #expect(expired == .expired(.tooSlow))
+        // 20 s of grace since the head, and the time that 200 bytes may take.
+        #expect(now > at(25) && now < at(26))
+    }
+
+    @Test func aBodyThatComesFastEnoughMayComeForEver() {
+        var machine = TimeoutStateMachine()
+        for second in 0..<100_000 as Range<Int64> {
+            _ = machine.progressed(to: .receiving, bodyBytes: Int(second) * 1000, limits: slowLimits, now: at(second))
+            if case .expired = machine.fired(now: at(second)) { Issue.record("expired after \(second) s") }
+        }
+    }
+
+    /// What came fast before is on its account.
+    @Test func theRateIsAnAverage() {
+        var machine = TimeoutStateMachine()
+        var limits = slowLimits
+        limits.idle = .seconds(30)
+        #expect(machine.progressed(to: .receiving, bodyBytes: 0, limits: limits, now: at(0)) == at(30))
+        for (second, bytes) in [(25, 50_000), (50, 100_000), (75, 100_000), (100, 100_001), (125, 100_001)] {
+            _ = machine.progressed(to: .receiving, bodyBytes: bytes, limits: limits, now: at(Int64(second)))
+        }
+        _ = machine.progressed(to: .receiving, bodyBytes: 100_001, limits: limits, now: at(150))
+        #expect(machine.fired(now: at(150)) == .schedule(at: at(160) + .milliseconds(1)))
+        #expect(machine.fired(now: at(161)) == .expired(.tooSlow))
+    }
+
+    @Test func thePausesOfTheSubscriberDoNotCountForTheRate() {
+        var machine = TimeoutStateMachine()
+        _ = machine.progressed(to: .receiving, bodyBytes: 0, limits: slowLimits, now: at(0))
+        _ = machine.progressed(to: .paused, bodyBytes: 1, limits: slowLimits, now: at(4))
+        #expect(machine.fired(now: at(20)) == .none)
+        _ = machine.progressed(to: .receiving, bodyBytes: 0, limits: slowLimits, now: at(1004))
+        _ = machine.progressed(to: .receiving, bodyBytes: 0, limits: slowLimits, now: at(1013))
+        #expect(machine.fired(now: at(1014)) == .schedule(at: at(1020)))
+        #expect(machine.fired(now: at(1020)) == .expired(.tooSlow))
+    }
+
+    @Test func theNextResponseBeginsAnew() {
+        var machine = TimeoutStateMachine()
+        _ = machine.progressed(to: .receiving, bodyBytes: 0, limits: slowLimits, now: at(0))
+        machine.ended()
+        for second in [100, 109] as [Int64] {
+            _ = machine.progressed(to: .receiving, bodyBytes: 0, limits: slowLimits, now: at(second))
+        }
+        #expect(machine.fired(now: at(118)) == .schedule(at: at(119)))
+    }
+
+    @Test func withoutALimitOfIdlenessThereIsNoRate() {
+        var machine = TimeoutStateMachine()
+        let limits = ExchangeLimits(firstByte: nil, idle: nil, minimumRate: 1000, deadline: nil, maximumBodyBytes: 0)
+        #expect(machine.progressed(to: .receiving, bodyBytes: 0, limits: limits, now: at(0)) == nil)
+    }
+
+    @Test(arguments: [(Int.max, 1), (Int.max, Int.max), (0, 1), (1, Int.max)])
+    func anyRateIsTaken(bytes: Int, rate: Int) {
+        #expect(TimeAmount(bytes: bytes, at: rate) >= .zero)
+    }
+
     @Test func atRestNothingExpires() {
         var machine = TimeoutStateMachine()
         _ = machine.progressed(to: .awaitingHead, limits: limits, now: at(0))

@@ -16,6 +16,10 @@ extension DataAPI {
     /// is read, and the server has to wait. Chunks arrive where ``Config/delivery`` says; cancelling ends the exchange on
     /// the wire. The session is leased until the content begins, and free again while it flows.
     ///
+    /// When the connection breaks, the rest of the same version is asked for as soon as more is wanted, where the host takes
+    /// that (`Range`, `If-Range`): no byte is lost, repeated or of another version. Otherwise the download fails with
+    /// ``FMRest/APIError/Code/network``.
+    ///
     /// Content whose session died on the server is asked for once more with a fresh one. The token goes to the server's
     /// own origin only, and cookies live in a jar of this one download.
     ///

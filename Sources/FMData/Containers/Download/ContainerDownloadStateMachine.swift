@@ -10,8 +10,8 @@ import Foundation
 /// 3. Then comes the content (200); a server may also send it at once.
 /// 4. Where the caller allows other origins, a redirect may also lead to one of them, and needs no cookie then: what
 ///    the server hands out elsewhere is not bound to its session.
-/// 5. A 401 without a new cookie, any other redirect without a cookie or a second redirect say that the URL is out of date, or
-///    that the session behind it is. The server is asked which: with a fresh session all of it starts over, with an
+/// 5. A 401 without a new cookie, any other redirect without a cookie or a second redirect say that the URL is out of date,
+///    or that the session behind it is. The server is asked which: with a fresh session all of it starts over, with an
 ///    empty jar, as with any other request; with a session that is alive there is nothing to be had.
 ///
 /// The token goes to the server's own origin only, compared by scheme, host and port (`https://good.example.evil.com`

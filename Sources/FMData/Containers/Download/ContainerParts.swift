@@ -271,6 +271,7 @@ extension ContainerParts {
             defer {
                 state = .terminal
                 downstream = nil
+                request = nil
             }
             return (state, downstream)
         }
