@@ -38,7 +38,8 @@ struct RecordCutter: ~Copyable {
     /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.
     mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {
         while try advance(isLast: true) { recordCount += 1 }
-        guard hasMessages, scanner.hasResponse else {
+        // A refusal may come without a response; a success has one.
+        guard hasMessages, scanner.hasResponse || messages.contains(where: { !$0.isSuccess }) else {
             throw DecodingFailure(JSONSyntaxError(reason: .missingEnvelope, offset: 0))
         }
         if !scanner.hasData, messages.allSatisfy(\.isSuccess) {

@@ -46,6 +46,16 @@ import Testing
         expectNoDifference(error.messages, [.init(code: "504", message: "Unique"), .init(code: "800", message: nil)])
     }
 
+    /// As hosts answer that have nothing to say but the error.
+    @Test func aRefusalMayComeWithoutAResponse() throws {
+        let error = try failure(
+            #"{"messages":[{"code":"802","message":"Unable to open file"}]}"#,
+            status: .internalServerError
+        )
+        expectNoDifference(error.code, .fileMaker)
+        expectNoDifference(error.fileMakerCode?.rawValue, 802)
+    }
+
     @Test func aCodeThatIsNoNumberIsKeptAsText() throws {
         let error = try failure(#"{"response":{},"messages":[{"code":"E-17","message":"odd"}]}"#, status: .ok)
         expectNoDifference(error.code, .fileMaker)
