@@ -90,6 +90,79 @@ private struct Typed: Decodable {
     var texts: [String]?
     var kind: Kind?
     var more: [String: [Typed]]?
+    var lines: FMList<Int?>?
+    var any: [AnyValue]?
+    var tree: Tree?
+    var gaps: [FieldValue?]?
+}
+
+/// Tries one kind after the other, as every AnyDecodable does.
+private enum AnyValue: Decodable, Equatable {
+    case null, bool(Bool), int(Int), double(Double), text(String), list([AnyValue]), object([String: AnyValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .int(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else if let value = try? container.decode([AnyValue].self) {
+            self = .list(value)
+        } else {
+            self = .object(try container.decode([String: AnyValue].self))
+        }
+    }
+}
+
+/// A list of itself, by types and by containers, before it is anything else.
+private indirect enum Tree: Decodable {
+    case many([Tree]), walked([Tree]), one(String)
+
+    init(from decoder: any Decoder) throws {
+        if let many = try? decoder.singleValueContainer().decode([Tree].self) {
+            self = .many(many)
+        } else if var elements = try? decoder.unkeyedContainer() {
+            var walked: [Tree] = []
+            while !elements.isAtEnd { walked.append(try Tree(from: elements.superDecoder())) }
+            self = .walked(walked)
+        } else {
+            self = .one(try decoder.singleValueContainer().decode(String.self))
+        }
+    }
+}
+
+/// Asks for itself at the same place, in two ways, and takes no error for an answer.
+private indirect enum Endless: Decodable {
+    case itself(Endless), maybe(Endless?), nothing
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Endless.self) {
+            self = .itself(value)
+        } else if let value = try? container.decode(Endless?.self) {
+            self = .maybe(value)
+        } else {
+            self = .nothing
+        }
+    }
+}
+
+private func checkUnions(_ body: [UInt8]) {
+    _ = try? FMDecoder().decodeFields(Tree.self, from: body)
+    _ = try? FMDecoder().decodeFields([String: Tree].self, from: body)
+    if (try? FMDecoder().decodeFields(Endless.self, from: body)) != nil { fatalError("a type without an end was made") }
+    // Without numbers in texts the kinds of JSON decide alone, in a record as in plain JSON.
+    var options = DecodingOptions()
+    options.numbersFromText = false
+    let fields = try? FMDecoder(options: options).decodeFields([String: AnyValue].self, from: body)
+    let plain = try? FMDecoder().decode([String: AnyValue].self, from: body)
+    if fields != plain { fatalError("\(String(describing: fields)) instead of \(String(describing: plain))") }
 }
 
 private func checkTypes(_ body: [UInt8]) {
@@ -98,6 +171,7 @@ private func checkTypes(_ body: [UInt8]) {
     options.malformedText = .repair
     options.emptyIsZero = true
     _ = try? FMDecoder(options: options).decodeFields(Typed.self, from: body)
+    checkUnions(body)
     if let fields = try? FMDecoder().decodeFields(FieldData.self, from: body) {
         guard let json = try? FMEncoder().encodeFields(fields),
             let again = try? FMDecoder().decodeFields(FieldData.self, from: json), again == fields

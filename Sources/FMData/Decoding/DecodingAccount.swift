@@ -28,6 +28,9 @@ struct DecodingAccount {
         case .otherKind(let wanted, let found):
             "expected \(name(wanted)), found \(found?.description ?? "another kind of value")"
         case .empty(let wanted): empty(wanted)
+        case .noNumber(let wanted) where wanted == Bool.self: "expected Bool, found a text without a digit"
+        case .numberInText(let wanted, hasLines: true): "expected \(wanted), found a text of several lines"
+        case .numberInText(let wanted, hasLines: false): "expected \(wanted), found a text that is more than a number"
         case .noNumber(let wanted): "expected \(wanted), found a text without a number in it"
         case .fraction(let wanted): "expected \(wanted), found a number with a fraction"
         case .tooLarge(let wanted): "expected \(wanted), found a number \(excess(over: wanted))"
@@ -38,6 +41,9 @@ struct DecodingAccount {
             "the field is empty, for which the enum \(wanted) has no case"
         case .noCase(let wanted, let found): "expected the enum \(wanted), found \(found) for which it has no case"
         case .missing(let name): missing(name)
+        case .endless(let wanted): "\(wanted) is made of itself without end"
+        case .gap: "the layout shows a later repetition of the field and not this one"
+        case .sameName: "two names differ in nothing but the form of their accents, and a dictionary would lose one"
         case .exhausted: "expected another element, but the list ends here"
         case .tooLate: "the container was kept beyond the decoding of its value"
         case .refused(let found): "the declared type cannot be made of \(found?.description ?? "what stands there")"
@@ -62,8 +68,8 @@ struct DecodingAccount {
             switch (place.mode, place.portal) {
             case (.plain, _): ("the object has", "key")
             case (.portals, _): ("the layout sends", "portal")
-            case (.fields, .some): ("the row has", "field")
-            case (.fields, nil): (source.isAnswer ? "the layout sends" : "the record has", "field")
+            case (.fields, .some), (.kinds, .some): ("the row has", "field")
+            case (.fields, nil), (.kinds, nil): (source.isAnswer ? "the layout sends" : "the record has", "field")
             }
         guard let siblings else { return "\(owner) no \(kind) \(name.quoted)" }
         let others =
@@ -87,9 +93,12 @@ struct DecodingAccount {
         return switch cause {
         case .otherKind(let wanted, let found): hint(for: wanted, found)
         case .empty(let wanted): hint(forEmpty: wanted)
-        case .noNumber(let wanted):
-            rules.contains(.emptyIsNil)
-                ? "Declare it as String, or as \(wanted)? to get nil for such texts." : "Declare it as String."
+        case .noNumber(let wanted): hint(forNoNumber: wanted)
+        case .numberInText(let wanted, hasLines: true):
+            "FMList<\(wanted)> reads a list, one value in each line. Declare it as String to have it as it is."
+        case .numberInText:
+            "FMNumber reads the number in it as FileMaker does, and so does every type with \(setting("numbers")) = "
+                + ".asFileMaker. Declare it as String to have it as it is."
         case .fraction: "Declare it as Double, Decimal or FMNumber."
         case .tooLarge(let wanted):
             wanted is any FixedWidthInteger.Type && wanted != Int.self
@@ -103,7 +112,10 @@ struct DecodingAccount {
             "Add the case to \(wanted), or declare the field as \(found == .number ? "FMNumber" : "String")."
         case .missing(let name): hint(forMissing: name)
         case .refused: "What it threw is in the failure's `underlying`, which may show the value."
-        case .exhausted, .tooLate, .thrown: nil
+        case .gap(let wanted):
+            "Declare the elements as \(optional(wanted)) to get nil for it, or let the layout show all repetitions."
+        case .sameName: "FieldData tells them apart."
+        case .endless, .exhausted, .tooLate, .thrown: nil
         }
     }
 
@@ -143,6 +155,12 @@ struct DecodingAccount {
         return hint + "."
     }
 
+    private func hint(forNoNumber wanted: any Any.Type) -> String {
+        guard wanted != Bool.self, rules.contains(.emptyIsNil) else { return "Declare it as String." }
+        let type = rules.contains(.numbersAsFileMaker) ? wanted : FMNumber.self
+        return "Declare it as String, or as \(type)? to get nil for such texts."
+    }
+
     private func unreadableHint(_ wanted: any Any.Type) -> String {
         let declared = "Declare it as String."
         // What people mean who declare a container as its bytes.
@@ -160,7 +178,7 @@ struct DecodingAccount {
         return switch (place.mode, source.isAnswer) {
         case (.plain, _), (_, false):
             "Declare it as an optional if it may be absent."
-        case (.fields, _):
+        case (.fields, _), (.kinds, _):
             "Only fields on the layout are sent: add it to the layout\(place.portal == nil ? "" : "'s portal"), or declare "
                 + "it as an optional."
         case (.portals, _):

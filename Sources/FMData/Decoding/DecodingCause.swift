@@ -9,6 +9,8 @@ enum DecodingCause: Error {
     case empty(wanted: any Any.Type)
     /// A text without a number in it.
     case noNumber(wanted: any Any.Type)
+    /// A text with a number in it, and more than that.
+    case numberInText(wanted: any Any.Type, hasLines: Bool)
     /// A number that an integer cannot hold.
     case fraction(wanted: any Any.Type)
     /// A number beyond the range of its type, or of more digits than it holds.
@@ -21,6 +23,12 @@ enum DecodingCause: Error {
     case noCase(wanted: any Any.Type, found: Found)
     /// A key that is not there; ``Siblings`` are looked at when the text is made.
     case missing(name: String)
+    /// A type that asks for itself at the same place again and again.
+    case endless(wanted: any Any.Type)
+    /// A repetition that is not there, while later ones are.
+    case gap(wanted: any Any.Type)
+    /// Two names that a dictionary takes for one.
+    case sameName(wanted: any Any.Type)
     /// A list without a further element.
     case exhausted
     /// A container that was kept.

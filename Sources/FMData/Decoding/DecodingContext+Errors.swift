@@ -2,6 +2,7 @@
 // fields are nobody's business but the caller's.
 extension DecodingContext {
     func mismatch(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
+        if isGap(node) { return .valueNotFound(type, place(node, .gap(wanted: type))) }
         let found = entry(node).found
         let context = place(node, .otherKind(wanted: type, found: found))
         return found == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)

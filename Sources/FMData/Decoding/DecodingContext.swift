@@ -11,22 +11,35 @@ final class DecodingContext {
         case plain
         /// The fields of a record or of a portal row.
         case fields
+        /// The value of a field within the `init(from:)` of a type that looks at it by itself, and may try one kind after
+        /// the other: the kinds of JSON decide.
+        case kinds
         /// The portals of a record, by name.
         case portals
 
         /// The mode of what is inside.
         var inside: Mode { self == .portals ? .fields : self }
+
+        /// Whether a value is that of a field.
+        var isField: Bool { self == .fields || self == .kinds }
+
+        /// The mode of an object's members: a row is a row, however its type came to it.
+        var members: Mode { self == .kinds ? .fields : self }
     }
 
     /// A value that is not on the tape.
     enum Detached {
         /// As if `null` stood there.
         case absent(parent: UInt32, key: DecodingKey)
+        /// A repetition that is not there, before one that is.
+        case gap(parent: UInt32, key: DecodingKey)
         /// Without a key it stands in the place of its parent.
         case list(parent: UInt32, key: DecodingKey?, elements: [UInt32])
         /// A value as the element of a list that it stands for itself: it stands for no further one, or a type of lists
         /// within lists would never come to an end.
         case element(UInt32)
+        /// A part of a text, as a text.
+        case line(parent: UInt32, key: DecodingKey, JSONTape.Entry)
     }
 
     static let detachedBit: UInt32 = 0x8000_0000
@@ -50,14 +63,24 @@ final class DecodingContext {
             date: CivilPattern.FixedLayout?, time: CivilPattern.FixedLayout?, timestamp: CivilPattern.FixedLayout?
         )
     @exclusivity(unchecked) var wallClock: WallClock
-    /// The type that is just being made from a value; tells a container what its elements will be.
+    /// The type that was begun last; tells of whom an error is that does not say it.
     @exclusivity(unchecked) var expectedType: Any.Type = Void.self
+    /// How many types are being made within each other, and how many may be.
+    @exclusivity(unchecked) private var nesting = 0
+    private let maximumNesting: Int
+    /// Whether a type has asked for itself without end: then nothing that it makes of the error counts.
+    @exclusivity(unchecked) private var isEndless = false
+    /// The object whose names a type has asked for last, where some may have other forms in Unicode.
+    @exclusivity(unchecked) var listed: UInt32?
     let slot = OwnSlot()
     @exclusivity(unchecked) private var frames = KeyFrames()
     @exclusivity(unchecked) var indices = KeyIndices()
     /// What a strategy of the user's made of names, over all records and for the objects of this one.
-    var convertedNames: [String: String] = [:]
-    @exclusivity(unchecked) var convertedObjects: [UInt32: [(name: String, value: UInt32)]] = [:]
+    var convertedNames: [ExactName: String] = [:]
+    @exclusivity(unchecked) var customNames: [UInt32: CustomNames] = [:]
+    @exclusivity(unchecked) var repetitions = Repetitions()
+    /// How far the members of containers were gone through in search of a place.
+    @exclusivity(unchecked) private var cursors: [UInt32: Cursor] = [:]
     @exclusivity(unchecked) private var detached: [Detached] = []
 
     init(
@@ -74,6 +97,8 @@ final class DecodingContext {
         let format = options.values.format
         layouts = (format.date.fixedLayout, format.time.fixedLayout, format.timestamp.fixedLayout)
         wallClock = WallClock(timeZone: options.values.timeZone)
+        // A container takes a few types: a list, an optional, a property wrapper and what they hold.
+        maximumNesting = 64 + 4 * min(max(options.maximumDepth, 0), 1 << 20)
     }
 
     /// A context that has read nothing yet.
@@ -131,8 +156,47 @@ final class DecodingContext {
         }
         document.tape.count = 0
         if !detached.isEmpty { detached.removeAll() }
-        if !convertedObjects.isEmpty { convertedObjects.removeAll() }
+        if !customNames.isEmpty { customNames.removeAll(keepingCapacity: true) }
+        if !cursors.isEmpty { cursors.removeAll(keepingCapacity: true) }
         indices.reset()
+        repetitions.reset()
+        listed = nil
+    }
+
+    /// Makes a value of a type by its own `init(from:)`.
+    ///
+    /// A type may ask for itself at the same place again and again, directly or through others. That ends here, before the
+    /// stack does, and for good: a type that tries something else after the error would try for ever.
+    @inline(__always)
+    func make<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T {
+        expectedType = type
+        if nesting >= maximumNesting { isEndless = true }
+        guard !isEndless else { throw corrupted(node, .endless(wanted: type)) }
+        nesting += 1
+        defer {
+            nesting -= 1
+            if nesting == 0 { isEndless = false }
+        }
+        let value = try T(from: ValueDecoder(context: self, node: node, mode: mode, type: type))
+        if isEndless { throw corrupted(node, .endless(wanted: type)) }
+        if listed == node { try checkNames(type, node) }
+        return value
+    }
+
+    /// A dictionary takes two names for one that differ in their form in Unicode only, and would drop one of the values.
+    private func checkNames(_ type: any Any.Type, _ object: UInt32) throws {
+        listed = nil
+        guard (type as? any DictionaryValue.Type)?.hasTextKeys == true else { return }
+        var names: Set<String> = []
+        var exact: Set<ExactName> = []
+        var index = object + 1
+        while index < document[object].link {
+            let name = document.text(document[index])
+            if names.insert(name).inserted != exact.insert(ExactName(name)).inserted {
+                throw corrupted(object, .sameName(wanted: type))
+            }
+            index = document.tape.end(of: index + 1)
+        }
     }
 
     /// The members of an object.
@@ -142,7 +206,7 @@ final class DecodingContext {
         _ mode: Mode
     ) throws -> KeyedDecodingContainer<Key> {
         guard isOnTape(object), document[object].kind == .object else { throw mismatch([String: Any].self, object) }
-        return frames.container(type, object, mode, self)
+        return frames.container(type, object, mode.members, self)
     }
 
     // MARK: Values
@@ -161,11 +225,22 @@ final class DecodingContext {
 
     func isOnTape(_ node: UInt32) -> Bool { node & DecodingContext.detachedBit == 0 }
 
+    /// Whether it is a repetition that is not there, or a list that begins with one.
+    func isGap(_ node: UInt32) -> Bool {
+        guard !isOnTape(node) else { return false }
+        switch detached(node) {
+        case .gap: return true
+        case .list(_, _, let elements): return elements.first.map(isGap) ?? false
+        case .absent, .element, .line: return false
+        }
+    }
+
     private func detachedEntry(_ node: UInt32) -> JSONTape.Entry {
         switch detached(node) {
         case .list(_, _, let elements) where !elements.isEmpty: return entry(elements[0])
         case .element(let value): return entry(value)
-        case .list, .absent: return JSONTape.Entry(offset: 0, length: 0, link: 0, kind: .null, flags: [])
+        case .line(_, _, let entry): return entry
+        case .list, .absent, .gap: return JSONTape.Entry(offset: 0, length: 0, link: 0, kind: .null, flags: [])
         }
     }
 
@@ -186,10 +261,18 @@ final class DecodingContext {
         return elements
     }
 
+    /// Whether the value is an array of objects, by its first element.
+    @inline(__always)
+    func holdsObjects(_ node: UInt32) -> Bool {
+        guard isOnTape(node) else { return false }
+        let head = document[node]
+        return head.kind == .array && head.length > 0 && document[node + 1].kind == .object
+    }
+
     /// Whether the value is an empty field.
     @inline(__always)
     func isEmptyField(_ entry: JSONTape.Entry, _ mode: Mode) -> Bool {
-        entry.kind == .string && entry.length == 0 && mode == .fields
+        entry.kind == .string && entry.length == 0 && mode.isField
     }
 
     // MARK: Paths
@@ -207,9 +290,10 @@ final class DecodingContext {
     private func path(_ node: UInt32) -> [DecodingKey] {
         if node & DecodingContext.detachedBit != 0 {
             switch detached(node) {
-            case .absent(let parent, let key): return path(parent) + [key]
+            case .absent(let parent, let key), .gap(let parent, let key): return path(parent) + [key]
             case .list(let parent, let key, _): return path(parent) + (key.map { [$0] } ?? [])
             case .element(let value): return path(value)
+            case .line(let parent, let key, _): return path(parent) + [key]
             }
         }
         var result: [DecodingKey] = []
@@ -222,15 +306,26 @@ final class DecodingContext {
         return result
     }
 
+    /// A member of a container, and its position.
+    private struct Cursor {
+        var index: UInt32
+        var position: Int
+    }
+
+    /// A type that tries what fits makes an error for one element after the other: each search goes on where the one before
+    /// it in the same container came to.
     private func step(from container: UInt32, to node: UInt32) -> (key: DecodingKey, value: UInt32)? {
         let head = document[container]
         guard head.kind == .object || head.kind == .array else { return nil }
         var index = container + 1
         var position = 0
+        if let cursor = cursors[container], cursor.index <= node { (index, position) = (cursor.index, cursor.position) }
         while index < head.link {
+            indices.work &+= 1
             let value = head.kind == .object ? index + 1 : index
             let end = document.tape.end(of: value)
             if node < end {
+                cursors[container] = Cursor(index: index, position: position)
                 let key =
                     head.kind == .object ? DecodingKey(document.text(document[index])) : DecodingKey(index: position)
                 return (key, value)
@@ -290,6 +385,8 @@ extension DecodingContext {
         static let keysWithoutTable = Rules(rawValue: 256)
         static let customKeys = Rules(rawValue: 512)
         static let recordDecoder = Rules(rawValue: 1024)
+        static let numbersAsFileMaker = Rules(rawValue: 2048)
+        static let emptyTextIsNil = Rules(rawValue: 4096)
 
         init(rawValue: UInt16) {
             self.rawValue = rawValue
@@ -298,6 +395,8 @@ extension DecodingContext {
         init(_ options: DecodingOptions) {
             self = []
             if options.numbersFromText { insert(.numbersFromText) }
+            if options.numbers == .asFileMaker { insert(.numbersAsFileMaker) }
+            if options.emptyTextIsNil { insert(.emptyTextIsNil) }
             if options.textFromNumbers { insert(.textFromNumbers) }
             if options.booleansFromNumbers { insert(.booleansFromNumbers) }
             if options.emptyIsNil { insert(.emptyIsNil) }

@@ -106,7 +106,7 @@ extension DecodingContext {
         guard isOnTape(object), document[object].kind == .object else { return nil }
         let count = Int(document[object].length)
         if case .custom = keys {
-            return .init(count: count, near: NearNames.near(name, among: customNames(object).map(\.name)))
+            return .init(count: count, near: NearNames.near(name, among: customNames(object).list.map(\.name)))
         }
         let names = sequence(state: object + 1) { index -> String? in
             guard index < self.document[object].link else { return nil }

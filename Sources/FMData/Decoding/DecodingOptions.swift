@@ -7,24 +7,30 @@
 public struct DecodingOptions: Sendable {
     /// The format of dates, the time zone and the decimal separator.
     public var values: ValueOptions
-    /// A number may come as text: FileMaker's number fields hold text, and its number is what
-    /// ``FMNumber/init(_:decimalSeparator:)`` reads out of it. On by default; off, a text is no number.
+    /// A number may come as text: FileMaker's number fields hold text. On by default; off, a text is no number.
     public var numbersFromText = true
+    /// Which texts are numbers. The default is ``Numbers/asWritten``: others, such as `"12 kg"`, are an error.
+    public var numbers = Numbers.asWritten
     /// A `String` may be declared for a number field and gets exactly its digits. On by default.
     public var textFromNumbers = true
     /// A `Bool` is what FileMaker holds for true: a number other than zero, also as text; an empty field is `false`, and
-    /// `nil` for an optional. On by default; off, only the JSON words `true` and `false` are booleans.
+    /// `nil` for an optional. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words `true` and `false` are booleans.
     public var booleansFromNumbers = true
     /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does.
     /// On by default.
     public var emptyIsNil = true
+    /// An empty field (`""`) is `nil` for an optional text too: `String?`, `FieldValue?`. Off by default: FileMaker does not tell
+    /// an empty text from none, and a `nil` that is written, as `""` it is (``EncodingOptions/nilValues``), is read as `""`
+    /// then. Needs ``emptyIsNil``.
+    public var emptyTextIsNil = false
     /// An empty field (`""`) is 0 for a number that is not optional. Off by default: it is an error then.
     public var emptyIsZero = false
     /// `Date` reads the text of a timestamp or date field in ``ValueOptions/format`` and ``ValueOptions/timeZone``. On by
     /// default; off, it decodes as with Foundation's decoder: seconds since 2001.
     public var datesFromText = true
     /// An array reads the repetitions `name(1)`, `name(2)` … of a field by the key `name`, and a single value the first
-    /// of them. Empty repetitions at the end are left out unless the elements are texts or optional. On by default.
+    /// of them. Each keeps its place: one that the layout does not show, before others, is `nil` for optional elements and an
+    /// error for others. Empty repetitions at the end are left out unless the elements are texts or optional. On by default.
     public var repetitions = true
     /// In an answer without any portal, where the layout has none or the request asked for none, a portal is an empty array.
     /// On by default; off, its key is missing. Where an answer has other portals, one that it lacks is always an error that
@@ -59,6 +65,20 @@ public struct DecodingOptions: Sendable {
         options.repetitions = false
         options.absentPortalsAreEmpty = false
         return options
+    }
+
+    /// Which texts are numbers, for ``numbersFromText``.
+    ///
+    /// It is about numbers that a record's own properties are declared as, and elements of their lists. In the `init(from:)` of
+    /// a type of yours that asks a `singleValueContainer()` for one type after the other, the kinds of JSON decide as with
+    /// `JSONDecoder`: there a text is a number only if the number is written just so, as `"36"` is and `"036"` is not.
+    /// ``FMNumber`` reads as FileMaker does, whatever this says.
+    public enum Numbers: Hashable, Sendable {
+        /// A text that is a number from end to end: `"36"`, `" -1.50"`, `".5"`, `"007"`, `"1e3"`. Anything else is an error.
+        case asWritten
+        /// What FileMaker reads out of a text by the rule of ``FMNumber/init(_:decimalSeparator:)``: 12 of `"12 kg"`, -12 of
+        /// `"B-12a"`. A text without a number is an error, and `nil` for an optional; a text without a digit is no boolean.
+        case asFileMaker
     }
 
     /// How the names in `fieldData` and in portal rows (`Name`, `Table::Name`) find their coding keys.

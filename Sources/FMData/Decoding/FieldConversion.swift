@@ -36,23 +36,51 @@ extension DecodingContext {
     private func number(_ type: Any.Type, _ node: UInt32, _ mode: Mode) throws -> NumberSource {
         let entry = entry(node)
         if entry.kind == .number { return .literal(document.content(entry)) }
-        guard mode == .fields else { throw mismatch(type, node) }
         switch entry.kind {
-        case .string where entry.length == 0:
-            guard rules.contains(.emptyIsNil) || rules.contains(.emptyIsZero) else { throw mismatch(type, node) }
+        case .string where mode == .kinds && type != FMNumber.self:
+            guard rules.contains(.numbersFromText), isText(document.content(entry), of: type) else { break }
+            return .literal(document.content(entry))
+        case .string where mode.isField && entry.length == 0:
+            guard rules.contains(.emptyIsNil) || rules.contains(.emptyIsZero) else { break }
             return .empty
-        case .string where rules.contains(.numbersFromText):
-            let text = document.content(entry)
-            if NumberText.isLiteral(text) { return .literal(text) }
-            return numberText(document.text(entry)).map(NumberSource.made) ?? .empty
-        case .true where rules.contains(.numbersFromText): return .made("1")
-        case .false where rules.contains(.numbersFromText): return .made("0")
-        case .object, .array, .key, .string, .number, .true, .false, .null: throw mismatch(type, node)
+        case .string where mode.isField && rules.contains(.numbersFromText):
+            return try numberInText(type, node, entry)
+        case .true where mode == .fields && rules.contains(.numbersFromText): return .made("1")
+        case .false where mode == .fields && rules.contains(.numbersFromText): return .made("0")
+        case .object, .array, .key, .string, .number, .true, .false, .null: break
         }
+        throw mismatch(type, node)
     }
 
-    private func numberText(_ text: String) -> String? {
-        FMNumber(text, decimalSeparator: options.values.decimalSeparator)?.literal
+    /// The number that a text is; the one that FileMaker reads out of it where that is wanted.
+    private func numberInText(_ type: any Any.Type, _ node: UInt32, _ entry: JSONTape.Entry) throws -> NumberSource {
+        let content = document.content(entry)
+        if NumberText.isLiteral(content) { return .literal(content) }
+        var text = document.text(entry)
+        let separator = options.values.decimalSeparator
+        if let literal = text.withUTF8({ NumberText.literal(of: $0, separator: separator.byte) }) {
+            return .made(literal)
+        }
+        if type == FMNumber.self || rules.contains(.numbersAsFileMaker) {
+            return FMNumber(text, decimalSeparator: separator).map { .made($0.literal) } ?? .empty
+        }
+        if text.utf8.allSatisfy({ NumberText.isSpace($0) }) { return .empty }
+        guard text.utf8.contains(where: { $0 &- UInt8(ascii: "0") < 10 }) else {
+            throw corrupted(node, .noNumber(wanted: type))
+        }
+        let hasLines = text.utf8.contains { $0 == 0x0D || $0 == 0x0A }
+        throw corrupted(node, .numberInText(wanted: type, hasLines: hasLines))
+    }
+
+    /// Whether a text is just what a number of a type is written as, so that it may have been meant for one.
+    private func isText(_ text: UnsafeBufferPointer<UInt8>, of type: any Any.Type) -> Bool {
+        guard NumberText.isCanonical(text) else { return false }
+        // The binary types have to hold its digits.
+        switch type {
+        case is Double.Type: return NumberText.holds(text, NumberText.double)
+        case is Float.Type: return NumberText.holds(text, NumberText.float)
+        default: return true
+        }
     }
 
     /// Reads a number; `nil` for an empty field.
@@ -138,7 +166,7 @@ extension DecodingContext {
     }
 
     private func noNumber(_ type: Any.Type, _ node: UInt32) -> DecodingError {
-        entry(node).length == 0 ? emptyField(type, node) : corrupted(node, .noNumber(wanted: type))
+        isEmptyField(entry(node), .fields) ? emptyField(type, node) : corrupted(node, .noNumber(wanted: type))
     }
 
     private func unfit(_ type: Any.Type, _ literal: UnsafeBufferPointer<UInt8>, _ node: UInt32) -> DecodingError {
@@ -156,8 +184,13 @@ extension DecodingContext {
         case .number where mode == .fields && rules.contains(.booleansFromNumbers):
             return NumberText.isNonZero(document.content(entry))
         case .string where mode == .fields && rules.contains(.booleansFromNumbers):
-            guard var literal = numberText(document.text(entry)) else { return false }
-            return literal.withUTF8(NumberText.isNonZero)
+            if entry.length == 0 { return false }
+            switch try numberInText(Bool.self, node, entry) {
+            case .literal(let text): return NumberText.isNonZero(text)
+            case .made(var text): return text.withUTF8(NumberText.isNonZero)
+            // FileMaker's false, but nobody who wrote "yes" meant it.
+            case .empty: throw corrupted(node, .noNumber(wanted: Bool.self))
+            }
         case .object, .array, .key, .string, .number, .null:
             throw mismatch(Bool.self, node)
         }
@@ -169,7 +202,7 @@ extension DecodingContext {
         if isForeign(node, mode) { return try decodeForeign(type, node) }
         if type == String.self { return cast(try string(node, mode)) }
         if type == FieldValue.self { return cast(try fieldValue(node)) }
-        if type == Date.self, mode == .fields, rules.contains(.datesFromText) { return cast(try date(node)) }
+        if type == Date.self, mode.isField, rules.contains(.datesFromText) { return cast(try date(node)) }
         if type == FMDate.self { return cast(try civil(FMDate.self, node, layouts.date)) }
         if type == FMTimestamp.self { return cast(try civil(FMTimestamp.self, node, layouts.timestamp)) }
         if type == FMTime.self { return cast(try civil(FMTime.self, node, layouts.time)) }
@@ -177,8 +210,7 @@ extension DecodingContext {
         if type == FMNumber.self { return cast(try fmNumber(node, mode)) }
         if type == URL.self { return cast(try url(node, mode)) }
         if type == Data.self { return cast(try data(node)) }
-        expectedType = type
-        return try T(from: ValueDecoder(context: self, node: node, mode: mode))
+        return try make(type, node, mode)
     }
 
     /// A value that is there and not `null`, for an optional.
@@ -190,11 +222,13 @@ extension DecodingContext {
             if rules.contains(.emptyIsNil), try !holdsNumber(type, node) { return nil }
             return try decode(type, node, mode)
         }
-        guard entry.length == 0, rules.contains(.emptyIsNil), !(type is any TextValue.Type), list(node) == nil else {
+        guard entry.length == 0, rules.contains(.emptyIsNil), list(node) == nil,
+            rules.contains(.emptyTextIsNil) || !(type is any TextValue.Type)
+        else {
             return try decode(type, node, mode)
         }
         // No need to try, and to make an error that nobody sees.
-        if isNeverEmpty(type) { return nil }
+        if isNeverEmpty(type) || type is any TextValue.Type { return nil }
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
     }
@@ -225,8 +259,8 @@ extension DecodingContext {
         case .number: return .number(FMNumber(validLiteral: String(decoding: document.content(entry), as: UTF8.self)))
         case .true: return .number(1)
         case .false: return .number(0)
-        case .null: return .empty
-        case .object, .array, .key: throw mismatch(FieldValue.self, node)
+        case .null where !isGap(node): return .empty
+        case .null, .object, .array, .key: throw mismatch(FieldValue.self, node)
         }
     }
 
@@ -250,7 +284,7 @@ extension DecodingContext {
             var fields = CivilFields()
             if fields.readFixed(document.content(entry), layout), let value = Value(fields) { return value }
         }
-        return try civil(type, node, forms: { [Value.pattern(of: $0)] }) { Value.read($0, $1) }
+        return try civil(type, node, forms: { [Value.pattern(of: $0)] }) { Value.read($0, $1, $2) }
     }
 
     /// - Parameters:
@@ -260,7 +294,7 @@ extension DecodingContext {
         _ type: any Any.Type,
         _ node: UInt32,
         forms: (ValueFormat) -> [CivilPattern],
-        _ read: (UnsafeBufferPointer<UInt8>, ValueFormat) -> Value?
+        _ read: (UnsafeBufferPointer<UInt8>, ValueFormat, ValueOptions.ShortYears) -> Value?
     ) throws -> Value {
         let entry = entry(node)
         guard entry.kind == .string else { throw mismatch(type, node) }
@@ -268,7 +302,7 @@ extension DecodingContext {
         // Some servers escape the slashes of dates.
         var text = document.text(entry)
         let format = options.values.format
-        guard let value = text.withUTF8({ read($0, format) }) else {
+        guard let value = text.withUTF8({ read($0, format, options.values.shortYears) }) else {
             throw corrupted(node, .otherForm(wanted: type, forms: forms(format).map(\.description)))
         }
         return value
@@ -283,8 +317,9 @@ extension DecodingContext {
             && (layouts.timestamp.map { fields.readFixed(document.content(entry), $0) } ?? false)
         let timestamp =
             try (isFixed ? FMTimestamp(fields) : nil)
-            ?? civil(Date.self, node, forms: { [$0.timestamp, $0.date] }) { text, format in
-                FMTimestamp.read(text, format) ?? FMDate.read(text, format).map(FMTimestamp.init(midnightOf:))
+            ?? civil(Date.self, node, forms: { [$0.timestamp, $0.date] }) { text, format, shortYears in
+                FMTimestamp.read(text, format, shortYears)
+                    ?? FMDate.read(text, format, shortYears).map(FMTimestamp.init(midnightOf:))
             }
         return timestamp.instant(offset: wallClock.offset(at: timestamp.secondsSinceEpoch))
     }
@@ -292,7 +327,7 @@ extension DecodingContext {
     private func url(_ node: UInt32, _ mode: Mode) throws -> URL {
         let text = try string(node, mode)
         guard !text.isEmpty, let url = URL(string: text) else {
-            if text.isEmpty, mode == .fields { throw emptyField(URL.self, node) }
+            if text.isEmpty, mode.isField { throw emptyField(URL.self, node) }
             throw corrupted(node, .unreadable(wanted: URL.self, form: "URL"))
         }
         return url

@@ -10,7 +10,7 @@ extension DecodingContext {
     ) -> UInt32? {
         if let value = member(named: name, in: object, mode, frame) { return value }
         guard mode == .fields, rules.contains(.repetitions) else { return nil }
-        return repetitions(named: name, in: object)
+        return repetitions.list(named: name, in: object, self)
     }
 
     private func member(
@@ -34,31 +34,20 @@ extension DecodingContext {
         _ frame: UnsafeMutablePointer<KeyFrame>?
     ) -> UInt32? {
         let tape = view
-        let head = tape[object]
-        // Only `String` undoes escapes, and only a walk from the first key tells which of two members of one name counts.
-        if head.flags.contains(.irregular) { return first(in: object) { document.text($0) == name } }
-        var utf8 = name
-        let key = utf8.withUTF8 { utf8 in
-            indices.key(
-                utf8,
-                in: object,
-                startingAt: frame?.pointee.searchStart ?? object + 1,
-                tape
-            )
-        }
-        if let key {
+        if let key = indices.key(name, in: object, startingAt: frame?.pointee.searchStart ?? object + 1, tape) {
             frame?.pointee.found(key, tape)
             return key + 1
         }
         // A server may spell accents decomposed where the source code has them composed.
-        guard name.utf8.contains(where: { $0 >= 0x80 }) else { return nil }
-        return first(in: object) { $0.flags.contains(.nonASCII) && document.text($0) == name }
+        guard name.mayHaveOtherForms else { return nil }
+        return first(in: object) { !$0.flags.isDisjoint(with: [.nonASCII, .escaped]) && document.text($0) == name }
     }
 
     private func first(in object: UInt32, where matches: (JSONTape.Entry) -> Bool) -> UInt32? {
         let end = document[object].link
         var index = object + 1
         while index < end {
+            indices.work &+= 1
             if matches(document[index]) { return index + 1 }
             index = document.tape.end(of: index + 1)
         }
@@ -67,24 +56,14 @@ extension DecodingContext {
 
     // MARK: Repetitions
 
-    /// `name(1)`, `name(2)` … as a list.
-    private func repetitions(named name: String, in object: UInt32) -> UInt32? {
-        var elements: [UInt32] = []
-        while let value = member(named: "\(name)(\(elements.count + 1))", in: object, .fields) {
-            elements.append(value)
-        }
-        guard !elements.isEmpty else { return nil }
-        return add(.list(parent: object, key: DecodingKey(name), elements: elements))
-    }
-
     /// The list that stands where an array is wanted: repetitions, or the one value of a repeating field of which the
     /// layout shows a single repetition. `nil` when there is no list in it.
     ///
-    /// Empty repetitions at the end are left out, unless the type that is just being made has a value for them.
-    func filledList(_ node: UInt32, _ mode: Mode) -> UInt32? {
+    /// Empty repetitions at the end are left out, unless the type that is to be made has a value for them.
+    func filledList(_ node: UInt32, _ mode: Mode, for type: any Any.Type) -> UInt32? {
         guard let elements = list(node) ?? singleRepetition(node, mode) else { return nil }
         var filled = elements[...]
-        if let list = expectedType as? any ListValue.Type, !list.keepsEmptyElements {
+        if let list = type as? any ListValue.Type, !list.keepsEmptyElements {
             while let last = filled.last, isEmptyField(entry(last), mode) { filled.removeLast() }
         }
         if filled.count == list(node)?.count { return node }
@@ -112,32 +91,49 @@ extension DecodingContext {
     // MARK: Strategies
 
     private func customMember(named name: String, in object: UInt32) -> UInt32? {
-        customNames(object).first { $0.name == name }?.value
+        let names = customNames(object)
+        if let value = names.values[ExactName(name)] { return value }
+        guard name.mayHaveOtherForms else { return nil }
+        indices.work &+= names.list.count
+        return names.list.first { $0.name == name }?.value
     }
 
     /// The members of an object under the names that the user's strategy gives them, first ones first.
-    func customNames(_ object: UInt32) -> [(name: String, value: UInt32)] {
-        if let names = convertedObjects[object] { return names }
-        guard case .custom(let convert) = options.keys else { return [] }
-        var names: [(name: String, value: UInt32)] = []
+    func customNames(_ object: UInt32) -> CustomNames {
+        if let names = customNames[object] { return names }
+        var names = CustomNames()
+        guard case .custom(let convert) = options.keys else { return names }
         let end = document[object].link
         var index = object + 1
         while index < end {
-            let name = document.text(document[index])
-            names.append((converted(name, convert), index + 1))
+            indices.work &+= 1
+            names.add(converted(document.text(document[index]), convert), index + 1)
             index = document.tape.end(of: index + 1)
         }
-        convertedObjects[object] = names
+        customNames[object] = names
         return names
     }
 
     /// The user's function is asked once for each name, not once for each record.
     private func converted(_ name: String, _ convert: (String) -> String) -> String {
-        if let converted = convertedNames[name] { return converted }
+        if let converted = convertedNames[ExactName(name)] { return converted }
         if convertedNames.count == 10_000 { convertedNames.removeAll() }
         let converted = convert(name)
-        convertedNames[name] = converted
+        convertedNames[ExactName(name)] = converted
         return converted
+    }
+}
+
+/// The members of an object under the names that a strategy of the user's gives them.
+struct CustomNames {
+    /// In the order of the text.
+    private(set) var list: [(name: String, value: UInt32)] = []
+    /// The first member of each name.
+    private(set) var values: [ExactName: UInt32] = [:]
+
+    fileprivate mutating func add(_ name: String, _ value: UInt32) {
+        list.append((name, value))
+        if values[ExactName(name)] == nil { values[ExactName(name)] = value }
     }
 }
 

@@ -279,11 +279,11 @@ extension JSONDocument {
     }
 
     private func refuseDuplicateKey(_ tape: JSONTape, _ object: UInt32) throws(JSONSyntaxError) {
-        var names: Set<String> = []
+        var names: Set<ExactName> = []
         var index = object + 1
         while index < tape.entries[Int(object)].link {
             let key = tape.entries[Int(index)]
-            guard names.insert(text(key)).inserted else {
+            guard names.insert(ExactName(text(key))).inserted else {
                 throw syntaxError(.duplicateKey, at: valueStart + Int(key.offset) - 1)
             }
             index = tape.end(of: index + 1)

@@ -115,6 +115,24 @@ enum JSONText {
         return unit
     }
 
+    // MARK: Lines
+
+    /// The bytes of the escape, or of the one byte, that stands at a position.
+    static func unitLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
+        text[position] == backslash ? escapeLength(text, at: position) ?? 1 : 1
+    }
+
+    /// The carriage return or line feed that stands at a position, if one does.
+    static func lineEnd(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt8? {
+        var byte = text[position]
+        switch unitLength(text, at: position) {
+        case 2: byte = plain(text[position + 1])
+        case 6: byte = UInt8(exactly: unit(text, at: position)) ?? 0
+        default: break
+        }
+        return byte == 0x0D || byte == 0x0A ? byte : nil
+    }
+
     // MARK: Strings
 
     /// The string that a token of the reader holds.

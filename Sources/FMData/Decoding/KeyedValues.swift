@@ -54,10 +54,10 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         guard let context, let tape else { return [] }
         let object = frame.pointee.object
-        var seen: Set<String> = []
+        var seen: Set<ExactName> = []
         if frame.pointee.mode == .fields, context.rules.contains(.customKeys) {
-            return context.customNames(object).compactMap {
-                seen.insert($0.name).inserted ? Key(stringValue: $0.name) : nil
+            return context.customNames(object).list.compactMap {
+                seen.insert(ExactName($0.name)).inserted ? Key(stringValue: $0.name) : nil
             }
         }
         var keys: [Key] = []
@@ -65,7 +65,8 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         var index = object + 1
         while index < frame.pointee.end {
             let name = tape.string(tape[index])
-            if frame.pointee.isGuessable || seen.insert(name).inserted, let key = Key(stringValue: name) {
+            if tape[index].flags.contains(.nonASCII) || tape[index].flags.contains(.escaped) { context.listed = object }
+            if frame.pointee.isGuessable || seen.insert(ExactName(name)).inserted, let key = Key(stringValue: name) {
                 keys.append(key)
             }
             index = tape.end(of: index + 1)
@@ -214,6 +215,11 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         guard let member = present(key, emptyIsNil: false) else { return nil }
+        if member.entry.length == 0, member.entry.kind == .string, frame.pointee.inside == .fields,
+            context?.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil]) == true
+        {
+            return nil
+        }
         return try string(member)
     }
 
@@ -253,8 +259,12 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let member = present(key, emptyIsNil: false) else { return nil }
-        return try withContext { try $0.decodeIfAny(type, member.node, frame.pointee.inside) }
+        guard let member = find(key) else { return nil }
+        return try withContext { context in
+            // A list whose first repetitions are missing is a list all the same.
+            if member.entry.kind == .null, !context.isGap(member.node) || !(type is any ListValue.Type) { return nil }
+            return try context.decodeIfAny(type, member.node, frame.pointee.inside)
+        }
     }
 
     // MARK: Containers

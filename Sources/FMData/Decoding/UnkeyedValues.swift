@@ -1,38 +1,40 @@
 /// The elements of an array, one after the other.
 struct UnkeyedValues: UnkeyedDecodingContainer {
-    private let decoder: ValueDecoder
+    private let context: DecodingContext
+    /// The array, or the list beside the tape.
+    private let node: UInt32
     /// The next element; in a list beside the tape its position.
     private var next: UInt32
     // Narrow, so that an existential holds the container without a box.
     private var index: UInt32 = 0
+    private let mode: DecodingContext.Mode
 
     init(_ decoder: ValueDecoder) throws {
-        let context = decoder.context
+        context = decoder.context
         if context.isOnTape(decoder.node), context.document[decoder.node].kind == .array {
-            self.decoder = decoder
-            next = decoder.node + 1
+            node = decoder.node
+            next = node + 1
         } else {
-            guard let list = context.filledList(decoder.node, decoder.mode) else {
+            guard let list = context.filledList(decoder.node, decoder.mode, for: decoder.type) else {
                 throw context.mismatch([Any].self, decoder.node)
             }
-            self.decoder = ValueDecoder(context: context, node: list, mode: decoder.mode)
+            node = list
             next = 0
         }
+        mode = decoder.elementMode
     }
 
     var currentIndex: Int { Int(index) }
-    private var context: DecodingContext { decoder.context }
-    private var mode: DecodingContext.Mode { decoder.mode }
 
-    var codingPath: [any CodingKey] { decoder.codingPath }
+    var codingPath: [any CodingKey] { context.codingPath(node) }
 
     var count: Int? {
-        context.list(decoder.node)?.count ?? Int(context.document[decoder.node].length)
+        context.list(node)?.count ?? Int(context.document[node].length)
     }
 
     var isAtEnd: Bool {
-        if let list = context.list(decoder.node) { return Int(next) >= list.count }
-        return next >= context.document[decoder.node].link
+        if let list = context.list(node) { return Int(next) >= list.count }
+        return next >= context.document[node].link
     }
 
     // MARK: Elements
@@ -43,18 +45,18 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
             let path = codingPath + [DecodingKey(index: currentIndex)]
             throw DecodingError.valueNotFound(type, DecodingError.Context(codingPath: path, cause: .exhausted))
         }
-        return context.list(decoder.node)?[Int(next)] ?? next
+        return context.list(node)?[Int(next)] ?? next
     }
 
     private mutating func advance() {
-        next = context.list(decoder.node) == nil ? context.document.tape.end(of: next) : next + 1
+        next = context.list(node) == nil ? context.document.tape.end(of: next) : next + 1
         index += 1
     }
 
     /// A value that cannot be made leaves the container where it is.
     @inline(__always)
     private mutating func take<T>(_ type: T.Type, _ make: (ValueDecoder) throws -> T) throws -> T {
-        let value = try make(ValueDecoder(context: context, node: try peek(type), mode: mode))
+        let value = try make(ValueDecoder(context: context, node: try peek(type), mode: mode, type: type))
         advance()
         return value
     }

@@ -3,14 +3,18 @@ struct ValueDecoder: Decoder {
     let context: DecodingContext
     let node: UInt32
     let mode: DecodingContext.Mode
+    /// The type that is made of the value; `Never` where a type asked for a decoder to do with it what it likes.
+    let type: any Any.Type
+
+    init(context: DecodingContext, node: UInt32, mode: DecodingContext.Mode, type: any Any.Type = Never.self) {
+        self.context = context
+        self.node = node
+        self.mode = mode
+        self.type = type
+    }
 
     var codingPath: [any CodingKey] { context.codingPath(node) }
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
-
-    /// The same value under other rules.
-    func with(_ mode: DecodingContext.Mode) -> ValueDecoder {
-        ValueDecoder(context: context, node: node, mode: mode)
-    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         try context.members(of: node, by: type, mode)
@@ -21,6 +25,13 @@ struct ValueDecoder: Decoder {
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    /// The rules for the elements of a list: a list of the standard library has all of one type and tries nothing.
+    var elementMode: DecodingContext.Mode {
+        // Rows are objects; nobody has to look further for theirs.
+        guard mode == .fields, !context.holdsObjects(node) else { return mode }
+        return type is any ListValue.Type ? .fields : .kinds
+    }
 }
 
 extension ValueDecoder: SingleValueDecodingContainer {
@@ -29,26 +40,51 @@ extension ValueDecoder: SingleValueDecodingContainer {
         if entry.kind == .null { return true }
         guard context.isEmptyField(entry, mode), context.rules.contains(.emptyIsNil) else { return false }
         // Only an optional of the standard library is meant; a type of one's own that asks is told what stands there.
-        return (context.expectedType as? any OptionalValue.Type)?.emptyTextIsNil ?? false
+        guard let type = type as? any OptionalValue.Type else { return false }
+        return type.emptyTextIsNil || context.rules.contains(.emptyTextIsNil)
     }
 
-    func decode(_ type: Bool.Type) throws -> Bool { try context.bool(node, mode) }
-    func decode(_ type: String.Type) throws -> String { try context.string(node, mode) }
-    func decode(_ type: Double.Type) throws -> Double { try context.double(node, mode) }
-    func decode(_ type: Float.Type) throws -> Float { try context.float(node, mode) }
-    func decode(_ type: Int.Type) throws -> Int { try context.integer(type, node, mode) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try context.integer(type, node, mode) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try context.integer(type, node, mode) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try context.integer(type, node, mode) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try context.integer(type, node, mode) }
-    func decode(_ type: UInt.Type) throws -> UInt { try context.integer(type, node, mode) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try context.integer(type, node, mode) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try context.integer(type, node, mode) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try context.integer(type, node, mode) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try context.integer(type, node, mode) }
+    /// The rules for a value that a type takes out of the decoder by itself. A type that stands for what it holds, as an
+    /// optional does or an enum with raw values, changes nothing; any other may be trying what fits.
+    private func mode(for wanted: any Any.Type) -> DecodingContext.Mode {
+        guard mode == .fields, type != wanted else { return mode }
+        return type is any OptionalValue.Type || type is any RawRepresentable.Type ? .fields : .kinds
+    }
+
+    func decode(_ type: Bool.Type) throws -> Bool { try context.bool(node, mode(for: type)) }
+    func decode(_ type: Float.Type) throws -> Float { try context.float(node, mode(for: type)) }
+
+    func decode(_ type: String.Type) throws -> String {
+        let entry = context.entry(node)
+        if entry.kind == .string { return context.document.text(entry) }
+        return try context.string(node, mode(for: type))
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        if let small = context.entry(node).smallDouble { return small }
+        return try context.double(node, mode(for: type))
+    }
+
+    func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    func decode(_ type: Int128.Type) throws -> Int128 { try context.integer(type, node, mode) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try context.integer(type, node, mode) }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try context.decode(type, node, mode) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        try context.decode(type, node, mode(for: type))
+    }
+
+    private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
+        if let small = context.entry(node).smallInteger, let number = Integer(exactly: small) { return number }
+        return try context.integer(type, node, mode(for: type))
+    }
 }

@@ -36,6 +36,15 @@ extension Float: NumberValue {}
 extension Decimal: NumberValue {}
 extension FMNumber: NumberValue {}
 
+/// A dictionary, for the rule that no name may be lost.
+protocol DictionaryValue {
+    static var hasTextKeys: Bool { get }
+}
+
+extension Dictionary: DictionaryValue {
+    static var hasTextKeys: Bool { Key.self == String.self }
+}
+
 /// A list that repetitions of a field or rows of a portal can fill.
 protocol ListValue {
     /// Whether empty repetitions at the end count as elements.

@@ -50,7 +50,8 @@ private enum WrittenJSON: Decodable {
         switch self {
         case .null: node.content = .literal("null")
         case .bool(let bool): node.content = .literal(bool ? "true" : "false")
-        case .value(.number(let number)): node.content = .literal(number.literal)
+        case .value(.number(let number)):
+            node.content = NumberText.isBinary(number.literal) ? .literal(number.literal) : .text(number.literal)
         case .value(.text(let text)): node.content = .text(text)
         case .array(let elements):
             node.beginArray()

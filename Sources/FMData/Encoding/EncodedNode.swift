@@ -15,7 +15,7 @@ final class EncodedNode {
     var mode: EncodingMode?
 
     /// Where each member of an object is.
-    private var places: [String: Int] = [:]
+    private var places: [ExactName: Int] = [:]
 
     /// Makes the node an object, if it is none.
     func beginObject() {
@@ -34,10 +34,10 @@ final class EncodedNode {
         let node = EncodedNode()
         guard case .object(var members) = content else { return node }
         content = .nothing
-        if let place = places[name] {
+        if let place = places[ExactName(name)] {
             members[place].value = node
         } else {
-            places[name] = members.count
+            places[ExactName(name)] = members.count
             members.append((name, node))
         }
         content = .object(members)

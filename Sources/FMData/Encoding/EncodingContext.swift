@@ -44,8 +44,14 @@ final class EncodingContext {
         )
     }
 
-    func encode(_ value: some BinaryInteger, into node: EncodedNode) {
-        node.content = .literal(String(value))
+    func encode(_ value: some BinaryInteger, into node: EncodedNode, _ mode: EncodingMode) {
+        encode(literal: String(value), into: node, mode)
+    }
+
+    /// In a record a number of more digits than a binary one holds is written as text, which FileMaker takes as well: a host
+    /// that reads JSON with JavaScript would round it.
+    private func encode(literal: String, into node: EncodedNode, _ mode: EncodingMode) {
+        node.content = mode.holdsFields && !NumberText.isBinary(literal) ? .text(literal) : .literal(literal)
     }
 
     func encode(
@@ -77,10 +83,10 @@ final class EncodingContext {
         let format = options.values.format
         switch value {
         case let text as String: encode(text, into: node, mode)
-        case let number as FMNumber: node.content = .literal(number.literal)
+        case let number as FMNumber: encode(literal: number.literal, into: node, mode)
         case let number as Decimal:
             guard number.isFinite else { throw failure("a number that is not finite", path) }
-            node.content = .literal(number.description)
+            encode(literal: number.description, into: node, mode)
         case let date as Date where mode.holdsFields: node.content = .text(try text(date, format, path))
         case let date as FMDate: node.content = .text(date.text(format))
         case let time as FMTime: node.content = .text(time.text(format))

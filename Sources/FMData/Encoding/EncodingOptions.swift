@@ -5,7 +5,7 @@ public struct EncodingOptions: Sendable {
     /// What becomes of `nil` in a record or portal row.
     public var nilValues = NilValues.empty
     /// What becomes of line breaks in texts.
-    public var lineBreaks = LineBreaks.asTheyAre
+    public var lineBreaks = LineBreaks.carriageReturns
     /// What a `Date` becomes in a record or portal row.
     public var dates = Dates.timestamps
     /// How coding keys become the names of fields.

@@ -42,7 +42,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
     }
 
     private func integer(_ value: some BinaryInteger) {
-        context.encode(value, into: node)
+        context.encode(value, into: node, mode)
     }
 }
 

@@ -62,6 +62,16 @@ extension Decimal: DataAPI.FindValue {
     public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
 }
 
+extension FMNumber: DataAPI.FindValue {
+    /// The digits of the number, never with an exponent, which FileMaker would read as digits; `nil` for a number beyond those
+    /// that FileMaker holds, which end at 10^400.
+    public var findText: String? {
+        let number = canonical
+        if number.digits.isEmpty { return "0" }
+        return (-1_000...1_000).contains(number.exponent) ? DataAPI.FindText.withoutExponent(literal) : nil
+    }
+}
+
 extension Bool: DataAPI.FindValue {
     /// 1 or 0, as FileMaker keeps truth in number fields.
     public var findText: String? { self ? "1" : "0" }

@@ -10,10 +10,16 @@ protocol CivilValue {
 
 extension CivilValue {
     /// Reads a text in a format, or in ISO 8601, which cannot be mistaken for another.
-    static func read(_ text: UnsafeBufferPointer<UInt8>, _ format: ValueFormat) -> Self? {
+    static func read(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ format: ValueFormat,
+        _ shortYears: ValueOptions.ShortYears = .refuse
+    ) -> Self? {
         let own = pattern(of: format)
         let iso = pattern(of: .iso)
-        let fields = CivilFields(reading: text, as: own) ?? (own == iso ? nil : CivilFields(reading: text, as: iso))
+        let fields =
+            CivilFields(reading: text, as: own, shortYears)
+            ?? (own == iso ? nil : CivilFields(reading: text, as: iso, .refuse))
         return fields.flatMap(Self.init)
     }
 }
@@ -38,7 +44,7 @@ extension Encoder {
 }
 
 extension Decoder {
-    private var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
+    var fileMakerFormat: ValueFormat { userInfo[.fileMakerFormat] as? ValueFormat ?? .us }
 
     var fileMakerTimeZone: TimeZone {
         if let own = self as? ValueDecoder { return own.context.options.values.timeZone }

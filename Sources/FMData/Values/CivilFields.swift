@@ -22,11 +22,6 @@ struct CivilFields {
     var time: FMTime {
         get {
             let sign = isNegative ? -1 : 1
-            // Far from the ends of the range, where every time but a strange one is, plain arithmetic does.
-            if hour < 1_000_000 {
-                let seconds = hour * 3_600 + minute * 60 + second
-                return FMTime(totalNanoseconds: sign * (seconds * 1_000_000_000 + nanosecond))
-            }
             return FMTime(
                 hours: sign * hour,
                 minutes: sign * minute,
@@ -50,14 +45,18 @@ extension CivilFields {
 
     /// Reads the whole text by the pattern; `nil` when it does not fit or a part is out of its range. Whether the day
     /// exists is for ``FMDate`` to say.
-    init?(reading text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern) {
+    init?(reading text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern, _ shortYears: ValueOptions.ShortYears) {
         self.init()
         if let layout = pattern.fixedLayout, readFixed(text, layout) { return }
-        guard let fields = CivilFields(readingLoosely: text, as: pattern) else { return nil }
+        guard let fields = CivilFields(readingLoosely: text, as: pattern, shortYears) else { return nil }
         self = fields
     }
 
-    private init?(readingLoosely text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern) {
+    private init?(
+        readingLoosely text: UnsafeBufferPointer<UInt8>,
+        as pattern: CivilPattern,
+        _ shortYears: ValueOptions.ShortYears
+    ) {
         var position = 0
         var isAfternoon: Bool?
         var isOfTwelve = false
@@ -70,7 +69,7 @@ extension CivilFields {
             if position == text.count, pattern.isOnlySecondLeft(from: index) { break }
             switch piece {
             case .year:
-                guard let number = CivilFields.number(text, &position, digits: 4) else { return nil }
+                guard let number = CivilFields.year(text, &position, shortYears) else { return nil }
                 year = number
             case .month:
                 guard let number = CivilFields.number(text, &position, digits: 2) else { return nil }
@@ -79,7 +78,7 @@ extension CivilFields {
                 guard let number = CivilFields.number(text, &position, digits: 2) else { return nil }
                 day = number
             case .hour:
-                guard let number = CivilFields.number(text, &position, digits: 7) else { return nil }
+                guard let number = CivilFields.number(text, &position, digits: 10) else { return nil }
                 hour = number
             case .hourOfTwelve:
                 guard let number = CivilFields.number(text, &position, digits: 2), (1...12).contains(number) else {
@@ -153,6 +152,21 @@ extension CivilFields {
         return position > start ? number : nil
     }
 
+    /// A year of four digits, or of two where those have a meaning.
+    private static func year(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ position: inout Int,
+        _ shortYears: ValueOptions.ShortYears
+    ) -> Int? {
+        let start = position
+        guard let number = number(text, &position, digits: 4) else { return nil }
+        switch position - start {
+        case 4: return number
+        case 2: return shortYears.year(number)
+        default: return nil
+        }
+    }
+
     /// A point or comma and digits, if they are there; digits beyond the nanosecond are dropped.
     private mutating func readFraction(_ text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Bool {
         guard position < text.count, text[position] == UInt8(ascii: ".") || text[position] == UInt8(ascii: ",") else {
@@ -196,6 +210,15 @@ extension CivilPattern {
             return false
         }
         return true
+    }
+}
+
+extension CivilPattern {
+    /// Whether a time can be written so that it can be read again.
+    func canShow(_ time: FMTime) -> Bool {
+        let hasTwelve = pieces.contains { if case .hourOfTwelve = $0 { true } else { false } }
+        if hasTwelve, time.hours >= 24 { return false }
+        return !time.isNegative || pieces.first?.isHour == true
     }
 }
 

@@ -71,7 +71,7 @@ extension FMNumber: Hashable {
         hasher.combine(canonical)
     }
 
-    private var canonical: NumberText.Canonical { withLiteral { NumberText.canonical($0) } }
+    var canonical: NumberText.Canonical { withLiteral { NumberText.canonical($0) } }
 }
 
 extension FMNumber: Comparable {

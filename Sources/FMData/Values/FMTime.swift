@@ -1,37 +1,50 @@
 /// A FileMaker time: a duration rather than a time of day, since it may exceed 24 hours and be negative.
 ///
-/// The resolution is a nanosecond; digits beyond are cut off. The range is ±2,562,047 hours.
+/// The resolution is a nanosecond; digits beyond are cut off. The range is that of an `Int` of seconds, far more than the
+/// 2,147,483,647 hours that FileMaker holds.
 ///
 /// In records it decodes and encodes as `HH:mm:ss` or as the request's format says, with a fraction where there is one.
 /// With other coders the format comes from `userInfo[.fileMakerFormat]`, US if nothing is set.
 public struct FMTime: Hashable, Sendable {
     private static let unit = 1_000_000_000
 
-    /// The whole duration in nanoseconds; negative for a negative time.
-    public let totalNanoseconds: Int
+    /// Whole seconds, and what is beyond them; neither has another sign than the other.
+    private let wholeSeconds: Int
+    private let fraction: Int
+
+    /// - Parameters:
+    ///   - seconds: any number of them.
+    ///   - nanoseconds: of any sign, less than a second.
+    private init(seconds: Int, fraction: Int) {
+        if seconds > 0, fraction < 0 {
+            (wholeSeconds, self.fraction) = (seconds - 1, fraction + FMTime.unit)
+        } else if seconds < 0, fraction > 0 {
+            (wholeSeconds, self.fraction) = (seconds + 1, fraction - FMTime.unit)
+        } else {
+            (wholeSeconds, self.fraction) = (seconds, fraction)
+        }
+    }
 
     /// A time of so many nanoseconds.
     public init(totalNanoseconds: Int) {
-        self.totalNanoseconds = totalNanoseconds
+        wholeSeconds = totalNanoseconds / FMTime.unit
+        fraction = totalNanoseconds % FMTime.unit
     }
 
     /// The sum of the parts, each of any size and sign. A sum out of range becomes the nearest end of the range.
     public init(hours: Int = 0, minutes: Int = 0, seconds: Int = 0, nanoseconds: Int = 0) {
-        let parts = [
-            (hours, 3_600 * FMTime.unit), (minutes, 60 * FMTime.unit), (seconds, FMTime.unit), (nanoseconds, 1),
-        ]
-        totalNanoseconds = parts.reduce(0) { sum, part in
+        let parts = [(hours, 3_600), (minutes, 60), (seconds, 1)]
+        let sum = parts.reduce(nanoseconds / FMTime.unit) { sum, part in
             let (product, overflow) = part.0.multipliedReportingOverflow(by: part.1)
             return FMTime.saturatingAdd(sum, overflow ? (part.0 < 0 ? .min : .max) : product)
         }
+        self.init(seconds: sum, fraction: nanoseconds % FMTime.unit)
     }
 
-    /// A duration, cut to whole nanoseconds. One out of range becomes the nearest end of the range.
+    /// A duration, cut to whole nanoseconds.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: FMTime.unit)
-        let whole = overflow ? (seconds < 0 ? Int.min : .max) : product
-        totalNanoseconds = FMTime.saturatingAdd(whole, Int(attoseconds / 1_000_000_000))
+        self.init(seconds: Int(seconds), fraction: Int(attoseconds / 1_000_000_000))
     }
 
     private static func saturatingAdd(_ left: Int, _ right: Int) -> Int {
@@ -39,11 +52,18 @@ public struct FMTime: Hashable, Sendable {
         return overflow ? (right < 0 ? .min : .max) : sum
     }
 
+    /// The whole duration in nanoseconds; negative for a negative time. Beyond ±2,562,047 hours, where an `Int` of them ends,
+    /// that end; ``duration`` is exact for all times.
+    public var totalNanoseconds: Int {
+        let (product, overflow) = wholeSeconds.multipliedReportingOverflow(by: FMTime.unit)
+        return overflow ? (isNegative ? .min : .max) : FMTime.saturatingAdd(product, fraction)
+    }
+
     /// The same length of time as a `Duration`.
-    public var duration: Duration { .nanoseconds(totalNanoseconds) }
+    public var duration: Duration { .seconds(wholeSeconds) + .nanoseconds(fraction) }
 
     /// Whether the time is less than zero.
-    public var isNegative: Bool { totalNanoseconds < 0 }
+    public var isNegative: Bool { wholeSeconds < 0 || fraction < 0 }
     /// Whole hours of the time without its sign; may exceed 23.
     public var hours: Int { Int(magnitude / 3_600) }
     /// 0 to 59.
@@ -51,15 +71,17 @@ public struct FMTime: Hashable, Sendable {
     /// 0 to 59.
     public var seconds: Int { Int(magnitude % 60) }
     /// The fraction of the second: 0 to 999,999,999.
-    public var nanoseconds: Int { Int(totalNanoseconds.magnitude % UInt(FMTime.unit)) }
+    public var nanoseconds: Int { abs(fraction) }
 
     /// Whole seconds without the sign.
-    private var magnitude: UInt { totalNanoseconds.magnitude / UInt(FMTime.unit) }
+    private var magnitude: UInt { wholeSeconds.magnitude }
 }
 
 extension FMTime: Comparable {
     /// Shorter or longer; a negative time is shorter than none.
-    public static func < (left: FMTime, right: FMTime) -> Bool { left.totalNanoseconds < right.totalNanoseconds }
+    public static func < (left: FMTime, right: FMTime) -> Bool {
+        (left.wholeSeconds, left.fraction) < (right.wholeSeconds, right.fraction)
+    }
 }
 
 extension FMTime {
@@ -70,11 +92,12 @@ extension FMTime {
         self = time
     }
 
-    /// The time as text, with a fraction when there is one.
+    /// The time as text, with a fraction when there is one. What a clock of twelve hours does not show, a negative time or one of
+    /// 24 hours and more, is written `HH:mm:ss` whatever the format, and read so.
     public func text(_ format: ValueFormat) -> String {
         var fields = CivilFields()
         fields.time = self
-        return fields.text(format.time)
+        return fields.text(format.time.canShow(self) ? format.time : ValueFormat.iso.time)
     }
 }
 

@@ -6,10 +6,13 @@
 ///     person["Phone(2)"] = "555-0100"
 ///
 /// Two are equal when they hold the same values, in whatever order. A name given twice keeps the last value.
+///
+/// Names are told apart by their bytes: a file may have two fields whose names differ in the form of an accent only. A name that
+/// is there in another form only is found, and set, by any form.
 public struct FieldData: Sendable {
     /// The names, in order.
     public private(set) var names: [String]
-    private var values: [String: FieldValue]
+    private var values: [ExactName: FieldValue]
 
     /// No fields.
     public init() {
@@ -20,20 +23,32 @@ public struct FieldData: Sendable {
     /// Fields in the order given; of a name given twice the last value.
     public init(_ fields: some Sequence<(String, FieldValue)>) {
         self.init()
-        for (name, value) in fields { self[name] = value }
+        for (name, value) in fields { set(value, ExactName(name)) }
     }
 
     /// The value of a field by its name on the wire: `name`, `table::name`, `name(2)`; `nil` when there is no such field.
     /// Setting `nil` removes the field, which then is not written at all; to clear a field set ``FieldValue/empty``.
     public subscript(name: String) -> FieldValue? {
-        get { values[name] }
+        get { values[ExactName(name)] ?? values[spelled(name)] }
         set {
+            let name = spelled(name)
             if let newValue {
-                if values.updateValue(newValue, forKey: name) == nil { names.append(name) }
+                set(newValue, name)
             } else if values.removeValue(forKey: name) != nil {
-                names.removeAll { $0 == name }
+                names.removeAll { ExactName($0) == name }
             }
         }
+    }
+
+    /// The name as it is spelled here, if in another form.
+    private func spelled(_ name: String) -> ExactName {
+        let exact = ExactName(name)
+        guard name.mayHaveOtherForms, values[exact] == nil else { return exact }
+        return ExactName(names.first { $0 == name } ?? name)
+    }
+
+    private mutating func set(_ value: FieldValue, _ name: ExactName) {
+        if values.updateValue(value, forKey: name) == nil { names.append(name.text) }
     }
 
     mutating func reserveCapacity(_ count: Int) {
@@ -55,7 +70,7 @@ extension FieldData: Sequence {
         var names = names.makeIterator()
         return AnyIterator {
             // Every name has its value: the two change together.
-            names.next().map { ($0, values[$0]!) }
+            names.next().map { ($0, values[ExactName($0)]!) }
         }
     }
 }
@@ -87,8 +102,10 @@ extension FieldData: Codable {
         let container = try decoder.container(keyedBy: Name.self)
         let keys = container.allKeys
         reserveCapacity(keys.count)
-        for key in keys where values[key.stringValue] == nil {
-            self[key.stringValue] = try container.decode(FieldValue.self, forKey: key)
+        for key in keys {
+            let name = ExactName(key.stringValue)
+            // Of a name that comes twice the first value counts.
+            if values[name] == nil { set(try container.decode(FieldValue.self, forKey: key), name) }
         }
     }
 

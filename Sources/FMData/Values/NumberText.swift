@@ -1,6 +1,6 @@
 import Foundation
 
-/// Numbers from their decimal digits, exactly. Every function but ``literal(in:separator:)`` expects a valid JSON number.
+/// Numbers from their decimal digits, exactly. Every function expects a valid JSON number, but for those that make one.
 enum NumberText {
     private static let zero = UInt8(ascii: "0")
     private static let minus = UInt8(ascii: "-")
@@ -10,7 +10,7 @@ enum NumberText {
 
     /// The JSON literal of the number in a text, by the rule of ``FMNumber/init(_:decimalSeparator:)``.
     static func literal(in text: UnsafeBufferPointer<UInt8>, separator: UInt8) -> String? {
-        if isLiteral(text) { return String(decoding: text, as: UTF8.self) }
+        if let literal = literal(of: text, separator: separator) { return literal }
         var whole: [UInt8] = []
         var fraction: [UInt8] = []
         var isNegative = false
@@ -26,19 +26,47 @@ enum NumberText {
         }
         // Without a digit only a lone sign is a number, zero; a full stop in a sentence is none.
         guard !whole.isEmpty || !fraction.isEmpty || text.count == 1 && isNegative else { return nil }
-        if let exponent = exponentLiteral(text, separator: separator) { return exponent }
         let digits = whole.drop { $0 == zero }
         if digits.isEmpty, fraction.isEmpty { return "0" }
         return (isNegative ? "-" : "") + (digits.isEmpty ? "0" : String(decoding: digits, as: UTF8.self))
             + (fraction.isEmpty ? "" : "." + String(decoding: fraction, as: UTF8.self))
     }
 
-    /// A whole text like `1,5e3` or `+2E10`: scientific notation that JSON spells a little differently.
-    private static func exponentLiteral(_ text: UnsafeBufferPointer<UInt8>, separator: UInt8) -> String? {
-        guard text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return nil }
-        var bytes = text.map { $0 == separator ? point : $0 }
-        if bytes.first == UInt8(ascii: "+") { bytes.removeFirst() }
-        return bytes.withUnsafeBufferPointer { isLiteral($0) ? String(decoding: $0, as: UTF8.self) : nil }
+    // MARK: Numbers as they are written
+
+    /// The JSON literal of a text that is a number from end to end: as JSON has it, or with zeros and a plus before it, without
+    /// digits on one side of its separator, between spaces. `nil` for any other text.
+    static func literal(of text: UnsafeBufferPointer<UInt8>, separator: UInt8) -> String? {
+        if isLiteral(text) { return String(decoding: text, as: UTF8.self) }
+        var rest = text[...]
+        while let byte = rest.first, isSpace(byte) { rest.removeFirst() }
+        while let byte = rest.last, isSpace(byte) { rest.removeLast() }
+        let isNegative = rest.first == minus
+        if isNegative || rest.first == UInt8(ascii: "+") { rest.removeFirst() }
+        let whole = rest.prefix { $0 &- zero < 10 }
+        rest = rest.dropFirst(whole.count)
+        var fraction = rest.prefix(0)
+        if rest.first == separator {
+            fraction = rest.dropFirst().prefix { $0 &- zero < 10 }
+            rest = rest.dropFirst(1 + fraction.count)
+        }
+        guard !whole.isEmpty || !fraction.isEmpty else { return nil }
+        var literal = (isNegative ? [minus] : []) + whole.drop { $0 == zero }
+        if literal.last.map({ $0 == minus }) ?? true { literal.append(zero) }
+        if !fraction.isEmpty { literal += [point] + fraction }
+        literal += rest
+        // What is left is an exponent, or no number.
+        guard literal.withUnsafeBufferPointer(isLiteral) else { return nil }
+        return String(decoding: literal, as: UTF8.self)
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    /// Whether a text is the shortest way to write its number: no zeros that say nothing, no exponent.
+    static func isCanonical(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard isLiteral(text), !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return false }
+        if text.contains(point), text.last == zero { return false }
+        return text.first != minus || isNonZero(text)
     }
 
     /// Whether the text is a JSON number.
@@ -144,6 +172,23 @@ enum NumberText {
         }
         guard let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite else { return nil }
         return number
+    }
+
+    /// Whether a binary number of 64 bits holds exactly these digits, so that they come out of it again.
+    static func isBinary(_ literal: String) -> Bool {
+        // Fifteen digits always do.
+        if literal.utf8.count <= 15, !literal.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) { return true }
+        var literal = literal
+        return literal.withUTF8 { holds($0, double) }
+    }
+
+    /// Whether the digits of a number come out again of what it is read as.
+    static func holds<Number: CustomStringConvertible>(
+        _ text: UnsafeBufferPointer<UInt8>,
+        _ read: (UnsafeBufferPointer<UInt8>) -> Number?
+    ) -> Bool {
+        guard var written = read(text)?.description else { return false }
+        return written.withUTF8(canonical) == canonical(text)
     }
 
     /// The nearest `Float`; `nil` beyond its range.

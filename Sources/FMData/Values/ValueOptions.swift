@@ -14,6 +14,9 @@ public struct ValueOptions: Hashable, Sendable {
     /// What separates whole and fraction in numbers that come as text: `.` by default, `,` for files made in such a
     /// locale. JSON numbers always use a point.
     public var decimalSeparator: DecimalSeparator
+    /// What a year of two digits means in a date that is read. The default is ``ShortYears/refuse``: FileMaker's hosts write
+    /// four digits, so that two of them were typed somewhere else.
+    public var shortYears = ShortYears.refuse
 
     /// `nil` while nobody has said anything, so that a configuration need not take the default for a wish.
     private(set) var givenFormat: ValueFormat?
@@ -35,6 +38,7 @@ public struct ValueOptions: Hashable, Sendable {
     /// The same format, whether it was given or is the default, the same zone and separator.
     public static func == (lhs: ValueOptions, rhs: ValueOptions) -> Bool {
         lhs.format == rhs.format && lhs.timeZone == rhs.timeZone && lhs.decimalSeparator == rhs.decimalSeparator
+            && lhs.shortYears == rhs.shortYears
     }
 
     /// The same for equal options.
@@ -42,6 +46,28 @@ public struct ValueOptions: Hashable, Sendable {
         hasher.combine(format)
         hasher.combine(timeZone)
         hasher.combine(decimalSeparator)
+        hasher.combine(shortYears)
+    }
+
+    /// What a year of two digits means.
+    public enum ShortYears: Hashable, Sendable {
+        /// Nothing: the date is an error.
+        case refuse
+        /// What FileMaker takes it for in the given year: one of the 30 years after it, or else of the years before. In 2026, 56
+        /// is 2056 and 57 is 1957.
+        case asFileMaker(in: Int)
+
+        /// What FileMaker takes it for today.
+        public static var asFileMaker: ShortYears {
+            .asFileMaker(in: FMTimestamp(Date(), in: .gmt)?.date.year ?? 2000)
+        }
+
+        func year(_ digits: Int) -> Int? {
+            guard case .asFileMaker(let now) = self, (1...9_900).contains(now) else { return nil }
+            let last = now + 30
+            // The last year with these digits that is not beyond it.
+            return last - ((last - digits) % 100 + 100) % 100
+        }
     }
 
     /// The sign between the whole and the fraction of a number.

@@ -57,8 +57,18 @@ import Testing
     @Test func aTextWithoutANumber() throws {
         expectNoDifference(
             try account(Int.self, #""none of your business""#),
+            "expected Int, found a text without a number in it. Hint: Declare it as String, or as FMNumber? to get nil "
+                + "for such texts."
+        )
+        expectNoDifference(
+            try account(Int.self, #""none of your business""#) { $0.numbers = .asFileMaker },
             "expected Int, found a text without a number in it. Hint: Declare it as String, or as Int? to get nil for such "
                 + "texts."
+        )
+        expectNoDifference(
+            try account(Int.self, #""12 secrets""#),
+            "expected Int, found a text that is more than a number. Hint: FMNumber reads the number in it as FileMaker does, and "
+                + "so does every type with config.decoding.numbers = .asFileMaker. Declare it as String to have it as it is."
         )
         expectNoDifference(
             try account(Double?.self, #""none of your business""#) { $0.emptyIsNil = false },
@@ -72,7 +82,7 @@ import Testing
             "expected Int8, found a number outside of -128 to 127. Hint: Declare it as Int, or as FMNumber, which holds every "
                 + "number."
         )
-        expectNoDifference(try account(Int8.self, "4711"), try account(Int8.self, #""Nr 4711""#))
+        expectNoDifference(try account(Int8.self, "4711"), try account(Int8.self, #""04711""#))
         expectNoDifference(
             try account(Int.self, "9223372036854775808"),
             "expected Int, found a number outside of -9223372036854775808 to 9223372036854775807. Hint: FMNumber holds every "

@@ -31,8 +31,8 @@ import Testing
         #expect(
             failure.description
                 == "Could not decode the answer at response.data[1].fieldData.doors (record 2, recordId 42): "
-                + "expected Int, found a text without a number in it. Hint: Declare it as String, or as Int? to get nil for "
-                + "such texts."
+                + "expected Int, found a text without a number in it. Hint: Declare it as String, or as FMNumber? to get nil "
+                + "for such texts."
         )
     }
 

@@ -159,7 +159,7 @@ import Testing
             failure.description,
             "Could not decode the answer at response.data[0].portalData.Lines[0].Lines::Price (record 1, recordId 7, "
                 + #"portal "Lines", row 1): expected Int, found a text without a number in it. Hint: Declare it as String, "#
-                + "or as Int? to get nil for such texts."
+                + "or as FMNumber? to get nil for such texts."
         )
     }
 

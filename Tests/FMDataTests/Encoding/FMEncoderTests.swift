@@ -37,7 +37,7 @@ import Testing
     @Test func recordByFileMakersRules() throws {
         #expect(
             text(try FMEncoder().encodeFields(person)) == #"{"Name":"Ada \"the\" first\r\\","Age":"","Member":1,"#
-                + #""Rate":12345678901234567890.123456789,"Born":"12/10/1815","Seen":"11/14/2023 22:13:20","#
+                + #""Rate":"12345678901234567890.123456789","Born":"12/10/1815","Seen":"11/14/2023 22:13:20","#
                 + #""Phone(1)":"555","Phone(2)":"","Home":"https://example.com/a"}"#
         )
     }
@@ -102,10 +102,13 @@ import Testing
     }
 
     @Test func lineBreaks() throws {
+        #expect(text(try FMEncoder().encodeFields(["a": "1\n2\r\n3\r4"])) == #"{"a":"1\r2\r3\r4"}"#)
+        let fields: FieldData = ["a": "1\n2"]
+        #expect(text(try FMEncoder().encodeFields(fields)) == #"{"a":"1\r2"}"#)
+        #expect(text(try FMEncoder().encode(["a": "1\n2"])) == #"{"a":"1\n2"}"#)
         var options = EncodingOptions()
-        options.lineBreaks = .carriageReturns
-        #expect(text(try FMEncoder(options: options).encodeFields(["a": "1\n2\r\n3\r4"])) == #"{"a":"1\r2\r3\r4"}"#)
-        #expect(text(try FMEncoder().encodeFields(["a": "1\n2\r\n3"])) == #"{"a":"1\n2\r\n3"}"#)
+        options.lineBreaks = .asTheyAre
+        #expect(text(try FMEncoder(options: options).encodeFields(["a": "1\n2\r\n3"])) == #"{"a":"1\n2\r\n3"}"#)
     }
 
     @Test func controlCharactersAreEscaped() throws {
@@ -126,7 +129,43 @@ import Testing
     @Test func everyDigitOfANumber() throws {
         let digits = String(repeating: "1234567890", count: 6) + ".5"
         let fields: FieldData = ["n": .number(try #require(FMNumber(digits)))]
-        #expect(text(try FMEncoder().encodeFields(fields)) == "{\"n\":\(digits)}")
+        #expect(text(try FMEncoder().encodeFields(fields)) == "{\"n\":\"\(digits)\"}")
+        #expect(text(try FMEncoder().encode(fields)) == "{\"n\":\(digits)}")
+    }
+
+    /// Digits that a binary number holds are a number, others a text: a host may read JSON with JavaScript.
+    @Test(arguments: [
+        ("9007199254740993", false), ("9007199254740992", true), ("-9007199254740993", false),
+        ("1152921504606846976", false),
+        ("123456789012345678000000", false), ("100000000000000000000000", true), ("0.1", true), ("0.1000", true),
+        ("0.30000000000000004", true), ("0.300000000000000041", false), ("1e400", false), ("1e300", true),
+        ("1e-400", false),
+    ])
+    func digitsBeyondABinaryNumber(_ digits: String, _ isNumber: Bool) throws {
+        let fields: FieldData = ["n": .number(try #require(FMNumber(digits)))]
+        #expect(
+            text(try FMEncoder().encodeFields(fields)) == (isNumber ? "{\"n\":\(digits)}" : "{\"n\":\"\(digits)\"}")
+        )
+        #expect(
+            try FMDecoder().decodeFields([String: FMNumber].self, from: FMEncoder().encodeFields(fields))["n"]
+                == FMNumber(digits)
+        )
+    }
+
+    @Test func integersAndDecimalsBeyondABinaryNumber() throws {
+        struct Big: Encodable {
+            var a = Int.max
+            var b: UInt64? = .max
+            var c = Decimal(string: "12345678901234567890.5")!
+            var d = 9_007_199_254_740_992
+            var e = [Int.min]
+        }
+        #expect(
+            text(try FMEncoder().encodeFields(Big()))
+                == #"{"a":"9223372036854775807","b":"18446744073709551615","c":"12345678901234567890.5","#
+                + #""d":9007199254740992,"e(1)":"-9223372036854775808"}"#
+        )
+        #expect(text(try FMEncoder().encode(Int.max)) == "9223372036854775807")
     }
 
     @Test func refusesWhatAFieldCannotHold() throws {

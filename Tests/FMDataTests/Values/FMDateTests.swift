@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -46,12 +47,35 @@ import Testing
         ("01/05/2024", "2024-01-05"), ("1/5/2024", "2024-01-05"), ("12/31/1999", "1999-12-31"),
         ("1/1/0001", "0001-01-01"),
         ("2024-01-05", "2024-01-05"), ("02/30/2024", nil), ("05.01.2024", nil), ("", nil), ("1/5/", nil),
-        ("1/5/2024 ", nil),
+        ("1/5/2024 ", nil), ("1/5/24", nil), ("1/5/4", nil), ("1/5/024", nil), ("24-01-05", nil),
         ("+1/5/2024", nil), ("1/5/20245", nil), ("001/5/2024", nil), ("١/٥/٢٠٢٤", nil), ("0a/05/2024", nil),
         ("01-05-2024", nil),
     ])
     func readsUS(_ text: String, _ expected: String?) {
         #expect(FMDate(text, format: .us)?.description == expected)
+    }
+
+    /// Within the 30 years to come, or else in the past.
+    @Test(arguments: [(24, 2024), (26, 2026), (56, 2056), (57, 1957), (99, 1999), (0, 2000)])
+    func yearsOfTwoDigits(_ digits: Int, _ year: Int) throws {
+        struct Row: Decodable, Equatable {
+            var day: FMDate
+            var timestamp: FMTimestamp
+            var date: Date
+        }
+        var options = DecodingOptions()
+        let text = "01/05/" + (digits < 10 ? "0" : "") + "\(digits)"
+        let json = #"{"day":"\#(text)","timestamp":"\#(text) 06:00:00","date":"\#(text)"}"#
+        let failure = try #require(throws: DecodingFailure.self) {
+            try FMDecoder(options: options).decodeFields(Row.self, from: json.utf8)
+        }
+        expectNoDifference(failure.reason, #"expected FMDate, written "MM/dd/yyyy", found another text."#)
+        options.values.shortYears = .asFileMaker(in: 2026)
+        let row = try FMDecoder(options: options).decodeFields(Row.self, from: json.utf8)
+        let day = try #require(FMDate(year: year, month: 1, day: 5))
+        expectNoDifference(row.day, day)
+        expectNoDifference(row.timestamp.date, day)
+        expectNoDifference(row.date, day.instant(in: .gmt))
     }
 
     @Test func patterns() throws {

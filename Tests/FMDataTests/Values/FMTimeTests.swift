@@ -1,3 +1,4 @@
+import CustomDump
 import Foundation
 import Testing
 
@@ -15,11 +16,33 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "6", "06:60:00", "06:00:60", "06:00:00.", "06:00:00x", "06::00", "--1:00:00", "1:-2:00", "99999999:00:00",
+        "", "6", "06:60:00", "06:00:60", "06:00:00.", "06:00:00x", "06::00", "--1:00:00", "1:-2:00",
+        "99999999999:00:00",
         "a:00:00",
     ])
     func refuses(_ text: String) {
         #expect(FMTime(text, format: .us) == nil)
+    }
+
+    /// FileMaker's hours go to 2,147,483,647.
+    @Test(arguments: [
+        "2562047:47:17", "2562048:00:00", "9999999:59:59.5", "2147483647:59:59.999999999", "-2147483647:00:00",
+    ])
+    func manyHours(_ text: String) throws {
+        let time = try #require(FMTime(text, format: .us))
+        expectNoDifference(time.description, text)
+        expectNoDifference(FMTime(time.duration), time)
+        #expect(time.isNegative == text.hasPrefix("-"))
+        #expect(time.isNegative ? time < FMTime() : time > FMTime(hours: 2_562_047))
+    }
+
+    @Test func partsOfDifferentSigns() {
+        expectNoDifference(FMTime(seconds: 1, nanoseconds: -1).description, "00:00:00.999999999")
+        expectNoDifference(FMTime(seconds: -1, nanoseconds: 1), FMTime(totalNanoseconds: -999_999_999))
+        expectNoDifference(FMTime(seconds: 2, nanoseconds: -3_500_000_000).description, "-00:00:01.5")
+        #expect(FMTime(nanoseconds: -1) < FMTime())
+        #expect(FMTime(seconds: -1, nanoseconds: -1) < FMTime(seconds: -1))
+        expectNoDifference(FMTime(hours: 3_000_000).hours, 3_000_000)
     }
 
     @Test func writes() {
@@ -49,6 +72,25 @@ import Testing
         #expect(FMTime("13:00:00 PM", format: format) == nil)
         #expect(FMTime("1:00:00 XM", format: format) == nil)
         #expect(FMTimestamp("01/05/2024 1:02:03 PM", format: format)?.time == FMTime(hours: 13, minutes: 2, seconds: 3))
+    }
+
+    /// A clock of twelve hours has no text for them: they are written as FileMaker's durations are, which every format reads.
+    @Test(arguments: [
+        (25, 0, "25:00:00"), (24, 0, "24:00:00"), (-1, -30, "-01:30:00"), (0, -1, "-00:01:00"), (23, 59, "11:59:00 PM"),
+    ])
+    func whatTwelveHoursDoNotShow(_ hours: Int, _ minutes: Int, _ text: String) throws {
+        let format = try ValueFormat(date: "MM/dd/yyyy", time: "h:mm:ss a")
+        let time = FMTime(hours: hours, minutes: minutes)
+        expectNoDifference(time.text(format), text)
+        expectNoDifference(FMTime(text, format: format), time)
+        struct One: Codable, Equatable { var v: FMTime }
+        var encoding = EncodingOptions()
+        encoding.values.format = format
+        var decoding = DecodingOptions()
+        decoding.values.format = format
+        let json = try FMEncoder(options: encoding).encodeFields(One(v: time))
+        expectNoDifference(String(decoding: json, as: UTF8.self), #"{"v":"\#(text)"}"#)
+        expectNoDifference(try FMDecoder(options: decoding).decodeFields(One.self, from: json), One(v: time))
     }
 
     @Test func sumsOutOfRangeStopAtItsEnds() {

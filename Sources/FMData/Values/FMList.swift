@@ -1,0 +1,166 @@
+/// The values of a field that holds several, one in each line: a field with check boxes, or a list of keys.
+///
+///     struct Person: Codable {
+///         var interests: FMList<String>          // "Chess\rTea"
+///         var friends: FMList<Int>               // "17\r4\r23", or the number 17
+///     }
+///
+/// Each line is read by the rules for a field of its type, so that an empty line is `nil` for an optional element and an error
+/// where it has to be a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well. A line end at
+/// the very end begins no further value, and an empty field holds none.
+///
+/// It is written as text with carriage returns between the values; `nil` is an empty line. A value that holds a line end itself,
+/// or is a list or an object, cannot be written.
+///
+/// An array is something else: the repetitions of a repeating field.
+public struct FMList<Element> {
+    /// The values, in order.
+    public var elements: [Element]
+
+    /// A list of values.
+    public init(_ elements: some Sequence<Element>) {
+        self.elements = Array(elements)
+    }
+
+    /// A list without values: an empty field.
+    public init() {
+        elements = []
+    }
+}
+
+extension FMList: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
+    /// 0.
+    public var startIndex: Int { elements.startIndex }
+    /// The number of values.
+    public var endIndex: Int { elements.endIndex }
+
+    /// The value at a position.
+    public subscript(position: Int) -> Element {
+        get { elements[position] }
+        set { elements[position] = newValue }
+    }
+
+    /// Puts other values in the place of some.
+    public mutating func replaceSubrange(_ range: Range<Int>, with values: some Collection<Element>) {
+        elements.replaceSubrange(range, with: values)
+    }
+}
+
+extension FMList: ExpressibleByArrayLiteral {
+    /// The values in the order in which they are written.
+    public init(arrayLiteral values: Element...) {
+        elements = values
+    }
+}
+
+extension FMList: Equatable where Element: Equatable {}
+extension FMList: Hashable where Element: Hashable {}
+extension FMList: Sendable where Element: Sendable {}
+
+extension FMList: CustomStringConvertible {
+    /// The same as that of the array.
+    public var description: String { elements.description }
+}
+
+extension FMList: Decodable where Element: Decodable {
+    /// Reads the lines of a text, or a number as the only one. Decoders that are not FMData's own hand over the text, and its
+    /// lines are read by the default rules, in the format of `userInfo[.fileMakerFormat]`.
+    public init(from decoder: any Decoder) throws {
+        if let own = decoder as? ValueDecoder {
+            elements = try own.context.lines(own.node, of: Element.self)
+            return
+        }
+        let text = try decoder.singleValueContainer().decode(FieldValue.self).text
+        var json: [UInt8] = []
+        JSONWriter.write(text, into: &json)
+        let values = ValueOptions(format: decoder.fileMakerFormat, timeZone: decoder.fileMakerTimeZone)
+        do {
+            self = try FMDecoder(options: DecodingOptions(values: values)).decodeFields(FMList.self, from: json)
+        } catch {
+            throw error.underlying
+        }
+    }
+}
+
+extension FMList: Encodable where Element: Encodable {
+    /// Writes the values as the lines of a text.
+    public func encode(to encoder: any Encoder) throws {
+        if let own = encoder as? ValueEncoder {
+            own.node.content = .text(try own.context.lines(elements, own.codingPath))
+            return
+        }
+        let values = ValueOptions(format: encoder.fileMakerFormat, timeZone: encoder.fileMakerTimeZone)
+        let context = EncodingContext(options: EncodingOptions(values: values), userInfo: [:])
+        var container = encoder.singleValueContainer()
+        try container.encode(try context.lines(elements, encoder.codingPath))
+    }
+}
+
+// MARK: - Lines
+
+extension DecodingContext {
+    /// The elements that the lines of a field are.
+    fileprivate func lines<Element: Decodable>(_ node: UInt32, of type: Element.Type) throws -> [Element] {
+        let entry = entry(node)
+        let lines: [UInt32]
+        switch entry.kind {
+        case .string: lines = self.lines(node, entry)
+        case .number, .true, .false: lines = [add(.element(node))]
+        case .object, .array, .key, .null: throw mismatch(FMList<Element>.self, node)
+        }
+        // As an array does it: for optional elements the rules are those of an optional.
+        return try make([Element].self, add(.list(parent: node, key: nil, elements: lines)), .fields)
+    }
+
+    /// Each line of a text as a text of its own, where it stands.
+    private func lines(_ node: UInt32, _ entry: JSONTape.Entry) -> [UInt32] {
+        let text = document.content(entry)
+        var lines: [UInt32] = []
+        var start = 0
+        var position = 0
+        while position < text.count {
+            let length = JSONText.unitLength(text, at: position)
+            guard let end = JSONText.lineEnd(text, at: position) else {
+                position += length
+                continue
+            }
+            lines.append(line(start..<position, lines.count, of: node, entry))
+            position += length
+            // A carriage return and a line feed are one end.
+            if end == 0x0D, position < text.count, JSONText.lineEnd(text, at: position) == 0x0A {
+                position += JSONText.unitLength(text, at: position)
+            }
+            start = position
+        }
+        if start < text.count { lines.append(line(start..<text.count, lines.count, of: node, entry)) }
+        return lines
+    }
+
+    private func line(_ range: Range<Int>, _ number: Int, of node: UInt32, _ entry: JSONTape.Entry) -> UInt32 {
+        var line = entry
+        line.offset += UInt32(truncatingIfNeeded: range.lowerBound)
+        line.length = UInt32(truncatingIfNeeded: range.count)
+        return add(.line(parent: node, key: DecodingKey(index: number), line))
+    }
+}
+
+extension EncodingContext {
+    /// The lines of a field that values are.
+    fileprivate func lines<Element: Encodable>(_ values: [Element], _ path: [any CodingKey]) throws -> String {
+        try values.enumerated().map { index, value in
+            let path = path + [DecodingKey(index: index)]
+            let node = EncodedNode()
+            try encode(value, into: node, .fields, path)
+            let line: String
+            switch node.content {
+            case .text(let text), .literal(let text): line = text
+            case .nothing, .object, .array: throw failure("a line of a list holds one value", path)
+            }
+            guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) else {
+                throw failure("a value in a list that has line ends itself, which would make it several", path)
+            }
+            return line
+        }
+        .joined(separator: "\r")
+    }
+}

@@ -1,0 +1,134 @@
+import CustomDump
+import Testing
+
+@testable import FMData
+
+/// The work of decoding grows as the text does, whatever the text is made of. Counted, not timed: each member that a search
+/// looks at is one.
+@Suite struct LinearityTests {
+    /// Work for each member, at most. An index takes a few steps for each, a search through all members takes half of them.
+    private static let share = 12
+
+    private func check<Value: Decodable>(
+        _ type: Value.Type,
+        _ options: DecodingOptions = DecodingOptions(),
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ json: (Int) -> String
+    ) throws {
+        for count in [500, 4_000] {
+            let context = DecodingContext(options: options)
+            var text = json(count)
+            try text.withUTF8 { try context.begin(whole: UnsafeRawBufferPointer($0), source: .text) }
+            _ = try? context.decode(type, 0, .fields)
+            let work = context.indices.work
+            #expect(work <= Self.share * count + 100, "\(count) members", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func object(_ count: Int, _ member: (Int) -> String) -> String {
+        "{" + (0..<count).map(member).joined(separator: ",") + "}"
+    }
+
+    private struct Union: Decodable {
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if (try? container.decode(Bool.self)) == nil, (try? container.decode(Double.self)) == nil {
+                _ = try container.decode(String.self)
+            }
+        }
+    }
+
+    private struct Backwards: Decodable {
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: WireKey.self)
+            for key in container.allKeys.reversed() { _ = try container.decode(Int.self, forKey: key) }
+        }
+    }
+
+    @Test func keysWithEscapes() throws {
+        try check([String: Int].self) { object($0) { #""f\u0041\#($0)":1"# } }
+        try check(FieldData.self) { object($0) { #""f\u0041\#($0)":1"# } }
+    }
+
+    @Test func keysThatComeTwice() throws {
+        try check([String: Int].self) { object($0) { "\"f\($0 / 2)\":1" } }
+        try check(FieldData.self) { object($0) { "\"f\($0 / 2)\":1" } }
+    }
+
+    @Test func keysThatAreAskedForBackwards() throws {
+        try check(Backwards.self) { object($0) { "\"f\($0)\":1" } }
+        try check(Backwards.self) { object($0) { #""f\u0041\#($0)":1"# } }
+    }
+
+    /// The reader's hash is no secret: whoever writes the keys can choose them for it.
+    @Test func keysOfEqualHashes() throws {
+        try check(Backwards.self) { count in
+            let names = Self.namesOfEqualHashes(count)
+            return object(count) { "\"\(names[$0])\":1" }
+        }
+    }
+
+    /// Names that the lowest bits of whose hashes are equal, which is what a table goes by.
+    private static func namesOfEqualHashes(_ count: Int) -> [String] {
+        var names: [String] = []
+        var number = 0
+        while names.count < count {
+            var name = "k\(number)"
+            number += 1
+            if name.withUTF8({ JSONKeys.hash(of: $0) }) & 0xFF == 7 { names.append(name) }
+        }
+        return names
+    }
+
+    @Test func keysThatAStrategyConverts() throws {
+        var options = DecodingOptions()
+        options.keys = .custom { $0 + "!" }
+        try check([String: Int].self, options) { object($0) { "\"f\($0)\":1" } }
+        try check(FieldData.self, options) { object($0) { "\"f\($0)\":1" } }
+    }
+
+    @Test func repetitions() throws {
+        struct Row: Decodable {
+            var f: [Int]
+            var g: [Int]?
+            var h: [String]?
+        }
+        try check(Row.self) { object($0) { "\"f(\($0 + 1))\":1" } }
+        try check(Row.self) { object($0) { #""f\u0028\#($0 + 1))":1"# } }
+        var options = DecodingOptions()
+        options.keys = .withoutTable
+        try check(Row.self, options) { object($0) { "\"T::f(\($0 + 1))\":1" } }
+    }
+
+    /// Each attempt that fails makes an error with its path.
+    @Test func elementsThatAreTriedOut() throws {
+        try check([Union].self) { "[" + [String](repeating: #""a""#, count: $0).joined(separator: ",") + "]" }
+        try check([String: Union].self) { object($0) { #""f\#($0)":"a""# } }
+        try check([[Union]].self) { "[" + [String](repeating: #"["a"]"#, count: $0).joined(separator: ",") + "]" }
+    }
+
+    @Test func linesOfAList() throws {
+        try check([String: FMList<Union>].self) {
+            #"{"v":""# + [String](repeating: "a", count: $0).joined(separator: #"\r"#) + #""}"#
+        }
+    }
+
+    /// What belongs to the place of a key is forgotten with its record.
+    @Test func theNextRecordHasItsOwnIndex() throws {
+        struct Last: Decodable, Equatable {
+            var z: Int
+            var p: [Int]
+        }
+        let decoder = FMDecoder()
+        func json(_ number: Int) -> String {
+            let others = (0..<(50 + number)).map { "\"f\($0)\":0" }.joined(separator: ",")
+            return "{\(others),\"p(\(1))\":\(number),\"z\":\(number)}"
+        }
+        for number in 1...3 {
+            expectNoDifference(
+                try decoder.decodeFields(Last.self, from: json(number).utf8),
+                Last(z: number, p: [number])
+            )
+        }
+    }
+}
