@@ -29,7 +29,7 @@ extension DataAPI.Database {
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        deferred(makeRequest) { request in
+        let call: AnyPublisher<Value, FMRest.APIError> = deferred(makeRequest) { request in
             let limits = self.limits.ofOneCall
             let answer = self.inSession(
                 isRepeatable: request.isSafeToRepeat,
@@ -44,6 +44,7 @@ extension DataAPI.Database {
             guard request.mayNameFields else { return answer }
             return answer.catch { error in self.namingFields(in: error, of: request, limits) }.eraseToAnyPublisher()
         }
+        return server.knowingFormats(call, for: Response.self)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.

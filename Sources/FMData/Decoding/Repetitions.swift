@@ -1,83 +1,121 @@
-import Foundation
-
-/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of the objects on the tape: looked for once in each object, when a
+/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of the object that was asked for some last: looked for once, when a
 /// key was not found otherwise.
 struct Repetitions {
     /// As many as FileMaker has.
     private static let maximumNumber = 32_000
 
-    /// The values of a field by the number of the repetition.
-    private typealias Fields = [ExactName: [Int: UInt32]]
+    /// One repetition. Its field is spelled in the text, or beside it where the text has escapes or a strategy of the user's
+    /// makes the names.
+    private struct Member {
+        var number: Int
+        var value: UInt32
+        /// The bytes of the field's name in the text.
+        var offset: UInt32 = 0
+        var length: UInt32 = 0
+        var name: String?
 
-    private var objects: [UInt32: Fields] = [:]
+        func field(_ tape: TapeView) -> String { name ?? String(decoding: bytes(tape), as: UTF8.self) }
+
+        private func bytes(_ tape: TapeView) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(start: tape.text + Int(offset), count: Int(length))
+        }
+
+        func isOf(_ field: String, _ tape: TapeView) -> Bool {
+            guard (name?.utf8.count ?? Int(length)) == field.utf8.count else { return false }
+            return name?.utf8.elementsEqual(field.utf8) ?? bytes(tape).elementsEqual(field.utf8)
+        }
+    }
+
+    private var object = JSONTape.none
+    private var members: [Member] = []
 
     mutating func reset() {
-        if !objects.isEmpty { objects.removeAll(keepingCapacity: true) }
+        object = JSONTape.none
     }
 
     /// The repetitions of a field as a list that has every value at its place, from the first repetition to the last one that
     /// is there; `nil` when there are none.
     mutating func list(named name: String, in object: UInt32, _ context: DecodingContext) -> UInt32? {
-        let fields = objects[object] ?? collect(object, context)
-        guard let values = Repetitions.values(named: name, in: fields), let last = values.keys.max() else { return nil }
-        var gap: UInt32?
-        let elements = (1...last).map { number in
-            if let value = values[number] { return value }
-            let node = gap ?? context.add(.gap(parent: object, key: DecodingKey(name)))
-            gap = node
-            return node
+        if object != self.object { collect(object, context) }
+        guard !members.isEmpty, var elements = elements(of: name, context) else { return nil }
+        if elements.contains(JSONTape.none) {
+            let gap = context.add(.gap(parent: object, key: DecodingKey(name)))
+            for index in elements.indices where elements[index] == JSONTape.none { elements[index] = gap }
         }
         return context.add(.list(parent: object, key: DecodingKey(name), elements: elements))
     }
 
-    private static func values(named name: String, in fields: Fields) -> [Int: UInt32]? {
-        guard !fields.isEmpty else { return nil }
-        if let values = fields[ExactName(name)] { return values }
-        // As with any other name.
-        return name.mayHaveOtherForms ? fields.first { $0.key.text == name }?.value : nil
+    private func elements(of name: String, _ context: DecodingContext) -> [UInt32]? {
+        let tape = context.view
+        if let elements = elements(where: { $0.isOf(name, tape) }) { return elements }
+        // As with any other name: in another form, or without its table, of which the first one counts.
+        if name.mayHaveOtherForms, let elements = elements(where: { $0.field(tape) == name }) { return elements }
+        guard context.rules.contains(.keysWithoutTable), !name.contains("::"),
+            let field = members.lazy.map({ $0.field(tape) }).first(where: { $0.hasSuffix("::" + name) })
+        else { return nil }
+        return elements { $0.isOf(field, tape) }
     }
 
-    private mutating func collect(_ object: UInt32, _ context: DecodingContext) -> Fields {
-        var fields: Fields = [:]
-        // With the names of fields that may leave out their table: the first field that ends in each.
-        var owners: [ExactName: ExactName] = [:]
-        func add(_ name: String, _ value: UInt32) {
-            guard let (field, number) = Repetitions.split(name) else { return }
-            // Of two members of one name the first one counts.
-            fields[field, default: [:]].merge([number: value]) { first, _ in first }
-            if context.rules.contains(.keysWithoutTable), let colons = field.text.range(of: "::", options: .backwards) {
-                let plain = ExactName(String(field.text[colons.upperBound...]))
-                if owners[plain] == nil { owners[plain] = field }
-            }
+    /// The values by their places; of two members of one name the first one counts.
+    private func elements(where belongs: (Member) -> Bool) -> [UInt32]? {
+        var elements: [UInt32] = []
+        for member in members where belongs(member) {
+            while elements.count < member.number { elements.append(JSONTape.none) }
+            if elements[member.number - 1] == JSONTape.none { elements[member.number - 1] = member.value }
         }
+        return elements.isEmpty ? nil : elements
+    }
+
+    private mutating func collect(_ object: UInt32, _ context: DecodingContext) {
+        self.object = object
+        members.removeAll(keepingCapacity: true)
         if context.rules.contains(.customKeys) {
             for (name, value) in context.customNames(object).list { add(name, value) }
-        } else {
-            let tape = context.view
-            var index = object + 1
-            while index < tape[object].link {
-                let key = tape[index]
-                context.indices.work &+= 1
-                if key.flags.contains(.escaped) || tape.content(key).last == UInt8(ascii: ")") {
-                    add(tape.string(key), index + 1)
-                }
-                index = tape.end(of: index + 1)
-            }
+            return
         }
-        for (plain, field) in owners where fields[plain] == nil { fields[plain] = fields[field] }
-        objects[object] = fields
-        return fields
+        let tape = context.view
+        var index = object + 1
+        while index < tape[object].link {
+            let key = tape[index]
+            context.indices.work &+= 1
+            if key.flags.contains(.escaped) {
+                add(tape.string(key), index + 1)
+            } else if let (length, number) = Repetitions.split(tape.content(key)) {
+                members.append(
+                    Member(
+                        number: number,
+                        value: index + 1,
+                        offset: key.offset,
+                        length: UInt32(truncatingIfNeeded: length)
+                    )
+                )
+            }
+            index = tape.end(of: index + 1)
+        }
     }
 
-    /// `Phone(2)` as `Phone` and 2.
-    private static func split(_ name: String) -> (field: ExactName, number: Int)? {
-        guard name.utf8.last == UInt8(ascii: ")"), let open = name.utf8.lastIndex(of: UInt8(ascii: "(")) else {
-            return nil
+    private mutating func add(_ name: String, _ value: UInt32) {
+        var text = name
+        guard let (length, number) = text.withUTF8(Repetitions.split) else { return }
+        members.append(
+            Member(number: number, value: value, name: String(decoding: name.utf8.prefix(length), as: UTF8.self))
+        )
+    }
+
+    /// `Phone(2)` as the length of `Phone` and 2.
+    private static func split(_ name: UnsafeBufferPointer<UInt8>) -> (length: Int, number: Int)? {
+        guard name.last == UInt8(ascii: ")") else { return nil }
+        var position = name.count - 2
+        var number = 0
+        var unit = 1
+        while position >= 0, name[position] &- UInt8(ascii: "0") < 10, unit <= maximumNumber {
+            number += Int(name[position] - UInt8(ascii: "0")) * unit
+            unit *= 10
+            position -= 1
         }
-        let digits = name[name.utf8.index(after: open)...].dropLast()
-        guard digits.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }), digits.utf8.first != UInt8(ascii: "0"),
-            let number = Int(digits), number <= maximumNumber
+        guard position >= 0, name[position] == UInt8(ascii: "("), (1...maximumNumber).contains(number),
+            name[position + 1] != UInt8(ascii: "0")
         else { return nil }
-        return (ExactName(String(name[..<open])), number)
+        return (position, number)
     }
 }

@@ -185,8 +185,8 @@ extension DataAPI.Layout {
 extension DataAPIRequest.Body {
     /// A user's record, by FileMaker's rules or by the encoder of the configuration.
     fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
-        let config = layout.database.server.config
-        let encoder = FMEncoder(options: config.encoding, recordEncoder: config.encoder)
+        let server = layout.database.server
+        let encoder = FMEncoder(options: server.encoding, recordEncoder: server.config.encoder)
         let body = WriteBody(
             record: record,
             modId: try record.givenModId.checked("A modId"),

@@ -9,9 +9,16 @@ extension DataAPI {
         /// The parameter's value; `nil` when it is not sent.
         let wireValue: String?
         let format: ValueFormat
+        /// Whether the format is the one that the server names.
+        var followsServer = false
 
         /// `MM/dd/yyyy`, what every server sends when nothing is asked for. The default.
         public static let us = DateFormats(wireValue: nil, format: .us)
+
+        /// As the server's product information says. It is asked for once for each server object, when a call that reads or
+        /// writes records is first subscribed to; calls that come meanwhile wait for the same answer. Where it cannot be had,
+        /// as from FileMaker 17, or names no complete date, the call fails with that error, and the next one asks again.
+        public static let server = DateFormats(wireValue: nil, format: .us, followsServer: true)
 
         /// ISO 8601, `yyyy-MM-dd`. For reading FileMaker Server 19.6.1 and later, for writing 2024 and later.
         public static let iso8601 = DateFormats(wireValue: "2", format: .iso)

@@ -5,11 +5,16 @@ import NIOCore
 protocol DataAPIResponse: Decodable {
     associatedtype Collector: AnswerCollector = WholeAnswer<Self> where Collector.Response == Self
 
+    /// Whether the call reads or writes fields, and with them dates.
+    static var isAboutRecords: Bool { get }
+
     /// Takes in the names of the scripts that the request asked for, if it tells of scripts.
     mutating func nameScripts(_ scripts: ScriptNames)
 }
 
 extension DataAPIResponse {
+    static var isAboutRecords: Bool { false }
+
     mutating func nameScripts(_ scripts: ScriptNames) {}
 }
 
@@ -137,6 +142,8 @@ struct AnswerBeginning {
 extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodable {
     typealias Collector = RecordAnswer<R, P>
 
+    static var isAboutRecords: Bool { true }
+
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
 
@@ -145,10 +152,14 @@ extension DataAPI.ScriptResponse: DataAPIResponse {
 }
 
 extension DataAPI.CreateResponse: DataAPIResponse {
+    static var isAboutRecords: Bool { true }
+
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
 
 extension DataAPI.EditRecordResponse: DataAPIResponse {
+    static var isAboutRecords: Bool { true }
+
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
 

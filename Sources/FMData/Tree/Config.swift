@@ -40,7 +40,8 @@ extension DataAPI {
         /// is 200 µs, zero is never. It makes requests that follow each other about twice as fast where answers are quicker
         /// than that, which is on this machine only; where they take longer, nobody looks.
         public var maximumBusyPoll = Duration.microseconds(200)
-        /// In which form dates and timestamps travel. The default is ``DateFormats/us``.
+        /// In which form dates and timestamps travel. The default is ``DateFormats/us``;
+        /// ``DateFormats/server`` is what the server's product information says.
         ///
         /// This is the one place: what requests ask for and what ``decoding`` and ``encoding`` expect follow it, in whatever
         /// order they are set. A ``ValueOptions/format`` that is given in one of those is taken over here, and so asked of

@@ -28,7 +28,9 @@ extension DataAPI {
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
-        let reader: AnswerReader
+        /// Reads answers as the configuration says; see ``reader``.
+        let givenReader: AnswerReader
+        let formats = ServerFormats()
         let blockedActorWatch: BlockedActorWatch
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -47,7 +49,7 @@ extension DataAPI {
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
             }
-            self.reader = AnswerReader(config: config)
+            self.givenReader = AnswerReader(config: config)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)

@@ -22,12 +22,8 @@ struct CivilFields {
     var time: FMTime {
         get {
             let sign = isNegative ? -1 : 1
-            return FMTime(
-                hours: sign * hour,
-                minutes: sign * minute,
-                seconds: sign * second,
-                nanoseconds: sign * nanosecond
-            )
+            // What was read has at most ten digits of hours.
+            return FMTime(wholeSeconds: sign * (hour * 3_600 + minute * 60 + second), fraction: sign * nanosecond)
         }
         set {
             (hour, minute, second, nanosecond) = (

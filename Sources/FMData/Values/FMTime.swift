@@ -13,15 +13,15 @@ public struct FMTime: Hashable, Sendable {
     private let fraction: Int
 
     /// - Parameters:
-    ///   - seconds: any number of them.
-    ///   - nanoseconds: of any sign, less than a second.
-    private init(seconds: Int, fraction: Int) {
-        if seconds > 0, fraction < 0 {
-            (wholeSeconds, self.fraction) = (seconds - 1, fraction + FMTime.unit)
-        } else if seconds < 0, fraction > 0 {
-            (wholeSeconds, self.fraction) = (seconds + 1, fraction - FMTime.unit)
+    ///   - wholeSeconds: any number of them.
+    ///   - fraction: nanoseconds of any sign, less than a second.
+    init(wholeSeconds: Int, fraction: Int) {
+        if wholeSeconds > 0, fraction < 0 {
+            (self.wholeSeconds, self.fraction) = (wholeSeconds - 1, fraction + FMTime.unit)
+        } else if wholeSeconds < 0, fraction > 0 {
+            (self.wholeSeconds, self.fraction) = (wholeSeconds + 1, fraction - FMTime.unit)
         } else {
-            (wholeSeconds, self.fraction) = (seconds, fraction)
+            (self.wholeSeconds, self.fraction) = (wholeSeconds, fraction)
         }
     }
 
@@ -38,13 +38,13 @@ public struct FMTime: Hashable, Sendable {
             let (product, overflow) = part.0.multipliedReportingOverflow(by: part.1)
             return FMTime.saturatingAdd(sum, overflow ? (part.0 < 0 ? .min : .max) : product)
         }
-        self.init(seconds: sum, fraction: nanoseconds % FMTime.unit)
+        self.init(wholeSeconds: sum, fraction: nanoseconds % FMTime.unit)
     }
 
     /// A duration, cut to whole nanoseconds.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        self.init(seconds: Int(seconds), fraction: Int(attoseconds / 1_000_000_000))
+        self.init(wholeSeconds: Int(seconds), fraction: Int(attoseconds / 1_000_000_000))
     }
 
     private static func saturatingAdd(_ left: Int, _ right: Int) -> Int {

@@ -71,7 +71,7 @@ import Testing
                 "Could not decode the answer at response.data[0].fieldData.Name (record 1, recordId 1): expected Int, found a "
                     + "text without a number in it."
             )
-            expectNoDifference(error.hint, "Declare it as String, or as Int? to get nil for such texts.")
+            expectNoDifference(error.hint, "Declare it as String, or as FMNumber? to get nil for such texts.")
         }
     }
 

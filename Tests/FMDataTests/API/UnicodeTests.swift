@@ -22,7 +22,8 @@ import Testing
         solution.addScript(script) { .result($0.parameter) }
         let values = (0..<8).map { _ in text(0...40, &random) }
 
-        try await Hosted.run(solution) { database, sandbox in
+        // Character by character, line feeds too.
+        try await Hosted.run(solution, client: { $0.encoding.lineBreaks = .asTheyAre }) { database, sandbox in
             let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts).map(\.name)
             expectSame(layouts, [layout])
             let scripts = try await database.getScriptNames().firstValue().flatMap(\.allScripts)

@@ -1,0 +1,84 @@
+import CustomDump
+import FMTestSupport
+import NIOCore
+import NIOHTTP1
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Dates as the server's product information says, which is asked once.
+@Suite struct ServerFormatsTests {
+    private struct Person: Codable, Equatable {
+        var born: FMDate
+    }
+
+    private static let records =
+        #"{"data":[{"fieldData":{"born":"05.01.2024"},"portalData":{},"recordId":"1","modId":"0"}]}"#
+
+    private static func reply(_ request: FaultServer.Request, date: String = "dd.MM.yyyy") -> FaultyHost.Reply {
+        if request.target.hasSuffix("productInfo") {
+            return .json(
+                #"{"productInfo":{"name":"E","dateFormat":"\#(date)","timeFormat":"HH:mm:ss","#
+                    + #""timeStampFormat":"\#(date) HH:mm:ss"}}"#
+            )
+        }
+        return request.method == .POST
+            ? .json(#"{"recordId":"1","modId":"0"}"#)
+            : .json(request.target.hasSuffix("scripts") ? #"{"scripts":[]}"# : records)
+    }
+
+    private func questions(_ host: FaultyHost) -> Int {
+        host.calls.count { $0.target.hasSuffix("productInfo") }
+    }
+
+    @Test func askedOnceForAllThatReadAndWrite() async throws {
+        try await FaultyHost.run(client: { $0.dateFormats = .server }, answer: { request, _ in Self.reply(request) }) {
+            host in
+            let layout = host.layout
+            let born = try #require(FMDate("2024-01-05"))
+            _ = try await host.database.getScriptNames().firstValue()
+            let call = layout.getRecords().returnAs(Person.self)
+            expectNoDifference(questions(host), 0, "nobody needs it")
+            let answers = try await Publishers.Sequence<[Int], FMRest.APIError>(sequence: Array(0..<8))
+                .flatMap { _ in call }.collect().firstValue()
+            expectNoDifference(answers.flatMap(\.data).map(\.fieldData), Array(repeating: Person(born: born), count: 8))
+            let streamed = try await layout.records(Person.self).firstValue()
+            expectNoDifference(streamed.fieldData, Person(born: born))
+            _ = try await layout.createRecord(Person(born: born)).firstValue()
+            expectNoDifference(questions(host), 1)
+            let written = try #require(host.calls.last { $0.method == .POST })
+            #expect(String(buffer: written.body).contains(#""born":"05.01.2024""#))
+            #expect(!host.calls.contains { $0.target.contains("dateformats") })
+        }
+    }
+
+    @Test func whatCannotBeHadIsAnErrorOfTheCall() async throws {
+        try await FaultyHost.run(
+            client: { $0.dateFormats = .server },
+            answer: { request, number in
+                number == 0
+                    ? FaultyHost.Reply(status: 500, body: "")
+                    : Self.reply(request, date: number == 1 ? "d.M" : "dd.MM.yyyy")
+            }
+        ) { host in
+            let call = host.layout.getRecords().returnAs(Person.self)
+            let first = try await #require(throws: FMRest.APIError.self) { try await call.firstValue() }
+            expectNoDifference(first.code, .notDataAPI)
+            let second = try await #require(throws: FMRest.APIError.self) { try await call.firstValue() }
+            expectNoDifference(second.code, .decoding)
+            #expect(second.reason.contains("d.M"))
+            expectNoDifference(host.logIns.count, 0)
+            let third = try await call.firstValue()
+            expectNoDifference(third.data.count, 1)
+            expectNoDifference(questions(host), 3)
+        }
+    }
+
+    @Test func nobodyAsksWhoKnows() async throws {
+        try await FaultyHost.run(answer: { request, _ in Self.reply(request) }) { host in
+            _ = try await host.layout.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(questions(host), 0)
+        }
+    }
+}
