@@ -173,8 +173,12 @@ private func checkTypes(_ body: [UInt8]) {
     _ = try? FMDecoder(options: options).decodeFields(Typed.self, from: body)
     checkUnions(body)
     if let fields = try? FMDecoder().decodeFields(FieldData.self, from: body) {
-        guard let json = try? FMEncoder().encodeFields(fields),
-            let again = try? FMDecoder().decodeFields(FieldData.self, from: json), again == fields
+        var encoding = EncodingOptions()
+        encoding.lineBreaks = .asTheyAre
+        // A number of many digits comes back as a text with the same ones.
+        guard let json = try? FMEncoder(options: encoding).encodeFields(fields),
+            let again = try? FMDecoder().decodeFields(FieldData.self, from: json), again.names == fields.names,
+            again.map(\.value.text) == fields.map(\.value.text)
         else { fatalError("fields do not survive writing and reading") }
     }
     body.withUnsafeBytes { bytes in
