@@ -20,7 +20,8 @@ public struct EncodingOptions: Sendable {
 
     /// What becomes of `nil`. The server refuses JSON's `null` (code 1708), so that is not offered.
     public enum NilValues: Hashable, Sendable {
-        /// The field is cleared: `""`.
+        /// The field is cleared: `""`. That is read back as `nil`, but for texts as `""`, unless
+        /// ``DecodingOptions/emptyTextIsNil`` is on.
         case empty
         /// The field is left out and keeps its value; in a new record it gets its auto-entered one.
         case omit
