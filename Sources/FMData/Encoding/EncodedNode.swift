@@ -3,6 +3,8 @@ final class EncodedNode {
     enum Content {
         /// Nothing was encoded.
         case nothing
+        /// A `nil` that is to leave its field, or the repetition of one, alone.
+        case omitted
         /// A number, `true`, `false` or `null`.
         case literal(String)
         case text(String)
@@ -56,16 +58,20 @@ final class EncodedNode {
 
     var isScalar: Bool {
         switch content {
-        case .literal, .text: true
+        case .literal, .text, .omitted: true
         case .nothing, .object, .array: false
         }
+    }
+
+    var isOmitted: Bool {
+        if case .omitted = content { true } else { false }
     }
 
     var count: Int {
         switch content {
         case .object(let members): members.count
         case .array(let elements): elements.count
-        case .nothing, .literal, .text: 0
+        case .nothing, .omitted, .literal, .text: 0
         }
     }
 }

@@ -66,7 +66,8 @@ final class EncodingContext {
     }
 
     func encodeNil(into node: EncodedNode, _ mode: EncodingMode) {
-        node.content = mode.holdsFields ? .text("") : .literal("null")
+        node.content =
+            if !mode.holdsFields { .literal("null") } else if options.nilValues == .omit { .omitted } else { .text("") }
     }
 
     func encode<T: Encodable>(

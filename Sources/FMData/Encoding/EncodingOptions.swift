@@ -23,7 +23,8 @@ public struct EncodingOptions: Sendable {
         /// The field is cleared: `""`. That is read back as `nil`, but for texts as `""`, unless
         /// ``DecodingOptions/emptyTextIsNil`` is on.
         case empty
-        /// The field is left out and keeps its value; in a new record it gets its auto-entered one.
+        /// The field, or the repetition of one, is left out and keeps its value; in a new record it gets its auto-entered
+        /// one.
         case omit
     }
 

@@ -14,7 +14,7 @@ enum JSONWriter {
     ) throws(EncodingFailure) {
         let mode = node.mode ?? outer
         switch node.content {
-        case .nothing:
+        case .nothing, .omitted:
             // A type that encodes nothing is an object without members.
             bytes += "{}".utf8
         case .literal(let literal):
@@ -65,7 +65,9 @@ enum JSONWriter {
             guard elements.allSatisfy(\.isScalar) else {
                 throw EncodingFailure(path: path + [name], reason: "a repetition holds one value", underlying: nil)
             }
-            return elements.enumerated().map { ("\(name)(\($0 + 1))", $1) }
+            return elements.enumerated().filter { !$1.isOmitted }.map { ("\(name)(\($0 + 1))", $1) }
+        case .omitted:
+            return []
         case .object, .nothing:
             throw EncodingFailure(path: path + [name], reason: "a field cannot hold an object", underlying: nil)
         }

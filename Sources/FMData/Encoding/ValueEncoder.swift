@@ -71,7 +71,6 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// one.
     func encodeNil(forKey key: Key) {
         if encoder.mode.holdsFields {
-            guard encoder.context.options.nilValues == .empty else { return }
             if encoder.mode != .fields, DataAPIName.isIdentity(key.stringValue) { return }
         }
         member(key).encodeNil()

@@ -96,7 +96,7 @@ extension DataAPI.Server {
         guard config.dateFormats.followsServer,
             let response = response as? any DataAPIResponse.Type, response.isAboutRecords
         else { return call }
-        return Deferred { () -> AnyPublisher<Value, FMRest.APIError> in
+        return OnDemandPublisher {
             if self.formats.known != nil { return call }
             return self.formats.publisher(of: self).flatMap { _ in call }.eraseToAnyPublisher()
         }

@@ -154,6 +154,7 @@ extension EncodingContext {
             let line: String
             switch node.content {
             case .text(let text), .literal(let text): line = text
+            case .omitted: line = ""
             case .nothing, .object, .array: throw failure("a line of a list holds one value", path)
             }
             guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) else {

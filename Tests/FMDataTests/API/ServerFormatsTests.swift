@@ -40,6 +40,12 @@ import Testing
             _ = try await host.database.getScriptNames().firstValue()
             let call = layout.getRecords().returnAs(Person.self)
             expectNoDifference(questions(host), 0, "nobody needs it")
+            let patient = TrackingSubscriber<DataAPI.RecordResponse<Person, DataAPI.EmptyPortal>, FMRest.APIError>(
+                initialDemand: .none
+            )
+            call.subscribe(patient)
+            patient.cancel()
+            expectNoDifference(questions(host), 0, "nobody has asked for a value")
             let answers = try await Publishers.Sequence<[Int], FMRest.APIError>(sequence: Array(0..<8))
                 .flatMap { _ in call }.collect().firstValue()
             expectNoDifference(answers.flatMap(\.data).map(\.fieldData), Array(repeating: Person(born: born), count: 8))

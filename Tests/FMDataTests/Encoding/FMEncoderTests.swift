@@ -52,6 +52,23 @@ import Testing
         #expect(!json.contains("Age"))
     }
 
+    @Test func aRepetitionThatIsNilIsLeftAloneOrCleared() throws {
+        struct Contact: Encodable {
+            var phones: [String?] = ["1", nil, "3"]
+            var born: FMDate?
+        }
+        expectNoDifference(
+            text(try FMEncoder().encodeFields(Contact())),
+            #"{"phones(1)":"1","phones(2)":"","phones(3)":"3","born":""}"#
+        )
+        var options = EncodingOptions()
+        options.nilValues = .omit
+        expectNoDifference(
+            text(try FMEncoder(options: options).encodeFields(Contact())),
+            #"{"phones(1)":"1","phones(3)":"3"}"#
+        )
+    }
+
     @Test func decodesWhatItEncodes() throws {
         let json = try FMEncoder().encodeFields(person)
         expectNoDifference(try FMDecoder().decodeFields(Person.self, from: json), person)
