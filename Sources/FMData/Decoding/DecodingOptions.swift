@@ -14,14 +14,15 @@ public struct DecodingOptions: Sendable {
     /// A `String` may be declared for a number field and gets exactly its digits. On by default.
     public var textFromNumbers = true
     /// A `Bool` is what FileMaker holds for true: a number other than zero, also as text; an empty field is `false`, and
-    /// `nil` for an optional. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words `true` and `false` are booleans.
+    /// `nil` for an optional. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words
+    /// `true` and `false` are booleans.
     public var booleansFromNumbers = true
     /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does.
     /// On by default.
     public var emptyIsNil = true
-    /// An empty field (`""`) is `nil` for an optional text too: `String?`, `FieldValue?`. Off by default: FileMaker does not tell
-    /// an empty text from none, and a `nil` that is written, as `""` it is (``EncodingOptions/nilValues``), is read as `""`
-    /// then. Needs ``emptyIsNil``.
+    /// An empty field (`""`) is `nil` for an optional text too: `String?`, `FieldValue?`. Off by default: FileMaker does
+    /// not tell an empty text from none, and a `nil` that is written, as `""` it is (``EncodingOptions/nilValues``), is
+    /// read as `""` then. Needs ``emptyIsNil``.
     public var emptyTextIsNil = false
     /// An empty field (`""`) is 0 for a number that is not optional. Off by default: it is an error then.
     public var emptyIsZero = false

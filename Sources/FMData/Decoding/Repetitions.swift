@@ -1,5 +1,5 @@
-/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of the object that was asked for some last: looked for once, when a
-/// key was not found otherwise.
+/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of the object that was asked for some last: looked for
+/// once, when a key was not found otherwise.
 struct Repetitions {
     /// As many as FileMaker has.
     private static let maximumNumber = 32_000

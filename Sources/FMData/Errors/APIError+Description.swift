@@ -19,7 +19,8 @@ extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 extension FMRest.APIError: CustomReflectable {
-    /// Long texts are cut as in ``description``. Of the error below only the type: the text of an error of somebody else's, and its mirror, may hold a value.
+    /// Long texts are cut as in ``description``. Of the error below only the type: the text of an error of somebody else's,
+    /// and its mirror, may hold a value.
     public var customMirror: Mirror {
         let children: [(String, Any?)] = [
             ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason.shortened),

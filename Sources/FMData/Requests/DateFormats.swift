@@ -16,8 +16,9 @@ extension DataAPI {
         public static let us = DateFormats(wireValue: nil, format: .us)
 
         /// As the server's product information says. It is asked for once for each server object, when a call that reads or
-        /// writes records is first asked for its value, within ``DataAPI/Config/timeouts``; calls that come meanwhile wait for the same answer. Where it cannot be had,
-        /// as from FileMaker 17, or names no complete date, the call fails with that error, and the next one asks again.
+        /// writes records is first asked for its value, within ``DataAPI/Config/timeouts``; calls that come meanwhile wait
+        /// for the same answer. Where it cannot be had, as from FileMaker 17, or names no complete date, the call fails
+        /// with that error, and the next one asks again.
         public static let server = DateFormats(wireValue: nil, format: .us, followsServer: true)
 
         /// ISO 8601, `yyyy-MM-dd`. For reading FileMaker Server 19.6.1 and later, for writing 2024 and later.

@@ -187,9 +187,9 @@ extension DataAPI {
         /// Without a byte in either direction while one is expected. The default is 60 s. It does not run while the
         /// subscriber of a stream asks for nothing.
         public var idle: Duration? = .seconds(60)
-        /// How many bytes of an answer have to come in each second, on average from its beginning, while its subscriber asks
-        /// for them. Begins to count after twice the time of ``idle``, and not at all without it. The default is 1,000; `nil` is no
-        /// limit.
+        /// How many bytes of an answer have to come in each second, on average from its beginning, while its subscriber
+        /// asks for them. Begins to count after twice the time of ``idle``, and not at all without it. The default is
+        /// 1,000; `nil` is no limit.
         ///
         /// With it every call ends, also on a server that sends a byte every now and then: an answer of n bytes is there
         /// n / 1,000 + 120 seconds after its head, or the call fails. A download or a stream may take any time as
@@ -197,8 +197,9 @@ extension DataAPI {
         public var minimumRate: Int? = 1000
         /// For the whole call, from the first demand to its completion: waiting for a session and its login, waiting for a
         /// connection, sending, the answer, and everything once more where a token had to be renewed or a call takes
-        /// several requests. The default is `nil`: each of these has a limit of its own, so that no call hangs on a
-        /// silent server or one that drips (``minimumRate``), and a limit for the whole would have to be longer than the longest script or upload.
+        /// several requests. The default is `nil`: each of these has a limit of its own, so that no call hangs on a silent
+        /// server or one that drips (``minimumRate``), and a limit for the whole would have to be longer than the longest
+        /// script or upload.
         ///
         /// In a stream (`records`, the content of a container) the time does not count in which the subscriber asks for
         /// nothing: it is the server that is given so much time, not the subscriber. A login is shared with others who

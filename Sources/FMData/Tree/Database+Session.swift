@@ -4,9 +4,9 @@ extension DataAPI.Database {
     /// Logs in now, and with these credentials from now on.
     ///
     /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
-    /// subscription is one login. Cancelled, it is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session
-    /// is logged out. There is no need to call it: the first request that needs
-    /// a session logs in with the credentials given to `addDatabase`.
+    /// subscription is one login. Cancelled, it is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its
+    /// session is logged out. There is no need to call it: the first request that needs a session logs in with the
+    /// credentials given to `addDatabase`.
     ///
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of kind
     /// `token` are taken as they are, without a request.

@@ -5,12 +5,12 @@
 ///         var friends: FMList<Int>               // "17\r4\r23", or the number 17
 ///     }
 ///
-/// Each line is read by the rules for a field of its type, so that an empty line is `nil` for an optional element and an error
-/// where it has to be a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well. A line end at
-/// the very end begins no further value, and an empty field holds none.
+/// Each line is read by the rules for a field of its type, so that an empty line is `nil` for an optional element and an
+/// error where it has to be a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well.
+/// A line end at the very end begins no further value, and an empty field holds none.
 ///
-/// It is written as text with carriage returns between the values; `nil` is an empty line. A value that holds a line end itself,
-/// or is a list or an object, cannot be written.
+/// It is written as text with carriage returns between the values; `nil` is an empty line. A value that holds a line end
+/// itself, or is a list or an object, cannot be written.
 ///
 /// An array is something else: the repetitions of a repeating field.
 public struct FMList<Element> {

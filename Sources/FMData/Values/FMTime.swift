@@ -92,8 +92,8 @@ extension FMTime {
         self = time
     }
 
-    /// The time as text, with a fraction when there is one. What a clock of twelve hours does not show, a negative time or one of
-    /// 24 hours and more, is written `HH:mm:ss` whatever the format, and read so.
+    /// The time as text, with a fraction when there is one. What a clock of twelve hours does not show, a negative time or
+    /// one of 24 hours and more, is written `HH:mm:ss` whatever the format, and read so.
     public func text(_ format: ValueFormat) -> String {
         var fields = CivilFields()
         fields.time = self

@@ -53,8 +53,8 @@ public struct ValueOptions: Hashable, Sendable {
     public enum ShortYears: Hashable, Sendable {
         /// Nothing: the date is an error.
         case refuse
-        /// What FileMaker takes it for in the given year: one of the 30 years after it, or else of the years before. In 2026, 56
-        /// is 2056 and 57 is 1957.
+        /// What FileMaker takes it for in the given year: one of the 30 years after it, or else of the years before. In
+        /// 2026, 56 is 2056 and 57 is 1957.
         case asFileMaker(in: Int)
 
         /// What FileMaker takes it for today.

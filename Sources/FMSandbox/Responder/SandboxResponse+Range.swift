@@ -1,7 +1,7 @@
 extension SandboxResponse {
-    /// The part of a content that a request asks for, as web servers hand it out
-    /// ([RFC 9110 §14](https://www.rfc-editor.org/rfc/rfc9110#section-14)): one range of its bytes, if what the client has so far
-    /// is of this version.
+    /// The part of a content that a request asks for, as web servers hand it out ([RFC 9110
+    /// §14](https://www.rfc-editor.org/rfc/rfc9110#section-14)): one range of its bytes, if what the client has so far is
+    /// of this version.
     ///
     /// - Parameter version: Names the content; no other has the same name.
     func part(for request: SandboxRequest, version: String) -> SandboxResponse {
