@@ -47,6 +47,20 @@ struct SandboxCommand: AsyncParsableCommand {
     )
     var findPastEnd: Sandbox.FindPastEnd?
 
+    @Option(
+        help: """
+            What calls answer that need a data source whose file lacks the session's account: empty, 212 or 802 (what the \
+            solution says, or empty).
+            """,
+        transform: { text in
+            guard let answer = Sandbox.DataSourceWithoutAccount(rawValue: text) else {
+                throw ValidationError("expected empty, 212 or 802")
+            }
+            return answer
+        }
+    )
+    var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
+
     @Flag(help: "Take the names of layouts, fields, portals, scripts and value lists in any case.")
     var ignoreNameCase = false
 
@@ -187,6 +201,7 @@ struct SandboxCommand: AsyncParsableCommand {
         if latency > 0 { configuration.latency = .milliseconds(latency) }
         configuration.serverVersion = serverVersion.flatMap(Sandbox.ServerVersion.init)
         configuration.findPastEnd = findPastEnd
+        configuration.dataSourceWithoutAccount = dataSourceWithoutAccount
         if ignoreNameCase { configuration.ignoresNameCase = true }
         if openContainers { configuration.containerStreaming = .open }
         if verbose { configuration.logger = Sandbox.standardErrorLogger }

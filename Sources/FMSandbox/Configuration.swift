@@ -6,7 +6,7 @@ extension Sandbox {
     ///
     /// Source: the Claris FileMaker Data API Guides of the releases, and responses recorded from them.
     public enum ServerVersion: Int, Codable, Sendable, Comparable, CaseIterable {
-        /// 2018: no `dataInfo`, no `productInfo`, no lists, no run-script and no duplicate.
+        /// 2018: no `dataInfo`, no `productInfo`, no lists and no run-script.
         case v17 = 17
         /// 2019: everything but `validateSession` and `dateformats`; JSON bodies with a charset are refused.
         case v18 = 18
@@ -30,12 +30,25 @@ extension Sandbox {
         case emptyPage = "empty"
     }
 
+    /// What happens on a layout that shows fields of another file (a data source) for which the login brought no credentials,
+    /// when that file has no account like the session's. A client's tests passed on a host whose two files had different
+    /// accounts; what it showed of the second one is not known.
+    public enum DataSourceWithoutAccount: String, Codable, Sendable, CaseIterable {
+        /// The call succeeds: fields of that file are empty, portals on it have no rows, and writing to it is error 200.
+        case emptyValues = "empty"
+        /// Error 212, as for credentials that are wrong.
+        case invalidAccount = "212"
+        /// Error 802: the file cannot be opened.
+        case fileNotOpened = "802"
+    }
+
     /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such preference:
     /// with them every download is ``open``.
     public enum ContainerStreaming: Int, Sendable {
         /// A download needs the session's bearer token (preference 1, the default of a server since 19.3.2).
         case authenticated = 1
-        /// A download needs no token, only the URL and the cookie that comes with it (preference 2).
+        /// A download needs no token, only the URL and the cookie that comes with it (preference 2). The URL outlives a
+        /// logout: it is good for as long as a session lives without requests, and not beyond a restart.
         case open = 2
     }
 
@@ -102,6 +115,9 @@ extension Sandbox {
         /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. nil, the default,
         /// leaves it to the solutions; where they do not say, it does not.
         public var newPortalRecordInfoOnCreate: Bool?
+        /// What calls answer that need a data source whose file lacks the session's account. nil, the default, leaves it to the
+        /// solutions, and to ``DataSourceWithoutAccount/emptyValues`` where they do not say.
+        public var dataSourceWithoutAccount: DataSourceWithoutAccount?
         /// The clock. The default is the machine's.
         public var clock: any SandboxClock
         /// The time zone of the host's wall clock. The default is UTC.
@@ -128,6 +144,7 @@ extension Sandbox {
             findPastEnd: FindPastEnd? = nil,
             ignoresNameCase: Bool? = nil,
             newPortalRecordInfoOnCreate: Bool? = nil,
+            dataSourceWithoutAccount: DataSourceWithoutAccount? = nil,
             clock: any SandboxClock = SystemClock(),
             timeZone: TimeZone = .gmt,
             logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -149,6 +166,7 @@ extension Sandbox {
             self.findPastEnd = findPastEnd
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
+            self.dataSourceWithoutAccount = dataSourceWithoutAccount
             self.clock = clock
             self.timeZone = timeZone
             self.logger = logger

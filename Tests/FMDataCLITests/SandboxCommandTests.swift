@@ -17,6 +17,7 @@ import Testing
         #expect(configuration.loginThrottling == nil)
         #expect(configuration.serverVersion == nil)
         #expect(configuration.findPastEnd == nil)
+        #expect(configuration.dataSourceWithoutAccount == nil)
         #expect(configuration.ignoresNameCase == nil)
         #expect(configuration.containerStreaming == .authenticated)
         #expect(try command().solutions().map(\.name) == ["World"])
@@ -37,6 +38,8 @@ import Testing
             "18",
             "--find-past-end",
             "empty",
+            "--data-source-without-account",
+            "802",
             "--ignore-name-case",
             "--open-containers"
         )
@@ -48,6 +51,7 @@ import Testing
         #expect(configuration.latency == .milliseconds(250))
         #expect(configuration.serverVersion == .v18)
         #expect(configuration.findPastEnd == .emptyPage)
+        #expect(configuration.dataSourceWithoutAccount == .fileNotOpened)
         #expect(configuration.ignoresNameCase == true)
         #expect(configuration.containerStreaming == .open)
     }
@@ -64,7 +68,8 @@ import Testing
 
     @Test(arguments: [
         ["--port", "70000"], ["--max-sessions", "-1"], ["--login-attempts", "-1"], ["--latency", "-1"],
-        ["--server-version", "20"], ["--find-past-end", "102"], ["--fault", "nonsense"], ["--password", "x"],
+        ["--server-version", "20"], ["--find-past-end", "102"], ["--data-source-without-account", "213"],
+        ["--fault", "nonsense"], ["--password", "x"],
     ])
     func nonsenseIsRefused(_ arguments: [String]) {
         #expect(throws: (any Error).self) { try SandboxCommand.parse(arguments) }

@@ -140,7 +140,6 @@ import Testing
                 "layouts/submission_api/script/x",
             ]
             for path in missing { #expect(try await bench.get(path).status == 404) }
-            #expect(try await bench.post("layouts/submission_api/records/5").status == 405)
             #expect(try await bench.get("layouts/submission_api/metadata").status == 200)
         }
     }

@@ -42,14 +42,9 @@ extension Responder {
 
     /// `GET /Streaming_SSL/MainDB/{key}`: the first request is sent on with a cookie, the second one with it is served.
     func downloadContainer(_ call: Call) throws -> Answer {
-        guard let ticket = engine.withState({ $0.tickets[call.route.containerKey] }),
-            engine.session(ticket.token) != nil
+        guard let ticket = engine.ticket(call.route.containerKey),
+            engine.containersAreOpen || call.request.bearerToken == ticket.token
         else {
-            return Self.refusal
-        }
-        // The preference came with version 19.
-        let needsToken = engine.version >= .v19 && engine.configuration.containerStreaming == .authenticated
-        if needsToken, call.request.bearerToken != ticket.token {
             return Self.refusal
         }
         let expected = Scrambler.hex(40, seed: call.route.containerKey, number: 0, uppercase: true)

@@ -28,14 +28,18 @@ struct Context: Sendable {
         guard let layout = database.layouts[name] else { throw FileMakerError(105) }
         guard !privileges.hiddenLayouts.contains(layout.name) else { throw FileMakerError(9) }
         guard !layout.needsMissingFile else { throw FileMakerError(100) }
-        for index in layout.foreignDatabases { try open(index) }
+        for index in layout.foreignDatabases { try open(index, isOwner: index == model.tables[layout.table].database) }
         return layout
     }
 
     /// Opens the file of a data source with what the login said about it, else with the session's own account. This is
     /// where wrong credentials for a data source come to light, and not before.
-    private func open(_ index: Int) throws {
-        if session.state.withLockedValue({ $0.openedDatabases[index] }) != nil { return }
+    ///
+    /// - Parameter isOwner: Whether the records of the layout are in that file, so that nothing is left without it.
+    private func open(_ index: Int, isOwner: Bool) throws {
+        let isClosed = session.state.withLockedValue { $0.closedDatabases.contains(index) }
+        guard !isOwner || !isClosed else { throw FileMakerError(212, status: 500) }
+        if isClosed || session.state.withLockedValue({ $0.openedDatabases[index] }) != nil { return }
         let database = model.databases[index]
         let login = session.dataSources.last { $0.database.lowercased() == database.name.lowercased() }
         let account =
@@ -48,10 +52,21 @@ struct Context: Sendable {
             case nil:
                 database.account(session.account.kind, name: session.account.name, password: session.account.password)
             }
-        guard let account, account.isActive, let privileges = database.privilegeSets[account.privilegeSet],
+        if let account, account.isActive, let privileges = database.privilegeSets[account.privilegeSet],
             privileges.allowsDataAPI
-        else { throw FileMakerError(212, status: 500) }
-        session.state.withLockedValue { $0.openedDatabases[index] = privileges }
+        {
+            session.state.withLockedValue { $0.openedDatabases[index] = privileges }
+            return
+        }
+        switch engine.traits.dataSourceWithoutAccount {
+        case .emptyValues where login == nil && !isOwner:
+            session.state.withLockedValue { state in
+                state.closedDatabases.insert(index)
+                state.openedDatabases[index] = .noAccess
+            }
+        case .fileNotOpened where login == nil: throw FileMakerError(802)
+        case .emptyValues, .invalidAccount, .fileNotOpened: throw FileMakerError(212, status: 500)
+        }
     }
 
     /// The found set that the session has in a table: what the last find or script left there, otherwise all records.

@@ -78,7 +78,11 @@ struct Read {
         if let offset = page.offset, offset > found.count { try page.checkPastEnd() }
         let records = found.dropFirst((page.offset ?? 1) - 1).prefix(page.limit ?? 100)
         let names = shown.name == (responseLayout ?? layout).name ? portals : nil
-        let tickets = TicketBook(session: context.session, origin: context.call.request.origin)
+        let tickets = TicketBook(
+            session: context.session,
+            origin: context.call.request.origin,
+            now: context.engine.clock.now
+        )
         let renderer = RecordRenderer(
             context,
             reader: reader,
@@ -114,11 +118,13 @@ struct Read {
 private final class TicketBook {
     private let session: Session
     private let origin: String
+    private let now: Date
     private var tickets: [String: ContainerTicket] = [:]
 
-    init(session: Session, origin: String) {
+    init(session: Session, origin: String, now: Date) {
         self.session = session
         self.origin = origin
+        self.now = now
     }
 
     /// A URL bound to the session and to this state of the record.
@@ -129,7 +135,7 @@ private final class TicketBook {
             number: content.bytes.reduce(17) { ($0 &* 31) &+ Int($1) },
             uppercase: true
         )
-        tickets[key] = ContainerTicket(token: session.token, content: content)
+        tickets[key] = ContainerTicket(token: session.token, content: content, handedOut: now)
         let suffix = ContainerContent.streamedExtension(of: content.filename).map { ".\($0)" } ?? ""
         return "\(origin)/Streaming_SSL/MainDB/\(key)\(suffix)?RCType=EmbeddedRCFileProcessor"
     }

@@ -131,13 +131,41 @@ final class Engine: Sendable {
 
     private func end(_ token: String, _ state: inout State) {
         state.sessions[token] = nil
-        state.tickets = state.tickets.filter { $0.value.token != token }
+        dropTickets(&state)
+    }
+
+    /// Whether containers are downloaded without a token. The preference that asks for one came with version 19.
+    var containersAreOpen: Bool { version < .v19 || configuration.containerStreaming == .open }
+
+    /// Drops the container addresses that are good no more.
+    private func dropTickets(_ state: inout State) {
+        guard !state.tickets.isEmpty else { return }
+        let (now, lifetime) = (clock.now, configuration.sessionLifetime.seconds)
+        let sessions = state.sessions
+        state.tickets = state.tickets.filter { _, ticket in
+            sessions[ticket.token] != nil
+                || (containersAreOpen && now.timeIntervalSince(ticket.handedOut) <= lifetime)
+        }
+    }
+
+    /// The container value behind an address; nil when it is good no more.
+    func ticket(_ key: String) -> ContainerTicket? {
+        let now = clock.now
+        return state.withLockedValue { state in
+            expire(&state, now: now)
+            dropTickets(&state)
+            guard let ticket = state.tickets[key] else { return nil }
+            state.sessions[ticket.token]?.state.withLockedValue { $0.lastUsed = now }
+            return ticket
+        }
     }
 
     func closeAllSessions(isRestart: Bool = false) {
         state.withLockedValue { state in
-            if isRestart { state.era += 1 }
             state.sessions = [:]
+            dropTickets(&state)
+            guard isRestart else { return }
+            state.era += 1
             state.tickets = [:]
         }
     }
@@ -158,11 +186,14 @@ final class Engine: Sendable {
     }
 
     func viewpoint(of session: Session) -> Viewpoint {
-        Viewpoint(
-            account: session.account.name,
-            globals: session.state.withLockedValue { $0.globals },
-            now: now
-        )
+        session.state.withLockedValue { state in
+            Viewpoint(
+                account: session.account.name,
+                globals: state.globals,
+                closedDatabases: state.closedDatabases,
+                now: now
+            )
+        }
     }
 
     // MARK: Inspection
@@ -201,10 +232,12 @@ final class Engine: Sendable {
     }
 }
 
-/// A container value that a client may download: made when its URL is handed out, gone with the session.
+/// A container value that a client may download: made when its URL is handed out, and gone with the session, or where
+/// downloads are open when its time has run out.
 struct ContainerTicket: Sendable {
     var token: String
     var content: ContainerContent
+    var handedOut: Date
 }
 
 /// Makes texts that look drawn at random and are the same in every run.

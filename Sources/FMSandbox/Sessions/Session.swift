@@ -25,6 +25,8 @@ final class Session: Sendable {
         var foundSets: [Int: [Int]] = [:]
         /// Data-source files this session has opened, and what it may do in them.
         var openedDatabases: [Int: Solution.PrivilegeSet] = [:]
+        /// Data-source files that lack its account: nothing is to be seen of them.
+        var closedDatabases: Set<Int> = []
     }
 
     /// Sessions are counted in the order of their logins.

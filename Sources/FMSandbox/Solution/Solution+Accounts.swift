@@ -95,6 +95,8 @@ extension Solution {
         }
 
         static let fullAccess = PrivilegeSet(name: "[Full Access]")
+        /// Of somebody who has no account.
+        static let noAccess = PrivilegeSet(name: "[No Access]", canCreate: false, canEdit: false, canDelete: false)
         static let readOnlyAccess = PrivilegeSet(
             name: "[Read-Only Access]",
             canCreate: false,

@@ -12,22 +12,27 @@ extension Solution {
         /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. The default is
         /// false.
         public var newPortalRecordInfoOnCreate: Bool?
+        /// What calls answer that need a data source whose file lacks the session's account. The default is
+        /// ``Sandbox/DataSourceWithoutAccount/emptyValues``.
+        public var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
 
         /// Requests to the server; nil where the solution does not care.
         public init(
             version: Sandbox.ServerVersion? = nil,
             findPastEnd: Sandbox.FindPastEnd? = nil,
             ignoresNameCase: Bool? = nil,
-            newPortalRecordInfoOnCreate: Bool? = nil
+            newPortalRecordInfoOnCreate: Bool? = nil,
+            dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount? = nil
         ) {
             self.version = version
             self.findPastEnd = findPastEnd
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
+            self.dataSourceWithoutAccount = dataSourceWithoutAccount
         }
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case version, findPastEnd, ignoresNameCase, newPortalRecordInfoOnCreate
+            case version, findPastEnd, ignoresNameCase, newPortalRecordInfoOnCreate, dataSourceWithoutAccount
         }
 
         /// Reads the documented JSON form.
@@ -38,6 +43,10 @@ extension Solution {
             ignoresNameCase = try container.decodeIfPresent(Bool.self, forKey: .ignoresNameCase)
             newPortalRecordInfoOnCreate =
                 try container.decodeIfPresent(Bool.self, forKey: .newPortalRecordInfoOnCreate)
+            dataSourceWithoutAccount = try container.decodeChoiceIfPresent(
+                Sandbox.DataSourceWithoutAccount.self,
+                forKey: .dataSourceWithoutAccount
+            )
         }
     }
 }
@@ -48,6 +57,7 @@ struct ServerTraits: Equatable, Sendable {
     let findPastEnd: Sandbox.FindPastEnd
     let ignoresNameCase: Bool
     let newPortalRecordInfoOnCreate: Bool
+    let dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount
 
     /// What the configuration says, else what the solutions say, else the default.
     init(_ configuration: Sandbox.Configuration, _ solutions: [Solution]) throws {
@@ -72,5 +82,8 @@ struct ServerTraits: Equatable, Sendable {
         newPortalRecordInfoOnCreate =
             try configuration.newPortalRecordInfoOnCreate
             ?? trait("newPortalRecordInfoOnCreate", \.newPortalRecordInfoOnCreate) ?? false
+        dataSourceWithoutAccount =
+            try configuration.dataSourceWithoutAccount
+            ?? trait("dataSourceWithoutAccount", \.dataSourceWithoutAccount) ?? .emptyValues
     }
 }

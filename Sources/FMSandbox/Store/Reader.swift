@@ -9,6 +9,8 @@ struct Viewpoint: Sendable {
 
     var account = ""
     var globals: [GlobalKey: FieldValue] = [:]
+    /// Files of data sources that the session cannot see into: they seem to have no records.
+    var closedDatabases: Set<Int> = []
     var now: CivilTimestamp
 }
 
@@ -115,6 +117,7 @@ struct Reader: Sendable {
         to target: Int,
         in database: DatabaseModel
     ) -> [Record] {
+        guard !viewpoint.closedDatabases.contains(model.tables[target].database) else { return [] }
         let relationship = database.relationships[hop.relationship]
         let state = world.tables[target]
         var candidates: [Record]?

@@ -9,6 +9,7 @@ extension Reader {
         case .custom(let values):
             return values.map { ($0, $0) }
         case .field(let reference, let display):
+            guard !viewpoint.closedDatabases.contains(model.tables[reference.table].database) else { return [] }
             return values(of: reference, display: display, in: world.tables[reference.table].records, database)
         case .related(let start, let reference, let display):
             guard let record, let table = database.occurrences[start].table else { return [] }

@@ -132,6 +132,40 @@ import Testing
         }
     }
 
+    /// A client that logs out after each call downloads afterwards, as it can on such hosts.
+    @Test(arguments: [(Sandbox.ServerVersion.v22, Sandbox.ContainerStreaming.open), (.v18, .authenticated)])
+    func openURLsOutliveTheirSession(
+        _ version: Sandbox.ServerVersion,
+        _ streaming: Sandbox.ContainerStreaming
+    ) async throws {
+        func configure(_ configuration: inout Sandbox.Configuration) {
+            configuration.serverVersion = version
+            configuration.containerStreaming = streaming
+        }
+        try await withBench(configure: configure) { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", [1, 2])
+            func url(_ bench: Bench) async throws -> JSONValue {
+                try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            }
+            let url = try await url(bench)
+            _ = try await bench.delete("sessions/\(try #require(bench.token))")
+            bench.clock.advance(by: .seconds(15 * 60))
+            #expect(try await download(url, bench).body == [1, 2])
+            bench.clock.advance(by: .seconds(1))
+            #expect(try await download(url, bench).status == 401)
+            // As long as its session goes on an address does too; a restart ends both.
+            let other = try await bench.loggedIn()
+            let second = try await other.get("layouts/Contacts/records/1").fields["Photo"]
+            bench.clock.advance(by: .seconds(15 * 60))
+            #expect(try await download(second, other).status == 200)
+            bench.clock.advance(by: .seconds(15 * 60))
+            #expect(try await download(second, other).status == 200)
+            bench.engine.closeAllSessions(isRestart: true)
+            #expect(try await download(second, other).status == 401)
+            #expect(bench.engine.withState { $0.tickets.isEmpty })
+        }
+    }
+
     @Test(
         arguments: [
             (

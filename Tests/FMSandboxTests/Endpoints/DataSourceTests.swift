@@ -15,11 +15,12 @@ import Testing
                 .init(
                     name: "L",
                     table: "T",
-                    fields: ["Name"],
+                    fields: ["Name", "Items::Count"],
                     portals: [.init(table: "Items", fields: ["Items::Count"])]
                 )
             ),
             .layout(.init(name: "Own", table: "T", fields: ["Name"])),
+            .layout(.init(name: "Stock", table: "Items", fields: ["Count"])),
         ]
         let back = Solution(
             name: "Back",
@@ -41,10 +42,41 @@ import Testing
         return [front, back]
     }
 
+    @Test(
+        "31 a file that lacks the session's account",
+        arguments: [
+            (nil, "0"), (Sandbox.DataSourceWithoutAccount.emptyValues, "0"), (.invalidAccount, "212"),
+            (.fileNotOpened, "802"),
+        ]
+    )
+    func lackingAccount(_ setting: Sandbox.DataSourceWithoutAccount?, _ code: String) async throws {
+        try await withBench(.inProcess, files, configure: { $0.dataSourceWithoutAccount = setting }) {
+            (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/L/records")
+            #expect(answer.code == code)
+            #expect(answer.status == (code == "0" ? 200 : 500))
+            #expect(try await bench.get("layouts/Own/records").code == "0")
+            // The records themselves are there: nothing is left that could be shown.
+            #expect(try await bench.get("layouts/Stock/records").code == (code == "802" ? "802" : "212"))
+            guard code == "0" else { return }
+            let record = answer.response["data"][0]
+            #expect(record["fieldData"]["Name"] == "one")
+            #expect(record["fieldData"]["Items::Count"] == "")
+            #expect(record["portalData"]["Items"] == [])
+            #expect(record["portalDataInfo"][0]["foundCount"] == .int(0))
+            #expect(try await bench.find("L", [["Items::Count": "7"]]).code == "401")
+            let rows: JSONValue = ["Items": [["Items::Count": .int(8)]]]
+            #expect(try await bench.patch("layouts/L/records/1", ["fieldData": [:], "portalData": rows]).code == "200")
+            #expect(try await bench.patch("layouts/L/records/1", ["fieldData": ["Name": "1"]]).code == "0")
+        }
+    }
+
     @Test func wrongCredentialsComeToLightOnUse() async throws {
         try await withBench(.inProcess, files) { (bench: Bench) async throws in
-            #expect(try await bench.get("layouts/Own/records").code == "0")
-            let refused = try await bench.get("layouts/L/records")
+            let wrong: JSONValue = ["fmDataSource": [["database": "Back", "username": "keeper", "password": "wrong"]]]
+            let stranger = try await bench.loggedIn("admin", "secret", wrong)
+            #expect(try await stranger.get("layouts/Own/records").code == "0")
+            let refused = try await stranger.get("layouts/L/records")
             #expect(refused.status == 500)
             #expect(refused.code == "212")
             let login: JSONValue = ["fmDataSource": [["database": "Back", "username": "keeper", "password": "other"]]]

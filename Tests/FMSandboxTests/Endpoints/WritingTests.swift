@@ -4,6 +4,16 @@ import Testing
 @testable import FMSandbox
 
 @Suite struct WritingTests {
+    /// The guide names it since 18; a client's tests of it passed on a server 17.
+    @Test(arguments: Sandbox.ServerVersion.allCases)
+    func everyReleaseDuplicates(_ version: Sandbox.ServerVersion) async throws {
+        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
+            let copy = try await bench.post("layouts/Contacts/records/1")
+            #expect(copy.status == 200)
+            #expect(copy.response == ["recordId": "4", "modId": "0"])
+        }
+    }
+
     @Test func valuesAreReadByTheTypeOfTheirField() async throws {
         try await withBench { (bench: Bench) async throws in
             let new: JSONValue = [

@@ -13,6 +13,7 @@ import Testing
         #expect(traits.findPastEnd == .noRecordsMatch)
         #expect(!traits.ignoresNameCase)
         #expect(!traits.newPortalRecordInfoOnCreate)
+        #expect(traits.dataSourceWithoutAccount == .emptyValues)
     }
 
     @Test func theSolutionDecidesUnlessTheConfigurationDoes() throws {
@@ -20,7 +21,8 @@ import Testing
             version: .v18,
             findPastEnd: .emptyPage,
             ignoresNameCase: true,
-            newPortalRecordInfoOnCreate: true
+            newPortalRecordInfoOnCreate: true,
+            dataSourceWithoutAccount: .invalidAccount
         )
         let solutions = [solution("A", .init()), solution("B", server), solution("C", .init(version: .v18))]
         let theirs = try ServerTraits(.init(), solutions)
@@ -28,12 +30,14 @@ import Testing
         #expect(theirs.findPastEnd == .emptyPage)
         #expect(theirs.ignoresNameCase)
         #expect(theirs.newPortalRecordInfoOnCreate)
+        #expect(theirs.dataSourceWithoutAccount == .invalidAccount)
         let ours = try ServerTraits(
             .init(
                 serverVersion: .v19,
                 findPastEnd: .recordMissing,
                 ignoresNameCase: false,
-                newPortalRecordInfoOnCreate: false
+                newPortalRecordInfoOnCreate: false,
+                dataSourceWithoutAccount: .fileNotOpened
             ),
             solutions
         )
@@ -41,6 +45,7 @@ import Testing
         #expect(ours.findPastEnd == .recordMissing)
         #expect(!ours.ignoresNameCase)
         #expect(!ours.newPortalRecordInfoOnCreate)
+        #expect(ours.dataSourceWithoutAccount == .fileNotOpened)
     }
 
     @Test func solutionsThatDisagreeDoNotStart() throws {

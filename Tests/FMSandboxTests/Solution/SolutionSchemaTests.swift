@@ -82,6 +82,10 @@ import Testing
         expectNoDifference(values("account", "kind"), Solution.Account.Kind.allCases.map(\.rawValue))
         expectNoDifference(values("server", "findPastEnd"), Sandbox.FindPastEnd.allCases.map(\.rawValue))
         expectNoDifference(
+            values("server", "dataSourceWithoutAccount"),
+            Sandbox.DataSourceWithoutAccount.allCases.map(\.rawValue)
+        )
+        expectNoDifference(
             Self.object("server", in: schema)["properties"]["version"]["enum"],
             .array(Sandbox.ServerVersion.allCases.map { .int($0.rawValue) })
         )
