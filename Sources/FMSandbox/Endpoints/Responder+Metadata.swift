@@ -51,7 +51,7 @@ extension Responder {
             record = found
         }
         var response: JSONObject = [
-            "fieldMetaData": .array(layout.fields.map { metadata(of: $0, context) }),
+            "fieldMetaData": .array(fieldMetadata(of: layout, context)),
             "portalMetaData": .object(
                 JSONObject(
                     members: layout.portals.map { portal in
@@ -66,15 +66,41 @@ extension Responder {
         return Answer(response)
     }
 
+    /// The objects of a layout in their order. One whose field was deleted has no name, and is a text field in all else: no
+    /// recording tells what hosts say of it.
+    private func fieldMetadata(of layout: LayoutModel, _ context: Context) -> [JSONValue] {
+        let nameless = FieldModel(index: 0, name: "", type: .text)
+        var entries = layout.fields.map { metadata(of: $0, context) }
+        for place in layout.deletedFields.reversed() {
+            entries.insert(metadata(name: "", nameless, display: .editText, repetitions: 1...1), at: place)
+        }
+        return entries
+    }
+
     private func metadata(of field: LayoutFieldModel, _ context: Context) -> JSONValue {
-        let model = context.model.tables[field.reference.table].fields[field.reference.field]
+        metadata(
+            name: field.name,
+            context.model.tables[field.reference.table].fields[field.reference.field],
+            display: field.display,
+            valueList: field.valueList,
+            repetitions: field.repetitions
+        )
+    }
+
+    private func metadata(
+        name: String,
+        _ model: FieldModel,
+        display: Solution.LayoutField.Display,
+        valueList: String? = nil,
+        repetitions: ClosedRange<Int>
+    ) -> JSONValue {
         var entry: JSONObject = [
-            "name": .string(field.name),
+            "name": .string(name),
             "type": .string(model.metadataType),
-            "displayType": .string(field.display.rawValue),
+            "displayType": .string(display.rawValue),
             "result": .string(model.metadataResult),
         ]
-        if let list = field.valueList { entry.append("valueList", .string(list)) }
+        if let list = valueList { entry.append("valueList", .string(list)) }
         entry.append("global", .bool(model.isGlobal))
         entry.append("autoEnter", .bool(model.autoEnter != nil))
         entry.append("fourDigitYear", false)
@@ -83,8 +109,8 @@ extension Responder {
         entry.append("notEmpty", .bool(model.validation.notEmpty))
         entry.append("numeric", .bool(model.validation.numeric))
         entry.append("timeOfDay", false)
-        entry.append("repetitionStart", .int(field.repetitions.lowerBound))
-        entry.append("repetitionEnd", .int(field.repetitions.upperBound))
+        entry.append("repetitionStart", .int(repetitions.lowerBound))
+        entry.append("repetitionEnd", .int(repetitions.upperBound))
         return .object(entry)
     }
 

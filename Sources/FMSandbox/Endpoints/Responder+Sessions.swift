@@ -4,7 +4,9 @@ extension Responder {
     func login(_ call: Call) throws -> Answer {
         do {
             let session = try openSession(call)
-            var answer = Answer(["token": .string(session.token)])
+            // A Claris ID login tells the token in the header alone.
+            let isClarisID = session.account.kind == .clarisID
+            var answer = isClarisID ? Answer() : Answer(["token": .string(session.token)])
             answer.headers = [("X-FM-Data-Access-Token", session.token)]
             return answer
         } catch {

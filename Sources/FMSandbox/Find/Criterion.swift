@@ -7,7 +7,7 @@ enum Criterion: Equatable, Sendable {
     /// `*` alone.
     case notEmpty
     /// `!`: the whole content occurs in more than one record of the table.
-    case duplicated
+    case duplicated(Solution.FieldType)
     /// `?`: the content is not of the field's type.
     case unreadable(Solution.FieldType)
     case text(TextCriterion)
@@ -23,7 +23,7 @@ enum Criterion: Equatable, Sendable {
         switch text {
         case "=", "==": self = .empty
         case "*": self = .notEmpty
-        case "!": self = .duplicated
+        case "!": self = .duplicated(type)
         case "?" where type != .text && type != .container: self = .unreadable(type)
         default:
             switch type {
@@ -36,17 +36,22 @@ enum Criterion: Equatable, Sendable {
         }
     }
 
-    /// Whether a value satisfies the criterion. `duplicates` holds the folded contents that occur more than once.
-    func matches(_ value: FieldValue, duplicates: Set<[UInt32]>) -> Bool {
+    /// Whether a value satisfies the criterion. `duplicates` holds the contents that occur more than once.
+    func matches(_ value: FieldValue, duplicates: Set<MatchKey>) -> Bool {
         switch self {
         case .empty: return value.isEmpty
         case .notEmpty: return !value.isEmpty
-        case .duplicated: return !value.isEmpty && duplicates.contains(TextFolding.fold(value.text))
+        case .duplicated(let type): return !value.isEmpty && duplicates.contains(Self.content(value.text, type))
         case .unreadable(let type): return !value.isEmpty && !Self.isReadable(value.text, as: type)
         case .text(let criterion): return criterion.matches(value.text)
         case .number(let criterion): return criterion.matches(value.text)
         case .moment(let criterion): return criterion.matches(value.text)
         }
+    }
+
+    /// A content as `!` compares it: numbers by their value (`$20.00` and `20.0`), all else without case and accents.
+    static func content(_ text: String, _ type: Solution.FieldType) -> MatchKey {
+        MatchKey(text, type: type) ?? .text(TextFolding.fold(text))
     }
 
     private static func isReadable(_ text: String, as type: Solution.FieldType) -> Bool {

@@ -39,14 +39,14 @@ extension Reader {
     }
 
     /// The contents of a field that more than one record of its table holds; worked out for `!` alone.
-    private func duplicates(for condition: FindRequest.Condition) -> Set<[UInt32]> {
-        guard condition.criterion == .duplicated else { return [] }
+    private func duplicates(for condition: FindRequest.Condition) -> Set<MatchKey> {
+        guard case .duplicated(let type) = condition.criterion else { return [] }
         let table = condition.reference.table
         let field = model.tables[table].fields[condition.reference.field]
-        var seen: Set<[UInt32]> = []
-        var duplicates: Set<[UInt32]> = []
+        var seen: Set<MatchKey> = []
+        var duplicates: Set<MatchKey> = []
         for record in world.tables[table].records {
-            let content = TextFolding.fold(value(of: field, in: record, table: table).text)
+            let content = Criterion.content(value(of: field, in: record, table: table).text, type)
             if !seen.insert(content).inserted { duplicates.insert(content) }
         }
         return duplicates

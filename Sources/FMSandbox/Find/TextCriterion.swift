@@ -17,6 +17,15 @@ enum TextCriterion: Equatable, Sendable {
         var isPhrase = false
         /// A phrase after `*`: it may start anywhere, not only where a word starts.
         var startsAnywhere = false
+
+        /// Whether a phrase begins with what no word does, an escaped quotation mark say: it has no word to start at.
+        var startsOutsideWords: Bool {
+            switch pattern.elements.first {
+            case .literal(let scalar): !TextFolding.isLetter(scalar) && !TextFolding.isDigit(scalar)
+            case .anyRun: true
+            case .anyCharacter, .anyDigit, nil: false
+            }
+        }
     }
 
     init(_ text: String) {
@@ -65,12 +74,10 @@ enum TextCriterion: Equatable, Sendable {
         guard token.isPhrase else {
             return words.contains { token.pattern.matches($0, whole: token.isWholeWord) }
         }
-        if token.startsAnywhere {
+        if token.startsAnywhere || token.startsOutsideWords {
             return text.indices.contains { token.pattern.matches(text[$0...], whole: false) }
         }
-        // A phrase that begins with a separator of its own has no word to start at.
-        let starts = words.map(\.startIndex) + (text.isEmpty ? [] : [0])
-        return starts.contains { token.pattern.matches(text[$0...], whole: false) }
+        return words.contains { token.pattern.matches(text[$0.startIndex...], whole: false) }
     }
 }
 

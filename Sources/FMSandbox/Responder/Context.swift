@@ -89,10 +89,14 @@ struct Context: Sendable {
         return recordId
     }
 
-    /// `layout.response`, which must be based on the same table.
-    func responseLayout(_ name: String?) throws -> LayoutModel? {
+    /// `layout.response`. One of another table is refused: what a host answers then is not to be predicted.
+    func responseLayout(_ name: String?, for layout: LayoutModel) throws -> LayoutModel? {
         guard let name, !name.isEmpty else { return nil }
-        return try layout(named: name)
+        let response = try self.layout(named: name)
+        guard response.table == layout.table else {
+            throw FileMakerError(960, message: "Parameter is invalid: layout.response is a layout of another table")
+        }
+        return response
     }
 
     /// The sort order of a request: `[{"fieldName": "Name", "sortOrder": "ascend"}]`.

@@ -37,7 +37,10 @@ struct Read {
         self.page = page
         self.portals = portals
         let call = context.call
-        responseLayout = try context.responseLayout(call.bodyText("layout.response") ?? call.query["layout.response"])
+        responseLayout = try context.responseLayout(
+            call.bodyText("layout.response") ?? call.query["layout.response"],
+            for: layout
+        )
         notation = try call.notation(file: context.database.fileDateFormat)
         plan = try ScriptPlan(context)
         // A wrong portal name is refused before anything runs.

@@ -106,7 +106,7 @@ struct RecordRenderer {
         writer.key("fieldData")
         writer.beginObject()
         for column in columns { write(column, of: record, table: layout.table, to: &writer) }
-        if layout.showsDeletedField {
+        if !layout.deletedFields.isEmpty {
             writer.key("")
             writer.string("")
         }

@@ -129,13 +129,14 @@ private struct StepRun {
             } else {
                 error = try code { [context] in try context.set(target, to: value) }
             }
-        case .exit(let formula):
+        case .exit(let formula, let code):
             // FileMaker does not tell an empty result from none.
             let text = context.evaluate(formula)
             result = text.isEmpty ? nil : text
+            if let code { error = number(code) }
             isOver = true
         case .error(let code):
-            error = FMNumber(reading: context.evaluate(code))?.int ?? -1
+            error = number(code)
             isOver = true
         case .loop(let steps):
             for recordId in context.foundSet {
@@ -163,6 +164,8 @@ private struct StepRun {
             try await context.wait(for: .seconds(min(max(0, seconds), ModelBuilder.longestWait)))
         }
     }
+
+    private func number(_ code: Formula) -> Int { FMNumber(reading: context.evaluate(code))?.int ?? -1 }
 
     /// The last error after a step: one that fails leaves its code, and the script goes on.
     private func code(_ step: () throws -> some Any) throws -> Int {

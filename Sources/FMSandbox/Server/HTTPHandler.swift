@@ -176,6 +176,8 @@ final class HTTPHandler: ChannelInboundHandler {
         if !response.body.isEmpty, head.method != .HEAD {
             let body = context.channel.allocator.buffer(bytes: response.body)
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+            // The compressor sends what it has before it knows the length: compressed answers are chunked, as recorded.
+            context.flush()
         }
         if closing {
             state = .closing

@@ -111,11 +111,12 @@ extension Solution {
     public indirect enum Step: Codable, Sendable, Equatable {
         /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
         case set(String, to: String)
-        /// Ends the script with a result: `{"exit": "Get ( ScriptParameter )"}`.
-        case exit(String)
-        /// Ends the script with a result that is a text with formulas in it:
+        /// Ends the script with a result, and with an error code if there is one: `{"exit": "Get ( ScriptParameter )"}`,
+        /// `{"exit": "\"half\"", "error": 5}`. Without one the last error stays what it is.
+        case exit(String, error: Quantity? = nil)
+        /// Ends the script with a result that is a text with formulas in it, and with an error code if there is one:
         /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
-        case template(String)
+        case template(String, error: Quantity? = nil)
         /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. What is no number
         /// is error -1.
         case error(Quantity)
@@ -141,17 +142,36 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable {
             case set, to, exit, template, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
             case deleteRecord, wait
+
+            /// The keys that may stand beside one that names a step.
+            var companions: Set<CodingKeys>? {
+                switch self {
+                case .set: [.to]
+                case .if: [.then, .else]
+                case .exit, .template: [.error]
+                case .error, .loop, .goToLayout, .constrain, .showAll, .newRecord, .deleteRecord, .wait: []
+                case .to, .then, .else: nil
+                }
+            }
         }
 
-        /// Reads the form that each case documents.
+        /// Reads the form that each case documents. Keys of two steps in one object are an error.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+            let keys = Set(container.allKeys)
+            guard keys.isEmpty || keys.contains(where: { $0.companions?.union([$0]).isSuperset(of: keys) ?? false })
+            else {
+                let names = keys.map(\.stringValue).sorted().joined(separator: ", ")
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "not the keys of one script step: \(names)")
+                )
+            }
             if let target = try container.decodeIfPresent(String.self, forKey: .set) {
                 self = .set(target, to: try container.decode(String.self, forKey: .to))
             } else if let result = try container.decodeIfPresent(String.self, forKey: .exit) {
-                self = .exit(result)
+                self = .exit(result, error: try container.decodeIfPresent(Quantity.self, forKey: .error))
             } else if let text = try container.decodeIfPresent(String.self, forKey: .template) {
-                self = .template(text)
+                self = .template(text, error: try container.decodeIfPresent(Quantity.self, forKey: .error))
             } else if let code = try container.decodeIfPresent(Quantity.self, forKey: .error) {
                 self = .error(code)
             } else if let steps = try container.decodeIfPresent([Step].self, forKey: .loop) {
@@ -188,8 +208,12 @@ extension Solution {
             case .set(let target, let value):
                 try container.encode(target, forKey: .set)
                 try container.encode(value, forKey: .to)
-            case .exit(let result): try container.encode(result, forKey: .exit)
-            case .template(let text): try container.encode(text, forKey: .template)
+            case .exit(let result, let error):
+                try container.encode(result, forKey: .exit)
+                try container.encodeIfPresent(error, forKey: .error)
+            case .template(let text, let error):
+                try container.encode(text, forKey: .template)
+                try container.encodeIfPresent(error, forKey: .error)
             case .error(let code): try container.encode(code, forKey: .error)
             case .loop(let steps): try container.encode(steps, forKey: .loop)
             case .branch(let condition, let then, let otherwise):

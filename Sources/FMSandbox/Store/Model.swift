@@ -64,14 +64,14 @@ struct FieldModel: Sendable {
     var name: String
     var type: Solution.FieldType
     /// The place of the first repetition among the values of a record (or among the global values of the table).
-    var slot: Int
-    var repetitions: Int
-    var isGlobal: Bool
-    var content: Content
+    var slot = 0
+    var repetitions = 1
+    var isGlobal = false
+    var content = Content.stored
     var autoEnter: Solution.AutoEnter?
-    var validation: Solution.Validation
+    var validation = Solution.Validation()
     var validationFormula: Formula?
-    var prohibitsModification: Bool
+    var prohibitsModification = false
 
     var isStored: Bool { if case .stored = content { true } else { false } }
     var isSummary: Bool { if case .summary = content { true } else { false } }
@@ -136,8 +136,8 @@ struct LayoutModel: Sendable {
     var view: Solution.Layout.View
     /// Databases of data sources this layout shows, to be opened with the session's credentials.
     var foreignDatabases: Set<Int> = []
-    /// Whether it shows an object whose field was deleted.
-    var showsDeletedField = false
+    /// The objects whose field was deleted: each by the number of fields that stand before it.
+    var deletedFields: [Int] = []
     /// Whether it shows a table of a file that is not hosted (100 on use).
     var needsMissingFile = false
 
@@ -206,7 +206,8 @@ struct ScriptModel: Sendable {
 
 indirect enum StepModel: Sendable {
     case set(String, Formula)
-    case exit(Formula)
+    /// Without a code the last error stays what it is.
+    case exit(Formula, error: Formula?)
     case error(Formula)
     case loop([StepModel])
     case branch(Formula, then: [StepModel], else: [StepModel])

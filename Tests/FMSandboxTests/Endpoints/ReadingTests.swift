@@ -240,6 +240,21 @@ import Testing
         }
     }
 
+    @Test func aResponseLayoutOfAnotherTableIsRefused() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let answers = [
+                try await bench.get("layouts/Contacts/records", [("layout.response", "Zones")]),
+                try await bench.get("layouts/Contacts/records/1", [("layout.response", "Zones")]),
+                try await bench.find("Contacts", [["Id": "1"]], ["layout.response": "Zones"]),
+            ]
+            for answer in answers {
+                #expect(answer.status == 400)
+                #expect(answer.code == "960")
+                #expect(answer.message == "Parameter is invalid: layout.response is a layout of another table")
+            }
+        }
+    }
+
     @Test func portalsAreChosenAndPaged() async throws {
         try await withBench { (bench: Bench) async throws in
             let limited = try await bench.get(
@@ -339,7 +354,10 @@ import Testing
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/L/records")
             #expect(answer.text.contains(#""fieldData":{"A":"1","":""}"#))
-            #expect(try await bench.get("layouts/L").response["fieldMetaData"].array?.count == 1)
+            let metadata = try await bench.get("layouts/L").response["fieldMetaData"].array ?? []
+            #expect(metadata.map(\.["name"]) == ["", "A", ""])
+            #expect(metadata[0]["result"] == "text")
+            #expect(metadata[0].object?.keys == metadata[1].object?.keys)
         }
     }
 }

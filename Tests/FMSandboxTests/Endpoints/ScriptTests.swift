@@ -1,3 +1,5 @@
+import CustomDump
+import Foundation
 import Testing
 
 @testable import FMSandbox
@@ -73,6 +75,48 @@ import Testing
             let other = try await bench.loggedIn()
             #expect(try await other.get("layouts/Contacts/records/1").fields["gFilter"] == "")
         }
+    }
+
+    @Test func aScriptReturnsAResultAndAnError() async throws {
+        let steps = #"""
+            [{"name": "Both", "steps": [{"exit": "Get ( ScriptParameter ) & \"!\"", "error": 5}]},
+             {"name": "Text", "steps": [{"template": "<<1 + 1>>", "error": "100 + 1"}]},
+             {"name": "Late", "steps": [{"deleteRecord": true}, {"exit": "\"on\""}]},
+             {"name": "Clean", "steps": [{"deleteRecord": true}, {"exit": "\"on\"", "error": 0}]}]
+            """#
+        var solution = Solution.oneTable([.init("A")])
+        solution.scripts = try JSONDecoder().decode([Solution.ScriptItem].self, from: Data(steps.utf8))
+        solution.addScript("Swift") { _ in ScriptResult(result: "both", error: 7) }
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            func run(_ script: String) async throws -> JSONValue {
+                try await bench.get("layouts/L/script/\(script)", [("script.param", "p")]).response
+            }
+            #expect(try await run("Both") == ["scriptResult": "p!", "scriptError": "5"])
+            #expect(try await run("Text") == ["scriptResult": "2", "scriptError": "101"])
+            #expect(try await run("Late") == ["scriptResult": "on", "scriptError": "101"])
+            #expect(try await run("Clean") == ["scriptResult": "on", "scriptError": "0"])
+            #expect(try await run("Swift") == ["scriptResult": "both", "scriptError": "7"])
+        }
+    }
+
+    /// What is accepted does what it says, so what says two things is not accepted.
+    @Test(arguments: [
+        #"{"exit": "1", "wait": 5}"#, #"{"set": "$a", "to": "1", "error": 5}"#, #"{"loop": [], "if": "1"}"#,
+        #"{"exit": "1", "template": "1"}"#, #"{"error": 5, "to": "1"}"#, #"{"to": "1"}"#, #"{"then": []}"#, "{}",
+        #"{"newRecord": true, "deleteRecord": true}"#,
+    ])
+    func stepsThatSayTwoThingsAreRefused(_ step: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Solution.Step.self, from: Data(step.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        Solution.Step.exit("1"), .exit("1", error: 5), .template("<<1>>", error: "$code"), .error(3),
+    ])
+    func stepsAreWrittenAsTheyAreRead(_ step: Solution.Step) throws {
+        let data = try JSONEncoder().encode(step)
+        expectNoDifference(try JSONDecoder().decode(Solution.Step.self, from: data), step)
     }
 
     @Test func stepsDoWhatTheySay() async throws {

@@ -118,6 +118,9 @@ import Testing
                     body: Array("{}".utf8)
                 )
                 #expect(answer.status == 200)
+                // The guide shows the token in the header alone.
+                #expect(answer.header("x-fm-data-access-token")?.count == 52)
+                #expect(answer.response == [:])
             }
             let header = ("Authorization", "FMID expired")
             let refused = try await bench.send(

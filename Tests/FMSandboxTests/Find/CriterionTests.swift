@@ -8,8 +8,8 @@ import Testing
     /// Those of the values that match.
     private func matches(_ criterion: String, _ type: Solution.FieldType, _ values: [String]) throws -> [String] {
         let criterion = try Criterion(criterion, type: type, today: Self.today)
-        var seen: Set<[UInt32]> = []
-        let duplicates = Set(values.map(TextFolding.fold).filter { !seen.insert($0).inserted })
+        var seen: Set<MatchKey> = []
+        let duplicates = Set(values.map { Criterion.content($0, type) }.filter { !seen.insert($0).inserted })
         return values.filter { criterion.matches(.text($0), duplicates: duplicates) }
     }
 
@@ -32,6 +32,7 @@ import Testing
             ("==", [""]),
             ("*", ["Ada Lovelace", "Adalbert", "lovelace", "ÁDA"]),
             ("@da", ["Ada Lovelace", "Adalbert", "ÁDA"]),
+            ("\\\"ada\\\"", []),
             ("=@da", ["Ada Lovelace", "ÁDA"]),
             ("A...B", ["Ada Lovelace", "Adalbert", "ÁDA"]),
             ("<b", ["Ada Lovelace", "Adalbert", "ÁDA"]),

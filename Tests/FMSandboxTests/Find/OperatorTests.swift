@@ -89,6 +89,28 @@ import Testing
         }
     }
 
+    /// Numbers are compared by their value, and other texts in number fields as texts.
+    @Test func repeatedNumbersAreFoundByTheirValue() async throws {
+        let values = ["$20.00", "20.0", "2.0", "n/a", "N/A", "-", ""]
+        let solution = Solution.oneTable([.init("N", .number)], values.map { .init(["N": $0]) })
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.find("L", [["N": "!"]]).recordIds == ["1", "2", "4", "5"])
+        }
+    }
+
+    /// As the escapers of clients send them.
+    @Test(arguments: [
+        (#"\"quoted\""#, "12"), (#"==\"quoted\""#, "1"), (#"==*\"quoted\"*"#, "12"), (#"*\"quoted\"*"#, "12"),
+        ("\\#1", "4"), (#""\"quoted\"""#, "12"),
+    ])
+    func escapedQuotesAreLiteral(_ criterion: String, _ expected: String) async throws {
+        let texts = [#""quoted""#, #"they "Quoted" it"#, "quoted", "we are #1", "1"]
+        let solution = Solution.oneTable([.init("A")], texts.map { .init(["A": $0]) })
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            #expect(try await bench.find("L", [["A": .string(criterion)]]).recordIds.joined() == expected)
+        }
+    }
+
     /// Escaped, an operator is a character like any other.
     @Test(arguments: ["@", "*", "#", "?", "!", "=", "<", ">", "\"", "~", "≤", "≥", "...", "..", "…", "//", "{"])
     func escapedOperatorsAreLiteral(_ sign: String) async throws {

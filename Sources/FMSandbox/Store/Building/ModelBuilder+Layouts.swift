@@ -28,8 +28,11 @@ extension ModelBuilder {
             result.needsMissingFile = true
             return result
         }
-        result.showsDeletedField = layout.fields.contains { $0.field.isEmpty }
-        for (number, field) in layout.fields.enumerated() where !field.field.isEmpty {
+        for (number, field) in layout.fields.enumerated() {
+            guard !field.field.isEmpty else {
+                result.deletedFields.append(result.fields.count)
+                continue
+            }
             guard let field = try layoutField(field, from: occurrence, place["fields", number]) else {
                 result.needsMissingFile = true
                 continue

@@ -23,13 +23,11 @@ extension ModelBuilder {
     private func step(_ step: Solution.Step, _ place: Place) throws -> StepModel {
         switch step {
         case .set(let target, let value): return .set(target, try formula(value, place["to"]))
-        case .exit(let result): return .exit(try formula(result, place["exit"]))
-        case .template(let text): return .exit(try template(text, place["template"]))
-        case .error(let code):
-            if case .number(let number) = code, Int32(exactly: number) == nil {
-                throw failure(place["error"], "expected a whole number of up to ten digits")
-            }
-            return .error(try quantity(code, place["error"]))
+        case .exit(let result, let code):
+            return .exit(try formula(result, place["exit"]), error: try code.map { try errorCode($0, place) })
+        case .template(let text, let code):
+            return .exit(try template(text, place["template"]), error: try code.map { try errorCode($0, place) })
+        case .error(let code): return .error(try errorCode(code, place))
         case .loop(let body): return .loop(try steps(body, "loop", place))
         case .branch(let condition, let then, let otherwise):
             return .branch(
@@ -52,6 +50,13 @@ extension ModelBuilder {
             }
             return .wait(try quantity(seconds, place["wait"]))
         }
+    }
+
+    private func errorCode(_ code: Solution.Quantity, _ place: Place) throws -> Formula {
+        if case .number(let number) = code, Int32(exactly: number) == nil {
+            throw failure(place["error"], "expected a whole number of up to ten digits")
+        }
+        return try quantity(code, place["error"])
     }
 
     private func quantity(_ quantity: Solution.Quantity, _ place: Place) throws -> Formula {
