@@ -10,6 +10,8 @@ enum ControlCommand: Equatable {
     case expire
     case restart
     case reset
+    case advance(Duration)
+    case signIn(account: String, requestId: String)
     case counters
     case sessions
     case records(table: String, database: String)
@@ -23,7 +25,8 @@ enum ControlCommand: Equatable {
 
     /// The commands and their arguments, for the help text.
     static let usage = """
-        fault <fault>, clear-faults, held, release [<count>], expire, restart, reset, counters, sessions, records <database>/<table>, \
+        fault <fault>, clear-faults, held, release [<count>], expire, advance <seconds>, \
+        sign-in <account> <request id>, restart, reset, counters, sessions, records <database>/<table>, \
         lock <database>/<table>/<record id>, unlock <database>/<table>/<record id>, save <folder>
         """
 
@@ -34,7 +37,7 @@ enum ControlCommand: Equatable {
         switch name {
         case "clear-faults", "held", "expire", "restart", "reset", "counters", "sessions":
             guard argument.isEmpty else { throw Failure(reason: "\(name) takes no argument") }
-        case "fault", "records", "lock", "unlock", "save":
+        case "fault", "advance", "sign-in", "records", "lock", "unlock", "save":
             guard !argument.isEmpty else { throw Failure(reason: "\(name) needs an argument") }
         case "release": break
         default:
@@ -56,6 +59,20 @@ enum ControlCommand: Equatable {
             }
             self = .release(count: count)
         case "expire": self = .expire
+        case "advance":
+            guard let duration = Duration(seconds: argument) else {
+                throw Failure(reason: "advance takes seconds, more than 0 and no more than 31536000")
+            }
+            self = .advance(duration)
+        case "sign-in":
+            // The name of an account may hold spaces.
+            guard let space = argument.lastIndex(of: " ") else {
+                throw Failure(reason: "sign-in takes an account and the X-FMS-Request-ID of getoauthurl")
+            }
+            self = .signIn(
+                account: argument[..<space].trimmingCharacters(in: .whitespaces),
+                requestId: String(argument[argument.index(after: space)...])
+            )
         case "restart": self = .restart
         case "reset": self = .reset
         case "counters": self = .counters
@@ -95,6 +112,13 @@ enum ControlCommand: Equatable {
         case .held: return String(sandbox.heldAnswerCount)
         case .release(let count): sandbox.releaseAnswers(count)
         case .expire: sandbox.expireSessions()
+        case .advance(let duration):
+            guard sandbox.advanceClock(by: duration) else { return "error: the clock is the machine's" }
+        case .signIn(let account, let requestId):
+            guard let identifier = sandbox.signIn(account: account, oauthRequestId: requestId) else {
+                return "error: no sign-in has begun with that request id"
+            }
+            return identifier
         case .restart: sandbox.restart()
         case .reset: sandbox.reset()
         case .counters: return try Self.json(CountersLine(sandbox.counters))

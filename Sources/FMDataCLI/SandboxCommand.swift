@@ -18,14 +18,66 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 lets the system choose.")
     var port = 0
 
-    @Flag(help: "Speak TLS. A second line says `CA: ` and the file of the certificate authority.")
+    @Flag(help: "Speak TLS. A second line says `CA: ` and the file that vouches for the certificate.")
     var tls = false
+
+    @Option(help: ArgumentHelp("With TLS, show this certificate (PEM); needs --key.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("The private key of --certificate (PEM, without passphrase).", valueName: "file"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With TLS, show a certificate made at start for this name or address; may be given several times.",
+            valueName: "name"
+        )
+    )
+    var tlsName: [String] = []
 
     @Option(help: ArgumentHelp("A solution file to host; may be given several times.", valueName: "file"))
     var solution: [String] = []
 
     @Option(help: "How many sessions may be open at once.")
     var maxSessions = 500
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a session lives after its last request (what the solution says, or 900).",
+            valueName: "seconds"
+        ),
+        transform: seconds(of:)
+    )
+    var sessionLifetime: Duration?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a connection without a request is kept open (what the solution says, or 5).",
+            valueName: "seconds"
+        ),
+        transform: seconds(of:)
+    )
+    var keepAlive: Duration?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Compress bodies over 1 KB for clients that take gzip (what the solution says, or yes)."
+    )
+    var compression: Bool?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time zone of the host's wall clock: Europe/Berlin (what the solution says, or UTC).",
+            valueName: "name"
+        ),
+        transform: { name in
+            guard let zone = TimeZone(identifier: name) else {
+                throw ValidationError("expected the name of a time zone, as Europe/Berlin")
+            }
+            return zone
+        }
+    )
+    var timeZone: TimeZone?
 
     @Option(help: "How many wrong passwords in a row lock an account for five minutes; 0 for never.")
     var loginAttempts = 0
@@ -107,8 +159,15 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the records as they are at the end into this folder.", valueName: "folder"))
     var save: String?
 
-    @Flag(name: .shortAndLong, help: "Log every request to standard error.")
+    @Flag(name: .shortAndLong, help: "Log every request to standard error: method, path, status and FileMaker's code.")
     var verbose = false
+
+    private static func seconds(of text: String) throws -> Duration {
+        guard let duration = Duration(seconds: text) else {
+            throw ValidationError("expected seconds, more than 0 and no more than 31536000")
+        }
+        return duration
+    }
 
     private static func fault(of text: String) throws -> FaultArgument {
         do {
@@ -128,6 +187,15 @@ struct SandboxCommand: AsyncParsableCommand {
         guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency takes 0 to 3600000.") }
         guard serverVersion.map({ Sandbox.ServerVersion(rawValue: $0) != nil }) ?? true else {
             throw ValidationError("--server-version takes 17, 18, 19 or 22.")
+        }
+        guard (certificate == nil) == (key == nil) else {
+            throw ValidationError("--certificate and --key go together.")
+        }
+        guard certificate == nil || tlsName.isEmpty else {
+            throw ValidationError("--certificate and --tls-name are two certificates; give one.")
+        }
+        guard tls || certificate == nil && tlsName.isEmpty else {
+            throw ValidationError("--certificate and --tls-name need --tls.")
         }
         if user == nil, password != nil { throw ValidationError("--password needs --user.") }
         if user != nil, accountPassword == nil {
@@ -149,12 +217,15 @@ struct SandboxCommand: AsyncParsableCommand {
         let sandbox = try await start(solutions)
         for argument in fault { sandbox.inject(argument.rule) }
         print(sandbox.url)
-        if tls { print("CA: \(Sandbox.certificateAuthorityFile)") }
+        if let file = sandbox.certificateAuthorityFile { print("CA: \(file)") }
         // A program that waits for the URL reads a pipe, which standard output would fill before it sends anything.
         fflush(nil)
         if isatty(STDERR_FILENO) != 0 {
-            let authorityFile = tls ? Sandbox.certificateAuthorityFile : nil
-            let welcome = Welcome(url: sandbox.url, solutions: solutions, authorityFile: authorityFile)
+            let welcome = Welcome(
+                url: sandbox.url,
+                solutions: solutions,
+                authorityFile: sandbox.certificateAuthorityFile
+            )
             FileHandle.standardError.write(Data(welcome.text.utf8))
         }
         if control { ControlReader.start(sandbox) }
@@ -197,6 +268,16 @@ struct SandboxCommand: AsyncParsableCommand {
 
     var sandboxConfiguration: Sandbox.Configuration {
         var configuration = Sandbox.Configuration(tls: tls, port: port, maximumSessions: maxSessions)
+        if let certificate, let key {
+            configuration.certificate = .files(certificate: certificate, key: key)
+        } else if !tlsName.isEmpty {
+            configuration.certificate = .selfMade(names: tlsName)
+        }
+        configuration.clock = AdjustableClock()
+        configuration.timeZone = timeZone
+        configuration.sessionLifetime = sessionLifetime
+        configuration.keepAlive = keepAlive
+        configuration.compression = compression
         if loginAttempts > 0 { configuration.loginThrottling = .init(attempts: loginAttempts) }
         if latency > 0 { configuration.latency = .milliseconds(latency) }
         configuration.serverVersion = serverVersion.flatMap(Sandbox.ServerVersion.init)
@@ -206,6 +287,14 @@ struct SandboxCommand: AsyncParsableCommand {
         if openContainers { configuration.containerStreaming = .open }
         if verbose { configuration.logger = Sandbox.standardErrorLogger }
         return configuration
+    }
+}
+
+extension Duration {
+    /// Reads seconds, more than 0 and no more than a year.
+    init?(seconds text: String) {
+        guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else { return nil }
+        self = .seconds(seconds)
     }
 }
 

@@ -10,6 +10,12 @@ public protocol SandboxClock: Sendable {
     func wait(for duration: Duration) async throws
 }
 
+/// A clock that can be moved on: see ``Sandbox/advanceClock(by:)``.
+public protocol AdvancingClock: SandboxClock {
+    /// Moves the clock on and wakes everybody whose time has come.
+    func advance(by duration: Duration)
+}
+
 /// The clock of the machine.
 public struct SystemClock: SandboxClock {
     /// The clock of the machine.
@@ -27,7 +33,7 @@ public struct SystemClock: SandboxClock {
 ///     let clock = ManualClock()
 ///     let sandbox = try await Sandbox.start(configuration: .init(clock: clock))
 ///     clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
-public final class ManualClock: SandboxClock {
+public final class ManualClock: AdvancingClock {
     private struct Waiter {
         var deadline: Date
         var continuation: CheckedContinuation<Void, any Error>

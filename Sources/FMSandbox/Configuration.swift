@@ -44,7 +44,7 @@ extension Sandbox {
 
     /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such preference:
     /// with them every download is ``open``.
-    public enum ContainerStreaming: Int, Sendable {
+    public enum ContainerStreaming: Int, Sendable, CaseIterable {
         /// A download needs the session's bearer token (preference 1, the default of a server since 19.3.2).
         case authenticated = 1
         /// A download needs no token, only the URL and the cookie that comes with it (preference 2). The URL outlives a
@@ -75,31 +75,36 @@ extension Sandbox {
 
     /// How a sandbox behaves.
     public struct Configuration: Sendable {
-        /// Whether it speaks TLS, with a certificate for `localhost`, `127.0.0.1` and `::1` that
-        /// ``Sandbox/certificateAuthorityFile`` vouches for. The default is false.
+        /// Whether it speaks TLS. The default is false.
         public var tls: Bool
+        /// What it shows over TLS. The default is ``Certificate/loopback``.
+        public var certificate: Certificate
         /// The port to listen on. The default, 0, lets the system choose.
         public var port: Int
         /// How many sessions may be open at once. The default is 500, as on a server.
         public var maximumSessions: Int
         /// The error for one session too many: 956 (the default) or 812, both of which have been seen.
         public var sessionLimitCode: Int
-        /// How long a session lives after its last request. The default is 15 minutes.
-        public var sessionLifetime: Duration
+        /// How long a session lives after its last request. nil, the default, leaves it to the solutions, and to 15 minutes where
+        /// they do not say.
+        public var sessionLifetime: Duration?
         /// When wrong passwords lock an account. Never by default, so that tests may log in wrongly as often as they like.
         public var loginThrottling: LoginThrottling?
         /// How long the answer to every request is held back. None by default.
         public var latency: Duration?
-        /// How long a connection without a request is kept open, in real time. The default is 5 s, as on a server.
-        public var keepAlive: Duration
+        /// How long a connection without a request is kept open, in real time. nil, the default, leaves it to the solutions, and
+        /// to 5 s, as on a server, where they do not say.
+        public var keepAlive: Duration?
         /// How many requests a connection serves before it is closed. No limit by default.
         public var requestsPerConnection: Int?
         /// The greatest body of a request, in bytes; more is refused with HTTP status 413. The default is 64 MB.
         public var maximumBodyBytes: Int
-        /// Whether bodies over 1 KB are compressed for clients that accept gzip. The default is true.
-        public var compression: Bool
-        /// How containers are streamed. The default is ``ContainerStreaming/authenticated``.
-        public var containerStreaming: ContainerStreaming
+        /// Whether bodies over 1 KB are compressed for clients that accept gzip. nil, the default, leaves it to the solutions;
+        /// where they do not say, they are.
+        public var compression: Bool?
+        /// How containers are streamed. nil, the default, leaves it to the solutions, and to
+        /// ``ContainerStreaming/authenticated`` where they do not say.
+        public var containerStreaming: ContainerStreaming?
         /// Whether the list of databases shows only what the given account may open. nil, the default, is what servers of the
         /// version do by default: since 19 they do.
         public var filtersDatabases: Bool?
@@ -120,25 +125,27 @@ extension Sandbox {
         public var dataSourceWithoutAccount: DataSourceWithoutAccount?
         /// The clock. The default is the machine's.
         public var clock: any SandboxClock
-        /// The time zone of the host's wall clock. The default is UTC.
-        public var timeZone: TimeZone
-        /// Where requests are logged: method, path and status, never a body, a query, a token or a password.
+        /// The time zone of the host's wall clock. nil, the default, leaves it to the solutions, and to UTC where they do not
+        /// say.
+        public var timeZone: TimeZone?
+        /// Where requests are logged: method, path, status and FileMaker's code, never a body, a query, a token or a password.
         public var logger: Logger
 
         /// The behaviour of a server in its default state, on a free port.
         public init(
             tls: Bool = false,
+            certificate: Certificate = .loopback,
             port: Int = 0,
             maximumSessions: Int = 500,
             sessionLimitCode: Int = 956,
-            sessionLifetime: Duration = .seconds(15 * 60),
+            sessionLifetime: Duration? = nil,
             loginThrottling: LoginThrottling? = nil,
             latency: Duration? = nil,
-            keepAlive: Duration = .seconds(5),
+            keepAlive: Duration? = nil,
             requestsPerConnection: Int? = nil,
             maximumBodyBytes: Int = 64 << 20,
-            compression: Bool = true,
-            containerStreaming: ContainerStreaming = .authenticated,
+            compression: Bool? = nil,
+            containerStreaming: ContainerStreaming? = nil,
             filtersDatabases: Bool? = nil,
             serverVersion: ServerVersion? = nil,
             findPastEnd: FindPastEnd? = nil,
@@ -146,10 +153,11 @@ extension Sandbox {
             newPortalRecordInfoOnCreate: Bool? = nil,
             dataSourceWithoutAccount: DataSourceWithoutAccount? = nil,
             clock: any SandboxClock = SystemClock(),
-            timeZone: TimeZone = .gmt,
+            timeZone: TimeZone? = nil,
             logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
         ) {
             self.tls = tls
+            self.certificate = certificate
             self.port = port
             self.maximumSessions = maximumSessions
             self.sessionLimitCode = sessionLimitCode

@@ -41,7 +41,7 @@ extension Sandbox {
         case find
         /// `GET script/{script}`
         case runScript
-        /// The two requests that precede an OAuth login.
+        /// The two requests that precede an OAuth login, and those of the sign-in page.
         case oauth
     }
 

@@ -22,7 +22,8 @@ public final class Sandbox: Sendable {
 
     /// Starts a sandbox and returns when it listens.
     ///
-    /// Throws ``SolutionError`` when a solution has a loose end, and ``PortError`` when the port is taken.
+    /// Throws ``SolutionError`` when a solution has a loose end, ``PortError`` when the port is taken, and ``CertificateError``
+    /// when a certificate cannot be shown.
     public static func start(
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()
@@ -56,17 +57,27 @@ public final class Sandbox: Sendable {
     /// Where clients find it: `http://127.0.0.1:54321`, without a path.
     public var url: String { "\(scheme)://\(authority)" }
 
-    /// The PEM file of the certificate authority that vouches for the sandbox's certificate, for clients over TLS. Its
-    /// private key no longer exists, and it is valid for loopback names alone.
-    public static var certificateAuthorityFile: String { SandboxTLS.certificateAuthorityFile.path }
+    /// The PEM file of the certificate authority that vouches for the certificate ``Certificate/loopback``, for clients over
+    /// TLS. Its private key no longer exists, and it is valid for loopback names alone.
+    public static var certificateAuthorityFile: String { ServerCertificate.loopbackAuthorityFile }
+
+    /// The PEM file that vouches for this sandbox's certificate. It is gone when a self-made one's sandbox stops. nil without
+    /// TLS, and for a certificate from files, whose owner knows who vouches for it.
+    public var certificateAuthorityFile: String? { engine.certificate?.authorityFile }
 
     // MARK: What it does
 
     /// Closes the socket and all connections. A second call does nothing.
-    public func stop() async { await server.stop() }
+    public func stop() async {
+        await server.stop()
+        engine.certificate?.discard()
+    }
 
     /// Closes the socket and all connections, and waits for it. Not to be called on an event loop.
-    public func stopAndWait() { server.stopAndWait() }
+    public func stopAndWait() {
+        server.stopAndWait()
+        engine.certificate?.discard()
+    }
 
     /// What has happened so far.
     public var counters: Counters { engine.counters }
@@ -78,6 +89,15 @@ public final class Sandbox: Sendable {
 
     /// Ends all sessions: the next request with one of their tokens answers 952.
     public func expireSessions() { engine.closeAllSessions() }
+
+    /// Moves the sandbox's clock on: sessions that have rested for too long are gone, and what waits for the time to pass goes
+    /// on. False when its clock is none that can be moved, as the machine's own.
+    @discardableResult
+    public func advanceClock(by duration: Duration) -> Bool {
+        guard let clock = engine.clock as? any AdvancingClock else { return false }
+        clock.advance(by: duration)
+        return true
+    }
 
     /// Restarts the engine: sessions end and connections are closed; the records stay.
     public func restart() {

@@ -9,6 +9,9 @@ import Testing
     @Test(arguments: [
         ("fault find:html502*2", ControlCommand.fault(.init(.html(status: 502), on: .find, count: 2))),
         ("clear-faults", .clearFaults), ("expire", .expire), ("restart", .restart), ("reset", .reset),
+        ("advance 901", .advance(.seconds(901))), ("advance 0.5", .advance(.milliseconds(500))),
+        ("sign-in ada@example.com 7F", .signIn(account: "ada@example.com", requestId: "7F")),
+        ("sign-in Ada Lovelace 7F", .signIn(account: "Ada Lovelace", requestId: "7F")),
         ("held", .held), ("release", .release(count: nil)), ("release 2", .release(count: 2)), ("counters", .counters),
         ("sessions", .sessions),
         ("records World/Contacts", .records(table: "Contacts", database: "World")),
@@ -23,6 +26,7 @@ import Testing
     @Test(arguments: [
         "", "nothing", "fault", "fault nonsense", "expire now", "records World", "records a/b/c", "lock World/Contacts",
         "lock World/Contacts/x", "save", "release x", "release 0", "held 1",
+        "advance", "advance x", "advance 0", "advance -1", "sign-in", "sign-in ada@example.com",
     ])
     func nonsenseIsRefused(_ line: String) {
         #expect(throws: ControlCommand.Failure.self) { try ControlCommand(line) }
@@ -55,6 +59,18 @@ import Testing
         let counters = try JSONSerialization.jsonObject(with: Data(say("counters").utf8)) as? [String: Any]
         #expect(counters?["executedWrites"] as? Int == 0)
         await sandbox.stop()
+    }
+
+    @Test func theClockIsAdvanced() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: ManualClock()))
+        #expect(ControlReader.answer(to: "advance 5", sandbox) == "ok")
+        await sandbox.stop()
+        let other = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        #expect(ControlReader.answer(to: "advance 5", other) == "error: the clock is the machine's")
+        #expect(
+            ControlReader.answer(to: "sign-in ada 7F", other) == "error: no sign-in has begun with that request id"
+        )
+        await other.stop()
     }
 
     /// Record ids are numbers among texts; the texts alone are looked at.

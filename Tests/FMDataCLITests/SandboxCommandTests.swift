@@ -1,6 +1,7 @@
 import ArgumentParser
 import CustomDump
 import FMSandbox
+import Foundation
 import Testing
 
 @testable import FMDataCLI
@@ -19,7 +20,12 @@ import Testing
         #expect(configuration.findPastEnd == nil)
         #expect(configuration.dataSourceWithoutAccount == nil)
         #expect(configuration.ignoresNameCase == nil)
-        #expect(configuration.containerStreaming == .authenticated)
+        #expect(configuration.containerStreaming == nil)
+        #expect(configuration.certificate == .loopback)
+        #expect(configuration.sessionLifetime == nil)
+        #expect(configuration.keepAlive == nil)
+        #expect(configuration.compression == nil)
+        #expect(configuration.timeZone == nil)
         #expect(try command().solutions().map(\.name) == ["World"])
     }
 
@@ -41,7 +47,14 @@ import Testing
             "--data-source-without-account",
             "802",
             "--ignore-name-case",
-            "--open-containers"
+            "--open-containers",
+            "--session-lifetime",
+            "60",
+            "--keep-alive",
+            "0.5",
+            "--no-compression",
+            "--time-zone",
+            "Europe/Berlin"
         )
         .sandboxConfiguration
         #expect(configuration.port == 3000)
@@ -54,6 +67,17 @@ import Testing
         #expect(configuration.dataSourceWithoutAccount == .fileNotOpened)
         #expect(configuration.ignoresNameCase == true)
         #expect(configuration.containerStreaming == .open)
+        #expect(configuration.sessionLifetime == .seconds(60))
+        #expect(configuration.keepAlive == .milliseconds(500))
+        #expect(configuration.compression == false)
+        #expect(configuration.timeZone?.identifier == "Europe/Berlin")
+    }
+
+    @Test func certificatesAreChosen() throws {
+        let files = try command("--tls", "--certificate", "c.pem", "--key", "k.pem").sandboxConfiguration
+        #expect(files.certificate == .files(certificate: "c.pem", key: "k.pem"))
+        let names = try command("--tls", "--tls-name", "a.example", "--tls-name", "::1").sandboxConfiguration
+        #expect(names.certificate == .selfMade(names: ["a.example", "::1"]))
     }
 
     @Test func anAccountIsAddedToEveryDatabase() throws {
@@ -70,6 +94,9 @@ import Testing
         ["--port", "70000"], ["--max-sessions", "-1"], ["--login-attempts", "-1"], ["--latency", "-1"],
         ["--server-version", "20"], ["--find-past-end", "102"], ["--data-source-without-account", "213"],
         ["--fault", "nonsense"], ["--password", "x"],
+        ["--session-lifetime", "0"], ["--keep-alive", "x"], ["--time-zone", "Berlin"], ["--tls-name", "a.example"],
+        ["--tls", "--certificate", "c.pem"], ["--tls", "--key", "k.pem"], ["--certificate", "c.pem", "--key", "k.pem"],
+        ["--tls", "--certificate", "c.pem", "--key", "k.pem", "--tls-name", "a.example"],
     ])
     func nonsenseIsRefused(_ arguments: [String]) {
         #expect(throws: (any Error).self) { try SandboxCommand.parse(arguments) }

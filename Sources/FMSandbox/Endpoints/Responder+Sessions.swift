@@ -131,34 +131,6 @@ extension Responder {
         return engine.version >= .v22 ? Answer(["isSessionInUse": .bool(session.gate.isBusy)]) : Answer()
     }
 
-    /// The played OAuth provider: `GET /fmws/oauthproviderinfo` and `GET /oauth/getoauthurl`.
-    func oauth(_ call: Call) throws -> Answer {
-        if call.route.field == "oauthproviderinfo" {
-            let info: JSONValue = [
-                "data": ["Provider": [["Name": .string(OAuthProvider.providerName)]]], "result": "0",
-            ]
-            return Answer(
-                SandboxResponse(
-                    status: 200,
-                    headers: [("Content-Type", "application/json; charset=utf-8")],
-                    body: JSONWriter.write(info)
-                )
-            )
-        }
-        guard call.query["provider"] == OAuthProvider.providerName, let tracking = call.query["trackingID"] else {
-            throw FileMakerError(1708)
-        }
-        let requestId = engine.withState { $0.oauth.begin() }
-        let page = "\(call.request.origin)/oauth/signin?trackingID=\(tracking)&requestId=\(requestId)"
-        return Answer(
-            SandboxResponse(
-                status: 200,
-                headers: [("Content-Type", "text/plain"), ("X-FMS-Request-ID", requestId)],
-                body: Array(page.utf8)
-            )
-        )
-    }
-
     // MARK: Host
 
     /// `GET productInfo`

@@ -12,9 +12,24 @@ indirect enum Formula: Equatable, Sendable {
     case variable(String)
     case get(String)
     case call(Function, [Formula])
+    /// `Let`: names and their values, each of which may use those before it, and what is worked out with them.
+    case bind([Binding], Formula)
+    /// `JSONSetElement`: a JSON text and what is set in it.
+    case setJSON(Formula, [JSONElement])
     case binary(Operator, Formula, Formula)
     case negative(Formula)
     case not(Formula)
+
+    struct Binding: Equatable, Sendable {
+        var name: String
+        var value: Formula
+    }
+
+    struct JSONElement: Equatable, Sendable {
+        var path: Formula
+        var value: Formula
+        var kind: Formula
+    }
 
     enum Operator: String, Sendable {
         case add = "+"
@@ -33,13 +48,15 @@ indirect enum Formula: Equatable, Sendable {
     }
 
     enum Function: String, Sendable, CaseIterable {
-        case `if`, upper, lower, trim, length, left, right, round, int, isempty, count, sum, min, max, list, substitute
+        case `if`, `case`, upper, lower, trim, length, left, right, round, int, isempty, count, sum, min, max, list
+        case substitute, jsongetelement
 
         var argumentCounts: ClosedRange<Int> {
             switch self {
             case .if: 2...3
             case .upper, .lower, .trim, .length, .int, .isempty, .count, .sum, .list: 1...1
-            case .left, .right, .round: 2...2
+            case .left, .right, .round, .jsongetelement: 2...2
+            case .case: 2...64
             case .min, .max: 1...16
             case .substitute: 3...3
             }
@@ -67,6 +84,8 @@ extension Formula {
         case .variable(let name): context.value(ofVariable: name)
         case .get(let name): context.get(name) ?? "?"
         case .call(let function, let arguments): Self.call(function, arguments, context)
+        case .bind(let bindings, let result): Self.bind(bindings, result, context)
+        case .setJSON(let json, let elements): Self.set(elements, in: json, context)
         case .binary(let operation, let left, let right): Self.apply(operation, left, right, context)
         case .negative(let operand): FMNumber(reading: operand.evaluate(in: context))?.negated.text ?? ""
         case .not(let operand): operand.isTrue(in: context) ? "0" : "1"
@@ -149,6 +168,13 @@ extension Formula {
         case .if:
             if arguments[0].isTrue(in: context) { return argument(1) }
             return arguments.count == 3 ? argument(2) : ""
+        case .case:
+            for index in stride(from: 0, to: arguments.count - 1, by: 2) where arguments[index].isTrue(in: context) {
+                return argument(index + 1)
+            }
+            // One that is left over is what holds otherwise.
+            return arguments.count.isMultiple(of: 2) ? "" : argument(arguments.count - 1)
+        case .jsongetelement: return JSONPath(argument(1)).text(in: argument(0))
         case .upper: return argument(0).uppercased()
         case .lower: return argument(0).lowercased()
         case .trim: return argument(0).trimmed
@@ -164,6 +190,34 @@ extension Formula {
         case .list: return values(arguments, context).joined(separator: "\r")
         case .min: return values(arguments, context).min { compare($0, $1) < 0 } ?? ""
         case .max: return values(arguments, context).max { compare($0, $1) < 0 } ?? ""
+        }
+    }
+
+    private static func bind(_ bindings: [Binding], _ result: Formula, _ context: some FormulaContext) -> String {
+        var scope = Scope(outer: context)
+        for binding in bindings { scope.values[binding.name] = binding.value.evaluate(in: scope) }
+        return result.evaluate(in: scope)
+    }
+
+    /// What the formulas of a `Let` see: its own names, and all that is around it.
+    private struct Scope: FormulaContext {
+        let outer: any FormulaContext
+        var values: [String: String] = [:]
+
+        func value(ofField name: String) -> String? { outer.value(ofField: name) }
+        func values(ofField name: String) -> [String] { outer.values(ofField: name) }
+        func value(ofVariable name: String) -> String { values[name] ?? outer.value(ofVariable: name) }
+        func get(_ name: String) -> String? { outer.get(name) }
+    }
+
+    private static func set(_ elements: [JSONElement], in json: Formula, _ context: some FormulaContext) -> String {
+        elements.reduce(json.evaluate(in: context)) { json, element in
+            let result = JSONPath(element.path.evaluate(in: context)).text(
+                setting: element.value.evaluate(in: context),
+                kind: element.kind.evaluate(in: context),
+                in: json
+            )
+            return result.utf8.count <= longestText ? result : "?"
         }
     }
 
@@ -187,5 +241,24 @@ extension Formula {
         var (number, result) = (number, Decimal())
         NSDecimalRound(&result, &number, min(places, 100), mode)
         return text(result)
+    }
+}
+
+extension Formula {
+    /// The fields that it names.
+    var fieldNames: Set<String> {
+        switch self {
+        case .field(let name): [FieldName(name).qualified]
+        case .literal, .variable, .get: []
+        case .call(_, let arguments): arguments.reduce(into: []) { $0.formUnion($1.fieldNames) }
+        case .binary(_, let left, let right): left.fieldNames.union(right.fieldNames)
+        case .negative(let operand), .not(let operand): operand.fieldNames
+        case .bind(let bindings, let result):
+            bindings.reduce(into: result.fieldNames) { $0.formUnion($1.value.fieldNames) }
+        case .setJSON(let json, let elements):
+            elements.reduce(into: json.fieldNames) { names, element in
+                names.formUnion(element.path.fieldNames.union(element.value.fieldNames).union(element.kind.fieldNames))
+            }
+        }
     }
 }

@@ -17,6 +17,14 @@ struct FormulaParser {
     private let tokens: [Token]
     private var position = 0
     private var depth = 0
+    /// The names that the `Let`s around this place have given, in lower case: names of variables have no case.
+    private var bound: [String] = []
+
+    /// What `JSONSetElement` calls the kinds of values.
+    private static let jsonKinds = [
+        "jsonraw": "0", "jsonstring": "1", "jsonnumber": "2", "jsonobject": "3", "jsonarray": "4", "jsonboolean": "5",
+        "jsonnull": "6",
+    ]
 
     static func parse(_ text: String) throws -> Formula {
         var parser = FormulaParser(tokens: try tokens(of: text))
@@ -112,14 +120,17 @@ struct FormulaParser {
 
     /// A variable, a function with its arguments, or a field.
     private mutating func named(_ name: String) throws -> Formula {
+        if bound.contains(name.lowercased()) { return .variable(name.lowercased()) }
         if name.hasPrefix("$") { return .variable(name) }
-        guard take(["("]) != nil else { return .field(name) }
+        guard take(["("]) != nil else { return Self.jsonKinds[name.lowercased()].map { .literal($0) } ?? .field(name) }
         if name.lowercased() == "get" {
             guard case .name(let topic) = current else { throw Failure(reason: "Get needs a name") }
             position += 1
             guard take([")"]) != nil else { throw Failure(reason: "missing )") }
             return .get(topic.lowercased())
         }
+        if name.lowercased() == "let" { return try binding() }
+        if name.lowercased() == "jsonsetelement" { return try jsonSetting() }
         guard let function = Formula.Function(rawValue: name.lowercased()) else {
             throw Failure(reason: "unknown function \(name)")
         }
@@ -130,6 +141,52 @@ struct FormulaParser {
             throw Failure(reason: "\(name) takes another number of arguments")
         }
         return .call(function, arguments)
+    }
+
+    /// `Let ( a = 1 ; a + 1 )`, `Let ( [ a = 1 ; b = a ] ; b )`
+    private mutating func binding() throws -> Formula {
+        let count = bound.count
+        defer { bound.removeSubrange(count...) }
+        let isList = take(["["]) != nil
+        var bindings: [Formula.Binding] = []
+        repeat {
+            // A list may end with a semicolon.
+            if isList, !bindings.isEmpty, case .symbol("]") = current { break }
+            guard case .name(let name) = current else { throw Failure(reason: "Let needs a name") }
+            position += 1
+            guard take(["="]) != nil else { throw Failure(reason: "Let needs a value for \(name)") }
+            bindings.append(Formula.Binding(name: name.lowercased(), value: try disjunction()))
+            bound.append(name.lowercased())
+        } while isList && take([";"]) != nil
+        if isList { try expect("]") }
+        try expect(";")
+        let result = try disjunction()
+        try expect(")")
+        return .bind(bindings, result)
+    }
+
+    /// `JSONSetElement ( json ; path ; value ; kind )`, `JSONSetElement ( json ; [ path ; value ; kind ] ; … )`
+    private mutating func jsonSetting() throws -> Formula {
+        let json = try disjunction()
+        var elements: [Formula.JSONElement] = []
+        while take([";"]) != nil {
+            let isList = take(["["]) != nil
+            guard isList || elements.isEmpty else { throw Failure(reason: "missing [") }
+            let path = try disjunction()
+            try expect(";")
+            let value = try disjunction()
+            try expect(";")
+            elements.append(Formula.JSONElement(path: path, value: value, kind: try disjunction()))
+            guard isList else { break }
+            try expect("]")
+        }
+        guard !elements.isEmpty else { throw Failure(reason: "JSONSetElement takes another number of arguments") }
+        try expect(")")
+        return .setJSON(json, elements)
+    }
+
+    private mutating func expect(_ symbol: String) throws {
+        guard take([symbol]) != nil else { throw Failure(reason: "missing \(symbol)") }
     }
 
     private static func describe(_ token: Token) -> String {
@@ -164,7 +221,9 @@ struct FormulaParser {
             } else if isNameCharacter(character) {
                 tokens.append(.name(name(&rest)))
             } else {
-                let symbols = ["<=", ">=", "<>", "≤", "≥", "≠", "<", ">", "=", "+", "-", "*", "/", "&", "(", ")", ";"]
+                let symbols = [
+                    "<=", ">=", "<>", "≤", "≥", "≠", "<", ">", "=", "+", "-", "*", "/", "&", "(", ")", "[", "]", ";",
+                ]
                 guard let symbol = symbols.first(where: rest.hasPrefix) else {
                     throw Failure(reason: "unexpected \(character)")
                 }

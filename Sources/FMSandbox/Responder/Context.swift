@@ -25,6 +25,7 @@ struct Context: Sendable {
     func layout() throws -> LayoutModel { try layout(named: call.route.layout) }
 
     func layout(named name: String) throws -> LayoutModel {
+        guard session.state.withLockedValue(\.hasWindow) else { throw FileMakerError(112) }
         guard let layout = database.layouts[name] else { throw FileMakerError(105) }
         guard !privileges.hiddenLayouts.contains(layout.name) else { throw FileMakerError(9) }
         guard !layout.needsMissingFile else { throw FileMakerError(100) }

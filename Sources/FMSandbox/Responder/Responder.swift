@@ -161,7 +161,12 @@ struct Responder: Sendable {
         if cacheable {
             headers += [("Cache-Control", "no-cache"), ("ETag", etag(of: writer.bytes))]
         }
-        return SandboxResponse(status: 200, headers: headers + answer.headers + commonHeaders, body: writer.bytes)
+        return SandboxResponse(
+            status: 200,
+            headers: headers + answer.headers + commonHeaders,
+            body: writer.bytes,
+            code: 0
+        )
     }
 
     /// An error answer: `messages` first, and an empty `response`, which clients in use need.
@@ -175,7 +180,7 @@ struct Responder: Sendable {
             ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "no-cache"),
             ("ETag", etag(of: bytes)),
         ]
-        return SandboxResponse(status: error.status, headers: headers + commonHeaders, body: bytes)
+        return SandboxResponse(status: error.status, headers: headers + commonHeaders, body: bytes, code: error.code)
     }
 
     /// A weak tag like the engine's: the length and a hash, eight bytes at a time because pages are large.

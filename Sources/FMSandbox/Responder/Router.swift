@@ -121,11 +121,10 @@ enum Router {
         return Route(endpoint: .downloadContainer, containerKey: String(segments[2].prefix { $0 != "." }))
     }
 
-    /// `/fmws/oauthproviderinfo` and `/oauth/getoauthurl`
+    /// `/fmws/oauthproviderinfo`, `/oauth/getoauthurl` and the page that the latter names
     private static func oauthRoute(_ segments: [String], method: String) -> Route? {
-        guard method == "GET", segments == ["fmws", "oauthproviderinfo"] || segments == ["oauth", "getoauthurl"] else {
-            return nil
-        }
+        let paths = [["fmws", "oauthproviderinfo"], ["oauth", "getoauthurl"], ["oauth", "signin"]]
+        guard method == "GET", paths.contains(segments) else { return nil }
         return Route(endpoint: .oauth, field: segments[1])
     }
 }

@@ -44,6 +44,8 @@ struct SandboxResponse: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
+    /// FileMaker's code in the envelope; nil for what has none, as container bytes and the pages of a web server.
+    var code: Int?
     var delivery = Delivery.whole
 
     func header(_ name: String) -> String? {

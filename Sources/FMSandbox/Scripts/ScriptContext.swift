@@ -83,6 +83,63 @@ public final class ScriptContext: Sendable {
         }
     }
 
+    /// Finds records of the layout's table, with requests like those of `_find`: criteria by field name, and `"omit": "true"`
+    /// for one whose matches are taken away. Fields are seen from the layout, on it or not.
+    ///
+    /// Throws 102 for an unknown field, 400 without a criterion, 401 when nothing matches (the found set is empty then), and
+    /// what an unreadable criterion answers.
+    public func find(_ requests: [[String: String]]) throws {
+        let layout = finalState.layout
+        let today = context.engine.now.date
+        let read = try requests.map { request in
+            var conditions: [FindRequest.Condition] = []
+            for (key, text) in request.sorted(by: { $0.key < $1.key }) where key != "omit" && !text.trimmed.isEmpty {
+                conditions.append(try condition(FieldName(key), text, layout, today))
+            }
+            return FindRequest(conditions: conditions, isOmit: request["omit"] == "true")
+        }
+        .filter { !$0.conditions.isEmpty }
+        guard !read.isEmpty else { throw FileMakerError(400) }
+        foundSet = context.reader().find(read, table: layout.table, database: context.database).map(\.id)
+        guard !foundSet.isEmpty else { throw FileMakerError(401) }
+    }
+
+    private func condition(
+        _ name: FieldName,
+        _ text: String,
+        _ layout: LayoutModel,
+        _ today: CivilDate
+    ) throws -> FindRequest.Condition {
+        let database = context.database
+        let occurrence = name.occurrence ?? database.occurrences[layout.occurrence].name
+        let found = database.reference(
+            to: occurrence,
+            field: name.field,
+            from: layout.occurrence,
+            tables: context.model.tables
+        )
+        guard let reference = found else { throw FileMakerError(102) }
+        let field = context.model.tables[reference.table].fields[reference.field]
+        guard !field.isGlobal, !field.isSummary else { throw FileMakerError(408) }
+        let repetitions = name.repetition.map { $0...$0 } ?? 1...field.repetitions
+        guard (1...field.repetitions).contains(repetitions.lowerBound) else { throw FileMakerError(111) }
+        return FindRequest.Condition(
+            reference: reference,
+            repetitions: repetitions,
+            criterion: try Criterion(text, type: field.type, today: today)
+        )
+    }
+
+    /// Takes the current record out of the found set; the one after it becomes the current one. Throws 101 when there is
+    /// none.
+    public func omitRecord() throws {
+        guard let id = currentRecord else { throw FileMakerError(101) }
+        state.withLockedValue { $0.leaveOut(id) }
+    }
+
+    /// Closes the session's window: its later requests that need a layout are error 112, until it logs in anew.
+    public func closeWindow() { context.session.state.withLockedValue { $0.hasWindow = false } }
+
     /// Finds all records of the layout's table.
     public func showAllRecords() {
         let table = finalState.layout.table
@@ -154,11 +211,7 @@ public final class ScriptContext: Sendable {
         let before = finalState
         guard let id = before.current else { throw FileMakerError(101) }
         try context.write { try $0.delete(id, in: before.layout.table) }
-        state.withLockedValue { state in
-            guard let place = state.foundSet.firstIndex(of: id) else { return }
-            state.foundSet.remove(at: place)
-            state.current = state.foundSet.isEmpty ? nil : state.foundSet[min(place, state.foundSet.count - 1)]
-        }
+        state.withLockedValue { $0.leaveOut(id) }
     }
 
     /// Waits on the sandbox's clock. The session waits with it, other sessions do not.
@@ -194,6 +247,13 @@ struct ScriptState: Sendable {
         self.layout = layout
         self.foundSet = foundSet
         current = foundSet.first
+    }
+
+    /// Takes a record out of the found set; the one after it becomes the current one.
+    mutating func leaveOut(_ recordId: Int) {
+        guard let place = foundSet.firstIndex(of: recordId) else { return }
+        foundSet.remove(at: place)
+        current = foundSet.isEmpty ? nil : foundSet[min(place, foundSet.count - 1)]
     }
 
     /// What the formulas of a script see: the current record, or one with nothing in it when the found set is empty.

@@ -154,6 +154,13 @@ private struct StepRun {
         case .constrain(let condition):
             context.foundSet = context.foundSet.filter { context.isTrue(condition, of: $0) }
             error = context.foundSet.isEmpty ? 401 : 0
+        case .find(let requests):
+            let requests = requests.map { $0.mapValues(context.evaluate) }
+            error = try code { [context] in try context.find(requests) }
+        case .omitRecord: error = try code { [context] in try context.omitRecord() }
+        case .closeWindow:
+            context.closeWindow()
+            error = 0
         case .showAll:
             context.showAllRecords()
             error = 0

@@ -92,13 +92,12 @@ final class HTTPHandler: ChannelInboundHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: ByteBuffer, _ context: ChannelHandlerContext) {
-        let authority = head.headers.first(name: "host") ?? self.authority
         let request = SandboxRequest(
             method: head.method.rawValue,
             target: head.uri,
             headers: head.headers.map { ($0.name, $0.value) },
             body: Array(body.readableBytesView),
-            origin: "\(scheme)://\(authority)"
+            origin: origin(of: head.headers)
         )
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
@@ -112,13 +111,29 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
+    /// Where the client reached the sandbox: through a proxy that says so, where it reached the proxy.
+    private func origin(of headers: HTTPHeaders) -> String {
+        func forwarded(_ name: String, _ isRight: (String) -> Bool) -> String? {
+            // A chain of proxies writes a list; the first is what the client asked for.
+            headers[canonicalForm: name].first.map(String.init).flatMap { isRight($0) ? $0 : nil }
+        }
+        let scheme = forwarded("x-forwarded-proto") { $0 == "http" || $0 == "https" }
+        let host = forwarded("x-forwarded-host") { host in
+            !host.isEmpty
+                && host.utf8.allSatisfy { $0 < 0x80 && (Character(.init($0)).isLetter || Self.hostBytes.contains($0)) }
+        }
+        return "\(scheme ?? self.scheme)://\(host ?? headers.first(name: "host") ?? authority)"
+    }
+
+    /// What a host name, an address or a port is written with besides letters.
+    private static let hostBytes = Set("0123456789-._:[]".utf8)
+
     private func answered(_ request: SandboxRequest, with response: SandboxResponse, _ context: ChannelHandlerContext) {
-        configuration.logger.info(
-            "request",
-            metadata: [
-                "method": "\(request.method)", "path": "\(LoggedPath(request.path))", "status": "\(response.status)",
-            ]
-        )
+        var metadata: Logger.Metadata = [
+            "method": "\(request.method)", "path": "\(LoggedPath(request.path))", "status": "\(response.status)",
+        ]
+        if let code = response.code { metadata["code"] = "\(code)" }
+        configuration.logger.info("request", metadata: metadata)
         // The connection may be gone by now; then there is nobody to tell.
         guard case .answering(let head) = state else { return }
         served += 1
@@ -151,7 +166,7 @@ final class HTTPHandler: ChannelInboundHandler {
         if closing {
             headers.add(name: "Connection", value: "close")
         } else {
-            let seconds = configuration.keepAlive.components.seconds
+            let seconds = responder.engine.traits.keepAlive.components.seconds
             let remaining = configuration.requestsPerConnection.map { $0 - served } ?? 100
             headers.add(name: "Keep-Alive", value: "timeout=\(seconds), max=\(remaining)")
             headers.add(name: "Connection", value: "Keep-Alive")
@@ -217,7 +232,7 @@ final class HTTPHandler: ChannelInboundHandler {
     private func startIdleTimer(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleTimer?.cancel()
-        idleTimer = context.eventLoop.scheduleTask(in: TimeAmount(configuration.keepAlive)) {
+        idleTimer = context.eventLoop.scheduleTask(in: TimeAmount(responder.engine.traits.keepAlive)) {
             let (handler, context) = bound.value
             // A timer that was cancelled a moment too late must not close a busy connection. A request that stops coming is
             // given up like one that never came.

@@ -28,7 +28,7 @@ final class SandboxServer: Sendable {
     static func startAndWait(_ engine: Engine) throws -> SandboxServer { try bind(engine).wait() }
 
     private static func bind(_ engine: Engine) throws -> EventLoopFuture<SandboxServer> {
-        let tls = engine.configuration.tls ? try SandboxTLS.serverContext() : nil
+        let tls = try engine.certificate?.serverContext()
         let tasks = RunningTasks()
         let state = NIOLockedValueBox(State())
         let requested = engine.configuration.port
@@ -81,7 +81,7 @@ final class SandboxServer: Sendable {
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         try pipeline.configureHTTPServerPipeline()
         #if Compression
-        if responder.engine.configuration.compression {
+        if responder.engine.traits.compression {
             try pipeline.addHandlers([GzipPreference(), makeCompressor()])
         }
         #endif

@@ -26,12 +26,15 @@ final class Engine: Sendable {
     let model: Model
     let configuration: Sandbox.Configuration
     let traits: ServerTraits
+    /// nil without TLS.
+    let certificate: ServerCertificate?
     let heldAnswers = HeldAnswers()
     private let initialWorld: World
     private let state: NIOLockedValueBox<State>
 
     init(_ solutions: [Solution], configuration: Sandbox.Configuration) throws {
         traits = try ServerTraits(configuration, solutions)
+        certificate = configuration.tls ? try ServerCertificate(configuration.certificate) : nil
         let built = try ModelBuilder.build(solutions, ignoresNameCase: traits.ignoresNameCase)
         self.solutions = solutions
         model = built.model
@@ -44,7 +47,7 @@ final class Engine: Sendable {
     var version: Sandbox.ServerVersion { traits.version }
 
     /// The wall clock of the host.
-    var now: CivilTimestamp { CivilTimestamp(clock.now, in: configuration.timeZone) }
+    var now: CivilTimestamp { CivilTimestamp(clock.now, in: traits.timeZone) }
 
     /// The wall clock as HTTP writes it.
     var httpDate: String { CivilTimestamp(clock.now, in: .gmt).httpDate }
@@ -135,12 +138,12 @@ final class Engine: Sendable {
     }
 
     /// Whether containers are downloaded without a token. The preference that asks for one came with version 19.
-    var containersAreOpen: Bool { version < .v19 || configuration.containerStreaming == .open }
+    var containersAreOpen: Bool { version < .v19 || traits.containerStreaming == .open }
 
     /// Drops the container addresses that are good no more.
     private func dropTickets(_ state: inout State) {
         guard !state.tickets.isEmpty else { return }
-        let (now, lifetime) = (clock.now, configuration.sessionLifetime.seconds)
+        let (now, lifetime) = (clock.now, traits.sessionLifetime.seconds)
         let sessions = state.sessions
         state.tickets = state.tickets.filter { _, ticket in
             sessions[ticket.token] != nil
@@ -171,7 +174,7 @@ final class Engine: Sendable {
     }
 
     private func expire(_ state: inout State, now: Date) {
-        let lifetime = configuration.sessionLifetime.seconds
+        let lifetime = traits.sessionLifetime.seconds
         for (token, session) in state.sessions {
             let (lastUsed, logout) = session.state.withLockedValue { ($0.lastUsed, $0.end) }
             if let logout, logout <= now {

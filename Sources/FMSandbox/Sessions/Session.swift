@@ -23,6 +23,8 @@ final class Session: Sendable {
         var variables: [String: String] = [:]
         /// The found sets of tables, as finds and scripts left them; all records where there is none.
         var foundSets: [Int: [Int]] = [:]
+        /// Whether it still has the window in which layouts are shown: a script may close it.
+        var hasWindow = true
         /// Data-source files this session has opened, and what it may do in them.
         var openedDatabases: [Int: Solution.PrivilegeSet] = [:]
         /// Data-source files that lack its account: nothing is to be seen of them.

@@ -129,19 +129,28 @@ extension Solution {
         case goToLayout(String)
         /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
         case constrain(String)
+        /// Finds records, with requests like those of `_find`: `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit":
+        /// "true"}]}`. Criteria are texts with formulas in them, and fields are seen from the layout, on it or not. A find of
+        /// nothing leaves an empty found set and error 401.
+        case find([[String: String]])
+        /// Takes the current record out of the found set: `{"omitRecord": true}`.
+        case omitRecord
         /// Finds all records: `{"showAll": true}`.
         case showAll
         /// Creates a record and makes it the current one: `{"newRecord": true}`.
         case newRecord
         /// Deletes the current record: `{"deleteRecord": true}`.
         case deleteRecord
+        /// Closes the session's window: `{"closeWindow": true}`. Every later request of the session that needs a layout is
+        /// error 112; a client must log in anew.
+        case closeWindow
         /// Waits, in seconds of the sandbox's clock: `{"wait": 0.5}`, `{"wait": "Get ( ScriptParameter )"}`. What is no
         /// number, or negative, waits not at all, and nothing waits for longer than a day.
         case wait(Quantity)
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case set, to, exit, template, error, loop, `if`, then, `else`, goToLayout, constrain, showAll, newRecord
-            case deleteRecord, wait
+            case find, omitRecord, deleteRecord, closeWindow, wait
 
             /// The keys that may stand beside one that names a step.
             var companions: Set<CodingKeys>? {
@@ -149,7 +158,9 @@ extension Solution {
                 case .set: [.to]
                 case .if: [.then, .else]
                 case .exit, .template: [.error]
-                case .error, .loop, .goToLayout, .constrain, .showAll, .newRecord, .deleteRecord, .wait: []
+                case .error, .loop, .goToLayout, .constrain, .find, .omitRecord, .showAll, .newRecord, .deleteRecord,
+                    .closeWindow, .wait:
+                    []
                 case .to, .then, .else: nil
                 }
             }
@@ -186,8 +197,14 @@ extension Solution {
                 self = .goToLayout(layout)
             } else if let condition = try container.decodeIfPresent(String.self, forKey: .constrain) {
                 self = .constrain(condition)
+            } else if let requests = try container.decodeIfPresent([[String: String]].self, forKey: .find) {
+                self = .find(requests)
             } else if let seconds = try container.decodeIfPresent(Quantity.self, forKey: .wait) {
                 self = .wait(seconds)
+            } else if try container.decode(Bool.self, forKey: .omitRecord, default: false) {
+                self = .omitRecord
+            } else if try container.decode(Bool.self, forKey: .closeWindow, default: false) {
+                self = .closeWindow
             } else if try container.decode(Bool.self, forKey: .showAll, default: false) {
                 self = .showAll
             } else if try container.decode(Bool.self, forKey: .newRecord, default: false) {
@@ -222,6 +239,9 @@ extension Solution {
                 try container.encode(otherwise, forKey: .else)
             case .goToLayout(let name): try container.encode(name, forKey: .goToLayout)
             case .constrain(let condition): try container.encode(condition, forKey: .constrain)
+            case .find(let requests): try container.encode(requests, forKey: .find)
+            case .omitRecord: try container.encode(true, forKey: .omitRecord)
+            case .closeWindow: try container.encode(true, forKey: .closeWindow)
             case .showAll: try container.encode(true, forKey: .showAll)
             case .newRecord: try container.encode(true, forKey: .newRecord)
             case .deleteRecord: try container.encode(true, forKey: .deleteRecord)

@@ -1,6 +1,8 @@
+public import Foundation
+
 extension Solution {
-    /// What a solution asks of the server that hosts it: the release to imitate, and the answer to what sources disagree
-    /// about. ``Sandbox/Configuration`` goes before it; two solutions of one sandbox must not ask for different things.
+    /// What a solution asks of the server that hosts it: the release to imitate, the answer to what sources disagree about, and
+    /// settings of the host. ``Sandbox/Configuration`` goes before it; two solutions of one sandbox must not ask for different things.
     public struct Server: Codable, Sendable, Equatable {
         /// The release to imitate. The default is ``Sandbox/ServerVersion/v22``.
         public var version: Sandbox.ServerVersion?
@@ -15,6 +17,17 @@ extension Solution {
         /// What calls answer that need a data source whose file lacks the session's account. The default is
         /// ``Sandbox/DataSourceWithoutAccount/emptyValues``.
         public var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
+        /// How containers are streamed; in JSON `openContainers`, true or false. The default is
+        /// ``Sandbox/ContainerStreaming/authenticated``.
+        public var containerStreaming: Sandbox.ContainerStreaming?
+        /// The time zone of the host's wall clock; in JSON its name: `Europe/Berlin`. The default is UTC.
+        public var timeZone: TimeZone?
+        /// How long a session lives after its last request; in JSON seconds. The default is 15 minutes.
+        public var sessionLifetime: Duration?
+        /// How long a connection without a request is kept open; in JSON seconds. The default is 5 s.
+        public var keepAlive: Duration?
+        /// Whether bodies over 1 KB are compressed for clients that accept gzip. The default is true.
+        public var compression: Bool?
 
         /// Requests to the server; nil where the solution does not care.
         public init(
@@ -22,17 +35,28 @@ extension Solution {
             findPastEnd: Sandbox.FindPastEnd? = nil,
             ignoresNameCase: Bool? = nil,
             newPortalRecordInfoOnCreate: Bool? = nil,
-            dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount? = nil
+            dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount? = nil,
+            containerStreaming: Sandbox.ContainerStreaming? = nil,
+            timeZone: TimeZone? = nil,
+            sessionLifetime: Duration? = nil,
+            keepAlive: Duration? = nil,
+            compression: Bool? = nil
         ) {
             self.version = version
             self.findPastEnd = findPastEnd
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
             self.dataSourceWithoutAccount = dataSourceWithoutAccount
+            self.containerStreaming = containerStreaming
+            self.timeZone = timeZone
+            self.sessionLifetime = sessionLifetime
+            self.keepAlive = keepAlive
+            self.compression = compression
         }
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case version, findPastEnd, ignoresNameCase, newPortalRecordInfoOnCreate, dataSourceWithoutAccount
+            case openContainers, timeZone, sessionLifetime, keepAlive, compression
         }
 
         /// Reads the documented JSON form.
@@ -47,43 +71,51 @@ extension Solution {
                 Sandbox.DataSourceWithoutAccount.self,
                 forKey: .dataSourceWithoutAccount
             )
+            containerStreaming = try container.decodeIfPresent(Bool.self, forKey: .openContainers)
+                .map { $0 ? .open : .authenticated }
+            timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone).map { name in
+                guard let zone = TimeZone(identifier: name) else {
+                    throw DecodingError.dataCorruptedError(
+                        forKey: .timeZone,
+                        in: container,
+                        debugDescription: "expected the name of a time zone, as Europe/Berlin, found \"\(name)\""
+                    )
+                }
+                return zone
+            }
+            sessionLifetime = try container.decodeSecondsIfPresent(forKey: .sessionLifetime)
+            keepAlive = try container.decodeSecondsIfPresent(forKey: .keepAlive)
+            compression = try container.decodeIfPresent(Bool.self, forKey: .compression)
+        }
+
+        /// Writes what ``init(from:)`` reads.
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(version, forKey: .version)
+            try container.encodeIfPresent(findPastEnd, forKey: .findPastEnd)
+            try container.encodeIfPresent(ignoresNameCase, forKey: .ignoresNameCase)
+            try container.encodeIfPresent(newPortalRecordInfoOnCreate, forKey: .newPortalRecordInfoOnCreate)
+            try container.encodeIfPresent(dataSourceWithoutAccount, forKey: .dataSourceWithoutAccount)
+            try container.encodeIfPresent(containerStreaming.map { $0 == .open }, forKey: .openContainers)
+            try container.encodeIfPresent(timeZone?.identifier, forKey: .timeZone)
+            try container.encodeIfPresent(sessionLifetime?.seconds, forKey: .sessionLifetime)
+            try container.encodeIfPresent(keepAlive?.seconds, forKey: .keepAlive)
+            try container.encodeIfPresent(compression, forKey: .compression)
         }
     }
 }
 
-/// The server that a sandbox imitates, in the points where releases differ and sources disagree.
-struct ServerTraits: Equatable, Sendable {
-    let version: Sandbox.ServerVersion
-    let findPastEnd: Sandbox.FindPastEnd
-    let ignoresNameCase: Bool
-    let newPortalRecordInfoOnCreate: Bool
-    let dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount
-
-    /// What the configuration says, else what the solutions say, else the default.
-    init(_ configuration: Sandbox.Configuration, _ solutions: [Solution]) throws {
-        func trait<Value: Equatable>(_ key: String, _ wanted: KeyPath<Solution.Server, Value?>) throws -> Value? {
-            var trait: Value?
-            for solution in solutions {
-                guard let value = solution.server[keyPath: wanted] else { continue }
-                guard trait == nil || trait == value else {
-                    throw SolutionError(
-                        solution: solution.name,
-                        path: "server.\(key)",
-                        reason: "another solution asks for something else"
-                    )
-                }
-                trait = value
-            }
-            return trait
+extension KeyedDecodingContainer {
+    /// A duration in seconds, more than nothing and no more than a year.
+    fileprivate func decodeSecondsIfPresent(forKey key: Key) throws -> Duration? {
+        guard let seconds = try decodeIfPresent(Double.self, forKey: key) else { return nil }
+        guard seconds > 0, seconds <= 31_536_000 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key,
+                in: self,
+                debugDescription: "expected seconds, more than 0 and no more than 31536000"
+            )
         }
-        version = try configuration.serverVersion ?? trait("version", \.version) ?? .v22
-        findPastEnd = try configuration.findPastEnd ?? trait("findPastEnd", \.findPastEnd) ?? .noRecordsMatch
-        ignoresNameCase = try configuration.ignoresNameCase ?? trait("ignoresNameCase", \.ignoresNameCase) ?? false
-        newPortalRecordInfoOnCreate =
-            try configuration.newPortalRecordInfoOnCreate
-            ?? trait("newPortalRecordInfoOnCreate", \.newPortalRecordInfoOnCreate) ?? false
-        dataSourceWithoutAccount =
-            try configuration.dataSourceWithoutAccount
-            ?? trait("dataSourceWithoutAccount", \.dataSourceWithoutAccount) ?? .emptyValues
+        return .seconds(seconds)
     }
 }

@@ -180,7 +180,7 @@ extension Solution {
                 isGlobal: try container.decode(Bool.self, forKey: .global, default: false),
                 calculation: try container.decodeIfPresent(String.self, forKey: .calculation),
                 summary: try container.decodeIfPresent(Summary.self, forKey: .summary),
-                autoEnter: try container.decodeChoiceIfPresent(AutoEnter.self, forKey: .autoEnter),
+                autoEnter: try container.decodeIfPresent(AutoEnter.self, forKey: .autoEnter),
                 nextSerial: try container.decodeIfPresent(LooseText.self, forKey: .nextSerial)?.text,
                 validation: try container.decode(Validation.self, forKey: .validation, default: Validation()),
                 prohibitsModification: try container.decode(Bool.self, forKey: .prohibitModification, default: false)
@@ -236,30 +236,6 @@ extension Solution {
             function = try container.decodeChoice(Function.self, forKey: .function)
             field = try container.decode(String.self, forKey: .field)
         }
-    }
-
-    /// What FileMaker enters by itself.
-    public enum AutoEnter: String, Codable, Sendable, CaseIterable {
-        /// The next serial number; see ``Field/nextSerial``.
-        case serial
-        /// The day the record was created.
-        case creationDate
-        /// The time the record was created.
-        case creationTime
-        /// The day and time the record was created.
-        case creationTimestamp
-        /// The account that created the record.
-        case creationAccount
-        /// The day of the last change.
-        case modificationDate
-        /// The time of the last change.
-        case modificationTime
-        /// The day and time of the last change.
-        case modificationTimestamp
-        /// The account that made the last change.
-        case modificationAccount
-        /// A text that no other record holds; the sandbox counts instead of drawing at random.
-        case uuid
     }
 
     /// What a value must fulfil, with the FileMaker error of each rule.

@@ -69,6 +69,8 @@ struct FieldModel: Sendable {
     var isGlobal = false
     var content = Content.stored
     var autoEnter: Solution.AutoEnter?
+    /// The formula of ``Solution/AutoEnter/calculation(_:replacesExisting:)``.
+    var autoEnterFormula: Formula?
     var validation = Solution.Validation()
     var validationFormula: Formula?
     var prohibitsModification = false
@@ -132,6 +134,7 @@ struct LayoutModel: Sendable {
     var fields: [LayoutFieldModel] = []
     var fieldIndexes: NameTable<Int>
     var portals: [PortalModel] = []
+    /// The first portal of each name.
     var portalIndexes: NameTable<Int>
     var view: Solution.Layout.View
     /// Databases of data sources this layout shows, to be opened with the session's credentials.
@@ -143,6 +146,14 @@ struct LayoutModel: Sendable {
 
     func field(named name: String) -> LayoutFieldModel? { fieldIndexes[name].map { fields[$0] } }
     func portal(named name: String) -> PortalModel? { portalIndexes[name].map { portals[$0] } }
+
+    /// Of several portals of one occurrence, which go by one name, the first that shows a field.
+    func portal(named name: String, showing fields: [String]) -> PortalModel? {
+        guard let first = portal(named: name) else { return nil }
+        return portals.first { portal in
+            portal.key == first.key && fields.allSatisfy { portal.field(named: $0) != nil }
+        } ?? first
+    }
 }
 
 struct LayoutFieldModel: Sendable {
@@ -213,6 +224,9 @@ indirect enum StepModel: Sendable {
     case branch(Formula, then: [StepModel], else: [StepModel])
     case goToLayout(String)
     case constrain(Formula)
+    case find([[String: Formula]])
+    case omitRecord
+    case closeWindow
     case showAll
     case newRecord
     case deleteRecord

@@ -37,6 +37,25 @@ import Testing
             ("${Due Date}", "01/31/2024"),
             ("Tags[2]", "second"), ("$n + 1", "4"), ("Get ( FoundCount )", "7"), ("Get ( Nothing )", "?"),
             ("Nowhere", "?"),
+            ("Case ( 0 ; \"a\" ; Price > 2 ; \"b\" ; \"c\" )", "b"), ("Case ( 0 ; \"a\" ; \"c\" )", "c"),
+            ("Case ( 0 ; \"a\" )", ""), ("Let ( a = 2 ; a * A )", "4"), ("Let ( [ a = 2 ; b = a + 1 ] ; a * b )", "6"),
+            ("Let ( [ a = 2 ; ] ; a )", "2"), ("Let ( a = 1 ; Let ( a = a + 1 ; a ) & a )", "21"),
+            ("Let ( $n = 9 ; $n ) & $n", "93"), ("Let ( Price = 1 ; Price ) & Price", "12.5"),
+            ("JSONGetElement ( \"{\\\"a\\\":[1,{\\\"b\\\":true}]}\" ; \"a[1].b\" )", "1"),
+            ("JSONGetElement ( \"[1.50,\\\"x\\\",null]\" ; \"[1]\" )", "x"),
+            ("JSONGetElement ( \"[1.50,\\\"x\\\",null]\" ; 0 )", "1.50"), ("JSONGetElement ( \"[null]\" ; 0 )", ""),
+            ("JSONGetElement ( \"{\\\"a\\\":{}}\" ; \"a\" )", "{}"), ("JSONGetElement ( \"{}\" ; \"a.b\" )", ""),
+            ("JSONGetElement ( \"{\" ; \"a\" )", "? not JSON"), ("JSONGetElement ( \"\" ; \"a\" )", ""),
+            ("JSONSetElement ( \"\" ; \"a.b[1]\" ; Price ; JSONNumber )", #"{"a":{"b":[null,2.5]}}"#),
+            (
+                "JSONSetElement ( \"{}\" ; [ \"a\" ; Name ; JSONString ] ; [ \"b\" ; 1 ; JSONBoolean ] )",
+                #"{"a":"Ada","b":true}"#
+            ),
+            ("JSONSetElement ( \"{\\\"a\\\":1,\\\"b\\\":2}\" ; \"a\" ; \"\" ; JSONNull )", #"{"a":null,"b":2}"#),
+            ("JSONSetElement ( \"{}\" ; \"a\" ; \"[1]\" ; JSONArray )", #"{"a":[1]}"#),
+            ("JSONSetElement ( \"{}\" ; \"a\" ; \"[1\" ; JSONArray )", "? not JSON"),
+            ("JSONSetElement ( \"{}\" ; \"a\" ; \"tru\" ; \"\" )", #"{"a":"tru"}"#),
+            ("JSONSetElement ( \"[]\" ; \"[999999999]\" ; 1 ; JSONNumber )", "? no such place"),
             ("${Due Date} < \"02/01/2024\"", "1"),
         ]
     )
@@ -47,7 +66,8 @@ import Testing
     @Test(
         arguments: [
             "", "1 +", "( 1", "1 )", "\"open", "Nope ( 1 )", "If ( 1 )", "${open", "1 2", "a @ b", "Get ( 1 )", "\\",
-            "Left ( 1 ; )",
+            "Left ( 1 ; )", "Let ( 1 ; 2 )", "Let ( a ; 2 )", "Let ( [ a = 1 ; a )", "Let ( a = 1 )", "Case ( 1 )",
+            "JSONSetElement ( 1 )", "JSONSetElement ( 1 ; 2 ; 3 )", "JSONSetElement ( 1 ; [ 2 ; 3 ; 4 )", "[ 1 ]",
         ]
     )
     func refusesWhatIsNoFormula(_ text: String) {
@@ -55,7 +75,7 @@ import Testing
     }
 
     @Test func deepNestingIsRefusedAndDoesNotCrash() {
-        for piece in ["(", "-", "not ", "If ( "] {
+        for piece in ["(", "-", "not ", "If ( ", "Let ( a = ", "JSONSetElement ( 1 ; [ "] {
             #expect(throws: FormulaParser.Failure.self) {
                 try FormulaParser.parse(String(repeating: piece, count: 50_000))
             }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import FMSandbox
@@ -14,6 +15,11 @@ import Testing
         #expect(!traits.ignoresNameCase)
         #expect(!traits.newPortalRecordInfoOnCreate)
         #expect(traits.dataSourceWithoutAccount == .emptyValues)
+        #expect(traits.containerStreaming == .authenticated)
+        #expect(traits.timeZone == .gmt)
+        #expect(traits.sessionLifetime == .seconds(900))
+        #expect(traits.keepAlive == .seconds(5))
+        #expect(traits.compression)
     }
 
     @Test func theSolutionDecidesUnlessTheConfigurationDoes() throws {

@@ -32,6 +32,7 @@ import Testing
         "": keys(Solution.CodingKeys.self),
         "table": keys(Solution.Table.CodingKeys.self),
         "field": keys(Solution.Field.CodingKeys.self),
+        "autoEnter": keys(Solution.AutoEnter.CodingKeys.self),
         "summary": keys(Solution.Summary.CodingKeys.self),
         "validation": keys(Solution.Validation.CodingKeys.self),
         "occurrence": keys(Solution.Occurrence.CodingKeys.self),
@@ -74,7 +75,10 @@ import Testing
             Self.object(name, in: schema)["properties"][key]["enum"].array?.compactMap(\.string) ?? []
         }
         expectNoDifference(values("field", "type"), Solution.FieldType.allCases.map(\.rawValue))
-        expectNoDifference(values("field", "autoEnter"), Solution.AutoEnter.allCases.map(\.rawValue))
+        expectNoDifference(
+            schema["$defs"]["autoEnter"]["anyOf"][0]["enum"].array?.compactMap(\.string),
+            Solution.AutoEnter.Word.allCases.map(\.rawValue)
+        )
         expectNoDifference(values("summary", "function"), Solution.Summary.Function.allCases.map(\.rawValue))
         expectNoDifference(values("match", "comparison"), Solution.Relationship.Comparison.allCases.map(\.rawValue))
         expectNoDifference(values("layout", "view"), Solution.Layout.View.allCases.map(\.rawValue))

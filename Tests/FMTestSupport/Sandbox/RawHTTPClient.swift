@@ -36,11 +36,12 @@ public struct RawHTTPClient: Sendable {
     private let channel: any Channel
     private let authority: String
 
-    /// Connects; over TLS if a file with a certificate authority is given.
+    /// Connects; over TLS if a file with a certificate authority is given, and then to the server of that name if there is one.
     public static func connect(
         host: String,
         port: Int,
-        certificateAuthority: String? = nil
+        certificateAuthority: String? = nil,
+        serverName: String? = nil
     ) async throws -> RawHTTPClient {
         let context = try certificateAuthority.map { file in
             var configuration = TLSConfiguration.makeClientConfiguration()
@@ -52,7 +53,7 @@ public struct RawHTTPClient: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let context {
-                        try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: nil))
+                        try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: serverName))
                     }
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandler(ResponseCollector())

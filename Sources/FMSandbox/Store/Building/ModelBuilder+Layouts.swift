@@ -48,10 +48,14 @@ extension ModelBuilder {
                 result.needsMissingFile = true
                 continue
             }
-            guard result.portalIndexes[portal.key] == nil else {
-                throw failure(place, "two portals named \(portal.key)")
+            if let first = result.portal(named: portal.key) {
+                // Object names are given once; portals without one are named by their occurrence, however many there are.
+                guard first.objectName == nil, portal.objectName == nil else {
+                    throw failure(place, "two portals named \(portal.key)")
+                }
+            } else {
+                result.portalIndexes[portal.key] = result.portals.count
             }
-            result.portalIndexes[portal.key] = result.portals.count
             result.portals.append(portal)
         }
         let shown =

@@ -41,6 +41,17 @@ extension ModelBuilder {
             }
             return .goToLayout(name)
         case .constrain(let condition): return .constrain(try formula(condition, place["constrain"]))
+        case .find(let requests):
+            return .find(
+                try requests.enumerated().map { number, request in
+                    let place = place["find", number]
+                    var formulas: [String: Formula] = [:]
+                    for (name, text) in request { formulas[name] = try template(text, place[name]) }
+                    return formulas
+                }
+            )
+        case .omitRecord: return .omitRecord
+        case .closeWindow: return .closeWindow
         case .showAll: return .showAll
         case .newRecord: return .newRecord
         case .deleteRecord: return .deleteRecord

@@ -42,6 +42,7 @@ extension ModelBuilder {
             isGlobal: field.isGlobal,
             content: try content(of: field, among: fields, place),
             autoEnter: field.autoEnter,
+            autoEnterFormula: try autoEnterFormula(of: field, place),
             validation: field.validation,
             validationFormula: try field.validation.calculation.map {
                 try formula($0, place["validation"]["calculation"])
@@ -52,6 +53,11 @@ extension ModelBuilder {
         table.fields.append(model)
         guard model.isStored else { return }
         if model.isGlobal { table.globalSlotCount += model.repetitions } else { table.slotCount += model.repetitions }
+    }
+
+    private func autoEnterFormula(of field: Solution.Field, _ place: Place) throws -> Formula? {
+        guard case .calculation(let text, _) = field.autoEnter else { return nil }
+        return try formula(text, place["autoEnter"]["calculation"])
     }
 
     private func content(

@@ -140,10 +140,12 @@ extension RecordWriter {
 
     private mutating func writePortals(_ portalData: JSONObject, of recordId: Int, on layout: LayoutModel) throws {
         for member in portalData.members {
-            guard let portal = layout.portal(named: member.key) else { throw FileMakerError(102) }
+            guard layout.portal(named: member.key) != nil else { throw FileMakerError(102) }
             guard let rows = member.value.array else { throw FileMakerError(1708) }
             for row in rows {
                 guard let row = row.object else { throw FileMakerError(1708) }
+                let names = row.keys.filter { $0 != "recordId" && $0 != "modId" }.map { FieldName($0).qualified }
+                guard let portal = layout.portal(named: member.key, showing: names) else { throw FileMakerError(102) }
                 try write(row, to: portal, of: recordId, on: layout)
             }
         }

@@ -66,6 +66,7 @@ struct RecordWriter {
         var record = world.tables[table].append(values: Array(repeating: .empty, count: schema.slotCount))
         enterOnCreation(&record, schema, given: Set(changes.map(\.field.index)))
         for change in changes { apply(change, to: &record, table) }
+        enterCalculations(&record, schema, given: Set(changes.map(\.field.index)))
         world.tables[table].replace(record)
         touched.insert(Place(table: table, recordId: record.id))
         try validate(record, schema, fields: schema.fields)
@@ -83,7 +84,9 @@ struct RecordWriter {
         guard privileges(table).canEdit else { throw FileMakerError(200) }
         guard !record.isLocked else { throw FileMakerError(301) }
         for change in own { apply(change, to: &record, table) }
-        enterOnModification(&record, schema, given: Set(own.map(\.field.index)))
+        let given = Set(own.map(\.field.index))
+        enterOnModification(&record, schema, given: given)
+        enterCalculations(&record, schema, given: given, changed: Set(own.map(\.field.name)))
         if touched.insert(Place(table: table, recordId: recordId)).inserted { record.modId += 1 }
         world.tables[table].replace(record)
         try validate(record, schema, fields: own.map(\.field))
@@ -122,7 +125,9 @@ struct RecordWriter {
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
         touched.insert(Place(table: table, recordId: record.id))
-        enterOnCreation(&record, schema, given: [])
+        // A constant was there already, or somebody has changed it.
+        let constants = schema.fields.filter { if case .constant = $0.autoEnter { true } else { false } }
+        enterOnCreation(&record, schema, given: Set(constants.map(\.index)))
         world.tables[table].replace(record)
         try validate(record, schema, fields: schema.fields)
         return record
