@@ -29,7 +29,12 @@ public final class Sandbox: Sendable {
         configuration: Configuration = Configuration()
     ) async throws -> Sandbox {
         let engine = try Engine(solutions, configuration: configuration)
-        return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
+        do {
+            return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
+        } catch {
+            engine.certificate?.discard()
+            throw error
+        }
     }
 
     /// Starts a sandbox for code that cannot await, blocking its thread; see ``start(_:configuration:)``. Not to be called on
@@ -41,7 +46,12 @@ public final class Sandbox: Sendable {
         configuration: Configuration = Configuration()
     ) throws -> Sandbox {
         let engine = try Engine(solutions, configuration: configuration)
-        return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
+        do {
+            return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
+        } catch {
+            engine.certificate?.discard()
+            throw error
+        }
     }
 
     // MARK: Where it is

@@ -34,13 +34,14 @@ final class Engine: Sendable {
 
     init(_ solutions: [Solution], configuration: Sandbox.Configuration) throws {
         traits = try ServerTraits(configuration, solutions)
-        certificate = configuration.tls ? try ServerCertificate(configuration.certificate) : nil
         let built = try ModelBuilder.build(solutions, ignoresNameCase: traits.ignoresNameCase)
         self.solutions = solutions
         model = built.model
         initialWorld = built.world
         self.configuration = configuration
         state = NIOLockedValueBox(State(world: built.world))
+        // Last: a self-made one leaves a file, which nobody would delete if something else failed.
+        certificate = configuration.tls ? try ServerCertificate(configuration.certificate) : nil
     }
 
     var clock: any SandboxClock { configuration.clock }
