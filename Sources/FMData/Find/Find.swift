@@ -12,8 +12,12 @@ extension DataAPI {
     /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:)`` says what they
     /// mean.
     ///
-    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A condition on
-    /// a related field holds when *any* related record fulfils it, one on a repeating field when any repetition does.
+    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode.
+    ///
+    /// A field of the layout's own table is taken to have one value, and conditions on it to be about that value. A
+    /// condition on a related field holds when *any* related record fulfils it, and two such conditions may be fulfilled
+    /// by two records. A field that repeats is to be named ``FindField/anyRepetition`` or by one
+    /// ``FindField/repetition(_:)``: its name does not tell.
     ///
     /// Source: Claris Data API guide, "Perform a find request"; FileMaker Pro help, "Finding records".
     public struct Find: Hashable, Sendable {
@@ -62,34 +66,42 @@ extension DataAPI {
 }
 
 extension DataAPI.Find {
+    /// How many requests a call has at most, unless something else is said: 1,000. FileMaker names no limit of its own.
+    public static let defaultMaximumRequests = 1_000
+
     /// The find as the requests of one `_find` call, in the order in which FileMaker must apply them: a request adds its
     /// records to the set, an omit takes its records away from what has come together so far. The same find gives the
     /// same requests in the same order, as few as can be found.
     ///
-    /// - Parameter limit: The most requests to put into one call. The default is 200.
-    /// - Throws: ``DataAPI/FindError``: when a value has no text form, when the find is sure to match nothing or
-    ///   everything, when two conditions on one field cannot be told to FileMaker together, or when it takes more
-    ///   requests than `limit`.
-    public func requests(limit: Int = 200) throws(DataAPI.FindError) -> [DataAPI.FindRequest] {
-        try compiled(limit: limit).map(\.request)
+    /// - Parameter limit: The most requests to put into the call. The default is ``defaultMaximumRequests``.
+    /// - Throws: ``DataAPI/FindError``: when a value has no text form, when the find is sure to match nothing, when two
+    ///   conditions on one field cannot be told to FileMaker together, or when it takes more requests than `limit`. Its
+    ///   ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
+    public func requests(
+        limit: Int = DataAPI.Find.defaultMaximumRequests
+    ) throws(DataAPI.FindError) -> [DataAPI.FindRequest] {
+        let plan = try plan(maximumRequests: limit, maximumCalls: 1)
+        guard let call = plan.onlyCall else {
+            throw DataAPI.FindError(.matchesNothing, "The find contradicts itself: no record can match.")
+        }
+        return call.map(\.request)
     }
 
     /// The requests as JSON, and what they mean in words. For looking at; it shows the values that are searched for, so
     /// keep it out of logs.
     ///
-    /// - Throws: What ``requests(limit:)`` throws.
-    public func explain(limit: Int = 200) throws(DataAPI.FindError) -> String {
-        FindExplanation(try compiled(limit: limit)).text
+    /// - Parameters:
+    ///   - limit: The most requests to put into a call.
+    ///   - maximumCalls: The most calls; of several each is shown.
+    /// - Throws: What ``requests(limit:)`` throws, but for a find that matches nothing.
+    public func explain(
+        limit: Int = DataAPI.Find.defaultMaximumRequests,
+        maximumCalls: Int = 1
+    ) throws(DataAPI.FindError) -> String {
+        FindExplanation(try plan(maximumRequests: limit, maximumCalls: maximumCalls)).text
     }
 
-    private func compiled(limit: Int) throws(DataAPI.FindError) -> [CompiledFindRequest] {
-        let compiled = try FindCompiler.compile(expression)
-        guard compiled.count <= limit else {
-            throw DataAPI.FindError(
-                .tooManyRequests,
-                "The find takes \(compiled.count) requests, more than the limit of \(limit)."
-            )
-        }
-        return compiled
+    func plan(maximumRequests: Int, maximumCalls: Int) throws(DataAPI.FindError) -> FindPlan {
+        try FindCompiler(maximumRequests: maximumRequests, maximumCalls: maximumCalls).plan(expression)
     }
 }

@@ -1,86 +1,148 @@
-/// From a find to the sequence of requests that FileMaker applies one after the other.
+/// From a find to the sequence of requests that FileMaker applies one after the other, or to several.
 ///
-/// A request adds records, an omit takes away from *everything* found before it. So `(a && !b) || c` must be
-/// `a, omit b, c`: with the omit at the end, records that fulfil c and b would be lost. Two ways lead to a sequence, and
-/// the shorter one is taken:
+/// Three ways lead to a sequence, and the shortest result is taken:
 ///
-/// 1. **In a row.** Alternatives are sorted by what they exclude. If each excludes all that the next one does, the
-///    alternatives come in this order, and after each the omits that the next no longer wants. No omit then harms what
-///    came before it, since that excludes it as well. This works for finds of any length.
-/// 2. **By cases.** For few tests, all combinations of them are looked at, and a sequence is built from its end: the last
-///    request that a record fulfils decides about it (``FindDecisionList``).
-enum FindCompiler {
-    static func compile(_ expression: FindExpression) throws(DataAPI.FindError) -> [CompiledFindRequest] {
-        let form = try FindNormalForm(expression)
-        guard !form.alternatives.isEmpty else {
-            throw DataAPI.FindError(.matchesNothing, "The find contradicts itself: no record can match.")
-        }
-        let candidates = [inARow(form.alternatives), FindDecisionList.steps(for: form)].compactMap(\.self)
-        guard let shortest = candidates.min(by: { $0.count < $1.count }) else {
-            throw DataAPI.FindError(
-                .tooComplex,
-                "No sequence of requests says the same as the find; its alternatives exclude different records."
-            )
-        }
-        guard !shortest.isEmpty else {
-            throw DataAPI.FindError(.matchesEverything, "Every record matches; get a range of records instead.")
-        }
-        return shortest.map { step in
-            CompiledFindRequest(criteria: step.tests.map { form.criteria[$0] }, isOmit: step.isOmit)
+/// 1. **By cases**, when there are few tests: all that a record may be like is looked at, and a sequence is built from its
+///    end (``FindDecisionList``). What has no sequence is known to have none.
+/// 2. **In a row**, for finds of any length whose alternatives exclude more and less of the same.
+/// 3. **In layers**, for some alternatives that exclude different records (``FindSequences``).
+struct FindCompiler {
+    /// The most requests of a call.
+    var maximumRequests: Int
+    /// The most calls.
+    var maximumCalls: Int
+
+    /// Thousands of values in a list and their exclusions, without multiplying out for minutes.
+    private var maximumAlternatives: Int { max(5_000, 2 * maximumRequests) }
+
+    /// The calls for a find.
+    ///
+    /// - Throws: Why it cannot be said, with the smallest example that shows why.
+    func plan(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
+        do throws(DataAPI.FindError) {
+            return try compile(expression)
+        } catch {
+            throw FindRefusal(of: expression, error, by: self).error
         }
     }
 
-    private static func inARow(_ alternatives: [FindNormalForm.Alternative]) -> [FindStep]? {
-        let groups = groupedByExclusions(alternatives)
-        var steps: [FindStep] = []
-        for (index, group) in groups.enumerated() {
-            let next = index + 1 < groups.count ? groups[index + 1][0].exclusions : []
-            guard group[0].excludesAll(of: next) else { return nil }
-            // All records are where FileMaker starts when the first request is an omit. An alternative without tests is
-            // the first: any before it would exclude more and so be part of it.
-            steps += group.filter { !$0.tests.isEmpty }.map { FindStep(tests: $0.tests, isOmit: false) }
-            let omitted = group[0].exclusions.subtracting(next).sorted { $0.lexicographicallyPrecedes($1) }
-            steps += omitted.map { FindStep(tests: $0, isOmit: true) }
-        }
-        return steps
-    }
+    /// - Throws: Why the find cannot be said, without an example.
+    func compile(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
+        let formula = try FindFormula(expression)
+        let cases = FindCases(formula)
+        if let cases, cases.wanted.isEmpty { return FindPlan(parts: []) }
+        if let cases, cases.wanted.count == cases.count { return try everything(formula) }
 
-    /// Alternatives that exclude the same, in the order in which they were written; groups that exclude more before
-    /// groups that exclude less.
-    private static func groupedByExclusions(
-        _ alternatives: [FindNormalForm.Alternative]
-    ) -> [[FindNormalForm.Alternative]] {
-        var groups: [[FindNormalForm.Alternative]] = []
-        var indices: [Set<[Int]>: Int] = [:]
-        for alternative in alternatives {
-            if let index = indices[alternative.exclusions] {
-                groups[index].append(alternative)
-            } else {
-                indices[alternative.exclusions] = groups.count
-                groups.append([alternative])
+        var candidates: [[FindStep]] = []
+        var isInseparable = false
+        if let cases {
+            switch FindDecisionList.steps(for: cases, limit: maximumRequests) {
+            case .found(let steps): candidates.append(inOrderOfWriting(steps, formula))
+            case .inseparable: isInseparable = true
+            case .tooLong: break
             }
         }
-        // In a row, the first group excludes what all others do, the second what all but the first do, and so on.
-        let ranks = groups.map { group in groups.count { group[0].excludesAll(of: $0[0].exclusions) } }
-        return groups.indices.sorted { (ranks[$1], $0) < (ranks[$0], $1) }.map { groups[$0] }
+        var form: FindNormalForm
+        do throws(DataAPI.FindError) {
+            form = try FindNormalForm(formula, limit: maximumAlternatives)
+        } catch {
+            // What multiplies out may still be short by cases.
+            guard let steps = candidates.first, steps.count <= maximumRequests else { throw error }
+            return FindPlan(parts: [[steps]])
+        }
+        let alternatives = form.sayable()
+        guard !alternatives.isEmpty else { return FindPlan(parts: []) }
+        if alternatives.contains(where: { $0.conjunctions == [[]] && $0.exclusions.isEmpty }) {
+            return try everything(formula)
+        }
+        let isConflicting = alternatives.contains { $0.conjunctions.count > 1 }
+        if !isConflicting {
+            let groups = FindSequences.groups(
+                alternatives.map { FindNormalForm.Alternative(tests: $0.conjunctions[0], exclusions: $0.exclusions) }
+            )
+            let sequence =
+                FindSequences.inARow(groups) ?? FindSequences.inLayers(groups, of: &form, limit: maximumRequests)
+            // Of equals this is closer to how the find was written.
+            if let sequence { candidates.insert(sequence.map(form.step), at: 0) }
+        }
+        let shortest = candidates.min { $0.count < $1.count }
+        if let shortest, shortest.count <= maximumRequests { return FindPlan(parts: [[shortest]]) }
+
+        let split = FindSplitting(alternatives, limit: maximumRequests)
+        let plan = FindPlan(parts: split.parts.map { $0.map { $0.map(form.step) } })
+        if maximumCalls > 1, plan.callCount <= maximumCalls { return plan }
+        throw refusal(isConflicting || isInseparable, requestCount: shortest?.count, callCount: plan.callCount)
+    }
+
+    private func refusal(_ isConflicting: Bool, requestCount: Int?, callCount: Int) -> DataAPI.FindError {
+        let (code, reason): (DataAPI.FindError.Code, String) =
+            if isConflicting {
+                (.sameField, "One call cannot say the find, as a request has one criterion for each field.")
+            } else if let requestCount {
+                (
+                    .tooManyRequests,
+                    "The find takes \(requestCount) requests, and maximumRequests is \(maximumRequests)."
+                )
+            } else {
+                (
+                    .tooComplex,
+                    "No sequence of up to \(maximumRequests) requests was found that says what the find says."
+                )
+            }
+        let help =
+            maximumCalls > 1
+            ? "It takes \(callCount) calls, and maximumCalls is \(maximumCalls)."
+            : "A query with maximumCalls: \(callCount) asks in that many calls and puts the answers together."
+        return DataAPI.FindError(code, "\(reason) \(help)")
+    }
+
+    /// FileMaker has no request for all records, but every record's field is empty or not.
+    private func everything(_ formula: FindFormula) throws(DataAPI.FindError) -> FindPlan {
+        guard var criterion = formula.criteria.first(where: { !$0.field.contains("::") }) else {
+            throw DataAPI.FindError(.matchesEverything, "Every record matches; get a range of records instead.")
+        }
+        let steps = [FindTest.isEmpty, .isNotEmpty].map { test in
+            criterion.test = test
+            return FindStep(criteria: [criterion], isOmit: false)
+        }
+        return FindPlan(parts: [[steps]])
+    }
+
+    /// Neighbours of one kind may change places; they come in the order of their tests.
+    private func inOrderOfWriting(_ steps: [FindStep], _ formula: FindFormula) -> [FindStep] {
+        let places = Dictionary(uniqueKeysWithValues: zip(formula.criteria, 0...))
+        func place(_ step: FindStep) -> [Int] { step.criteria.map { places[$0] ?? places.count }.sorted() }
+        var ordered: [FindStep] = []
+        var rest = steps[...]
+        while let first = rest.first {
+            let run = rest.prefix { $0.isOmit == first.isOmit }
+            ordered += run.map { (place($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+            rest = rest.dropFirst(run.count)
+        }
+        return ordered
     }
 }
 
-/// A request whose tests are still numbers.
-struct FindStep: Hashable {
-    var tests: [Int]
-    var isOmit: Bool
+/// An alternative as requests can say it.
+struct FindAlternative {
+    /// Conjunctions that must hold together: one, where a request can hold all tests.
+    var conjunctions: [[Int]]
+    var exclusions: Set<[Int]>
 }
 
-/// A request with the tests it was made from, for ``FindExplanation``.
-struct CompiledFindRequest {
-    var criteria: [FindCriterion]
-    var isOmit: Bool
+extension FindNormalForm {
+    /// The alternatives with their tests joined, one per field, as far as that goes.
+    mutating func sayable() -> [FindAlternative] {
+        alternatives.map { alternative in
+            let joined = joined(alternative.tests)
+            return FindAlternative(
+                conjunctions: joined.isEmpty ? [[]] : joined.map(\.tests),
+                exclusions: alternative.exclusions.union(joined.flatMap(\.excluded).map { [$0] })
+            )
+        }
+    }
 
-    var request: DataAPI.FindRequest {
-        DataAPI.FindRequest(
-            criteria: Dictionary(uniqueKeysWithValues: criteria.map { ($0.field, $0.test.text) }),
-            isOmit: isOmit
-        )
+    func step(_ step: FindSequences.Step) -> FindStep {
+        FindStep(criteria: criteria(step.tests), isOmit: step.isOmit)
     }
 }

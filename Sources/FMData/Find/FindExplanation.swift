@@ -4,11 +4,27 @@ import Foundation
 struct FindExplanation {
     let text: String
 
-    init(_ requests: [CompiledFindRequest]) {
-        let sentences = requests.enumerated().map { index, request in
-            "\(index + 1). \(Self.sentence(request, isFirst: index == 0))"
+    init(_ plan: FindPlan) {
+        guard plan.callCount != 1 else {
+            text = Self.text(plan.parts[0][0])
+            return
         }
-        text = Self.json(requests.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
+        var number = 0
+        let calls = plan.parts.flatMap { part in
+            part.enumerated().map { index, call in
+                number += 1
+                let role = part.count == 1 ? "" : index == 0 ? ", as far as the next finds them too" : ", as said"
+                return "Call \(number)\(role):\n\(Self.text(call))"
+            }
+        }
+        text = calls.isEmpty ? "No record can match, and nothing is asked." : calls.joined(separator: "\n\n")
+    }
+
+    private static func text(_ steps: [FindStep]) -> String {
+        let sentences = steps.enumerated().map { index, step in
+            "\(index + 1). \(sentence(step, isFirst: index == 0))"
+        }
+        return json(steps.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
     }
 
     private static func json(_ requests: [DataAPI.FindRequest]) -> String {
@@ -21,7 +37,7 @@ struct FindExplanation {
         return "[\n    " + lines.joined(separator: ",\n    ") + "\n]"
     }
 
-    private static func sentence(_ request: CompiledFindRequest, isFirst: Bool) -> String {
+    private static func sentence(_ request: FindStep, isFirst: Bool) -> String {
         let start =
             switch (request.isOmit, isFirst) {
             case (false, true): "Find the records"
@@ -38,13 +54,17 @@ struct FindExplanation {
 
     private static func words(_ test: FindTest) -> String {
         switch test {
-        case .equals(let operand): operand.text.isEmpty ? "is empty" : "is \(quoted(operand.text))"
+        case .equals(let operand): "is \(quoted(operand.text))"
         case .matches(.begins, let text): "begins with \(quoted(text))"
         case .matches(.contains, let text): "contains \(quoted(text))"
         case .matches(.ends, let text): "ends with \(quoted(text))"
-        case .words(let words, areWhole: true): "has the words \(words.map(quoted).joined(separator: ", "))"
-        case .words(let words, areWhole: false):
-            "has words beginning with \(words.map(quoted).joined(separator: ", "))"
+        case .words(let words):
+            [(true, "has the words"), (false, "has words beginning with")]
+                .compactMap { isWhole, verb in
+                    let quoted = words.filter { $0.isWhole == isWhole }.map { Self.quoted($0.text) }
+                    return quoted.isEmpty ? nil : "\(verb) \(quoted.joined(separator: ", "))"
+                }
+                .joined(separator: " and ")
         case .compares(.less, let operand): "is less than \(quoted(operand.text))"
         case .compares(.lessOrEqual, let operand): "is at most \(quoted(operand.text))"
         case .compares(.greater, let operand): "is greater than \(quoted(operand.text))"

@@ -24,11 +24,16 @@ indirect enum FindExpression: Hashable, Sendable {
 /// One test of one field.
 struct FindCriterion: Hashable, Sendable {
     var field: String
+    var values: FindFieldValues
     var test: FindTest
+}
 
-    /// Whether the field belongs to the layout's own table, so that a record has one value for it. (A repeating field
-    /// has several, but its name does not tell.)
-    var isOwnField: Bool { !field.contains("::") }
+/// How many values a record has for a field.
+enum FindFieldValues: Hashable, Sendable {
+    /// Exactly one, which may be empty: all tests are about the same value, and can be joined and complemented.
+    case one
+    /// None, one or several: a test holds when any of them passes, so that `> 1` and `< 5` may be two values' doing.
+    case any
 }
 
 /// What is asked of a field. The texts are escaped already.
@@ -37,8 +42,8 @@ enum FindTest: Hashable, Sendable {
     case equals(FindOperand)
     /// A pattern over the whole value: `*` stands for any run of characters.
     case matches(FindPattern, String)
-    /// Each word occurs in the value, as a whole or as the beginning of a word.
-    case words([String], areWhole: Bool)
+    /// Each word occurs in the value.
+    case words([FindWord])
     case compares(FindComparison, FindOperand)
     /// Both ends belong to it.
     case range(FindOperand, FindOperand)
@@ -68,6 +73,13 @@ enum FindComparison: Hashable, Sendable {
     }
 }
 
+/// A word to look for, as a whole or as the beginning of a word.
+struct FindWord: Hashable, Sendable {
+    /// Escaped.
+    var text: String
+    var isWhole: Bool
+}
+
 /// A value to compare with.
 struct FindOperand: Hashable, Sendable {
     /// Escaped.
@@ -80,11 +92,11 @@ extension FindTest {
     /// The criterion as FileMaker reads it. Source: FileMaker Pro help, "Finding text", "Finding numbers, dates …".
     var text: String {
         switch self {
-        case .equals(let operand): operand.text.isEmpty ? "=" : "==" + operand.text
+        case .equals(let operand): "==" + operand.text
         case .matches(.begins, let text): "==\(text)*"
         case .matches(.contains, let text): "==*\(text)*"
         case .matches(.ends, let text): "==*\(text)"
-        case .words(let words, let areWhole): words.map { (areWhole ? "=" : "") + $0 }.joined(separator: " ")
+        case .words(let words): words.map { ($0.isWhole ? "=" : "") + $0.text }.joined(separator: " ")
         case .compares(.less, let operand): "<" + operand.text
         case .compares(.lessOrEqual, let operand): "<=" + operand.text
         case .compares(.greater, let operand): ">" + operand.text
@@ -98,11 +110,13 @@ extension FindTest {
         }
     }
 
+    /// Whether it compares a number, a date or a time.
+    var isOrdered: Bool { complements != nil }
+
     /// Whether a value that passes is sure not to be empty.
     var impliesNotEmpty: Bool {
         switch self {
-        case .equals(let operand): !operand.text.isEmpty
-        case .matches, .words, .compares, .range, .isNotEmpty, .isToday: true
+        case .equals, .matches, .words, .compares, .range, .isNotEmpty, .isToday: true
         case .isEmpty, .isDuplicated, .raw: false
         }
     }
@@ -115,7 +129,7 @@ extension FindTest {
             [.compares(comparison.complement, operand)]
         case .range(let lower, let upper) where lower.isOrdered && upper.isOrdered:
             [.compares(.less, lower), .compares(.greater, upper)]
-        case .equals(let operand) where operand.isOrdered && !operand.text.isEmpty:
+        case .equals(let operand) where operand.isOrdered:
             [.compares(.less, operand), .compares(.greater, operand)]
         case .equals, .matches, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
             nil

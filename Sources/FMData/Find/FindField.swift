@@ -6,15 +6,22 @@ extension DataAPI {
         /// The name on the layout: bare for a field of the layout's own table, `Table::Field` for a related one, with
         /// `(2)` behind it for one repetition.
         public let name: String
+        let values: FindFieldValues
 
         /// The field a coding key names.
         public init(_ key: some CodingKey) {
-            self.name = key.stringValue
+            self.init(named: key.stringValue)
         }
 
         /// A field by a name that is known at run time only; prefer a coding key.
         public init(named name: String) {
+            // A related field has as many values as there are related records.
+            self.init(named: name, name.contains("::") ? .any : .one)
+        }
+
+        private init(named name: String, _ values: FindFieldValues) {
             self.name = name
+            self.values = values
         }
 
         /// The same field of a related table occurrence, as `Table::Field`.
@@ -22,7 +29,23 @@ extension DataAPI {
             FindField(named: "\(table)::\(name)")
         }
 
-        /// One repetition of a repeating field, counted from 1. Without it a condition looks at all repetitions.
+        /// The field as one that repeats: a condition holds when *any* of the repetitions that the layout shows fulfils it.
+        ///
+        ///     field(.marks).anyRepetition > 1 && field(.marks).anyRepetition < 5      // 0 and 7 will do
+        ///     field(.marks).anyRepetition.isIn(1...5)                                 // one that lies between
+        ///
+        /// The name of a field does not tell whether it repeats. FileMaker looks at all repetitions either way; what is said
+        /// here is how conditions on the field go together. Without it they are taken to be about one and the same value,
+        /// so that `> 1 && < 5` is what is greater than 1 without being 5 or more, which is wrong where several values
+        /// take part. ``DataAPI/Find/check(against:)`` tells such fields by the layout's metadata. Once a find names a
+        /// field so, it does everywhere in the find.
+        ///
+        /// For a related field it changes nothing: a condition holds when any related record fulfils it.
+        public var anyRepetition: FindField {
+            FindField(named: name, .any)
+        }
+
+        /// One repetition of a repeating field, counted from 1.
         public func repetition(_ number: Int) -> FindField {
             FindField(named: "\(name)(\(number))")
         }
@@ -34,7 +57,7 @@ extension DataAPI {
 extension DataAPI.FindField {
     /// The whole value equals this one: `==value`. An empty text finds empty fields.
     public static func == (field: DataAPI.FindField, value: some DataAPI.FindValue) -> DataAPI.Find {
-        field.find(value) { .equals($0) }
+        field.find(value) { $0.text.isEmpty ? .isEmpty : .equals($0) }
     }
 
     /// The value does not equal this one; empty fields are found as well.
@@ -43,8 +66,13 @@ extension DataAPI.FindField {
     }
 
     /// The value equals one of these. No values: no records.
+    ///
+    /// Each value is a request of its own, so that a long list may need a higher limit or more than one call:
+    /// ``DataAPI/FindQuery/init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:maximumCalls:)``.
     public func isOneOf(_ values: some Sequence<some DataAPI.FindValue>) -> DataAPI.Find {
-        DataAPI.Find(.or(values.map { (self == $0).expression }))
+        let alternatives = values.map { (self == $0).expression }
+        // Empty and not: what no record is. It keeps the field, from which "every record" can be said for its negation.
+        return alternatives.isEmpty ? isEmpty && !isEmpty : DataAPI.Find(.or(alternatives))
     }
 }
 
@@ -120,8 +148,8 @@ extension DataAPI.FindField {
 
     private func words(_ text: String, areWhole: Bool) -> DataAPI.Find {
         let words = DataAPI.FindText.words(of: text)
-        return words.isEmpty
-            ? unusable("a text without words") : find(.words(words.map(DataAPI.FindText.escaped), areWhole: areWhole))
+            .map { FindWord(text: DataAPI.FindText.escaped($0), isWhole: areWhole) }
+        return words.isEmpty ? unusable("a text without words") : find(.words(words))
     }
 }
 
@@ -157,7 +185,7 @@ extension DataAPI.FindField {
                 .unusable(DataAPI.FindError(.invalidField, "A field named \"\(name)\" cannot be searched."))
             )
         }
-        return DataAPI.Find(.test(FindCriterion(field: name, test: test)))
+        return DataAPI.Find(.test(FindCriterion(field: name, values: values, test: test)))
     }
 
     private func find<Value: DataAPI.FindValue>(_ value: Value, _ test: (FindOperand) -> FindTest?) -> DataAPI.Find {

@@ -11,117 +11,113 @@ struct FindNormalForm {
         var exclusions: Set<[Int]> = []
     }
 
-    private(set) var criteria: [FindCriterion] = []
+    /// The tests of the find, and what became of them.
+    private(set) var formula: FindFormula
     private(set) var alternatives: [Alternative] = []
-    private var numbers: [FindCriterion: Int] = [:]
-
     /// Bounds the work for finds that multiply out.
-    static let maximumAlternatives = 1000
+    private let limit: Int
 
-    init(_ expression: FindExpression) throws(DataAPI.FindError) {
-        // What adds nothing goes first: it may hold tests that cannot be told to FileMaker together.
-        for alternative in try absorbed(alternatives(of: expression)) {
-            alternatives.append(try oneTestPerField(alternative))
-        }
+    /// - Parameter limit: The most alternatives.
+    /// - Throws: `tooComplex` when there are more.
+    init(_ formula: FindFormula, limit: Int) throws(DataAPI.FindError) {
+        self.formula = formula
+        self.limit = limit
+        alternatives = absorbed(try alternatives(of: formula.root)).compactMap { simplified($0) }
         alternatives = absorbed(alternatives)
     }
 
-    private mutating func number(of criterion: FindCriterion) -> Int {
-        if let number = numbers[criterion] { return number }
-        numbers[criterion] = criteria.count
-        criteria.append(criterion)
-        return criteria.count - 1
+    func criteria(_ numbers: [Int]) -> [FindCriterion] { numbers.map { formula.criteria[$0] } }
+
+    /// Tests as conjunctions that a request can hold, sorted; see ``FieldConflicts``.
+    mutating func joined(_ numbers: [Int]) -> [(tests: [Int], excluded: [Int])] {
+        FieldConflicts.joined(criteria(numbers)).map { joined in
+            (joined.tests.map { formula.number(of: $0) }.sorted(), joined.excluded.map { formula.number(of: $0) })
+        }
     }
 }
 
 // MARK: - Multiplying out
 
 extension FindNormalForm {
-    private mutating func alternatives(of expression: FindExpression) throws(DataAPI.FindError) -> [Alternative] {
-        switch expression {
-        case .unusable(let error):
-            throw error
-        case .test(let criterion):
-            return [Alternative(tests: [number(of: criterion)])]
-        case .or(let parts):
-            return try any(parts)
-        case .and(let parts):
-            return try all(parts)
-        case .not(let inner):
-            return try alternatives(ofNot: inner)
+    private mutating func alternatives(of node: FindFormula.Node) throws(DataAPI.FindError) -> [Alternative] {
+        switch node {
+        case .test(let number): [Alternative(tests: [number])]
+        case .or(let parts): try any(parts)
+        case .and(let parts): try all(parts)
+        case .not(let inner): try alternatives(ofNot: inner)
         }
     }
 
-    private mutating func alternatives(ofNot expression: FindExpression) throws(DataAPI.FindError) -> [Alternative] {
-        switch expression {
-        case .unusable(let error):
-            throw error
-        case .test(let criterion):
-            return [Alternative(exclusions: [[number(of: criterion)]])]
-        case .not(let inner):
-            return try alternatives(of: inner)
-        case .or(let parts):
-            return try all(parts.map { .not($0) })
-        case .and(let parts):
-            return try alternatives(ofNotAll: parts)
+    private mutating func alternatives(ofNot node: FindFormula.Node) throws(DataAPI.FindError) -> [Alternative] {
+        switch node {
+        case .test(let number): [Alternative(exclusions: [[number]])]
+        case .not(let inner): try alternatives(of: inner)
+        case .or(let parts): try all(parts.map { .not($0) })
+        case .and(let parts): try alternatives(ofNotAll: parts)
         }
     }
 
     /// `!(a && b && …)`. Tests stay together as one exclusion, which is one omit request; what is no test is negated by
     /// itself.
-    private mutating func alternatives(ofNotAll parts: [FindExpression]) throws(DataAPI.FindError) -> [Alternative] {
-        var tests: [FindCriterion] = []
-        var others: [FindExpression] = []
+    private mutating func alternatives(
+        ofNotAll parts: [FindFormula.Node]
+    ) throws(DataAPI.FindError) -> [Alternative] {
+        var tests: [Int] = []
+        var others: [FindFormula.Node] = []
         for part in parts {
-            if case .test(let criterion) = part { tests.append(criterion) } else { others.append(part) }
+            if case .test(let number) = part { tests.append(number) } else { others.append(part) }
         }
         var found: [Alternative] = []
-        for joined in FieldConflicts.joined(tests) {
+        for (tests, excluded) in joined(tests) {
             // !(test && !complement) is !test || complement.
-            found.append(Alternative(exclusions: [joined.tests.map { number(of: $0) }.sorted()]))
-            found += joined.excluded.map { Alternative(tests: [number(of: $0)]) }
+            found.append(Alternative(exclusions: [tests]))
+            found += excluded.map { Alternative(tests: [$0]) }
         }
         return try found + any(others.map { .not($0) })
     }
 
-    private mutating func any(_ parts: [FindExpression]) throws(DataAPI.FindError) -> [Alternative] {
+    private mutating func any(_ parts: [FindFormula.Node]) throws(DataAPI.FindError) -> [Alternative] {
         var found: [Alternative] = []
-        var seen: Set<Alternative> = []
-        for part in parts {
-            for alternative in try alternatives(of: part) where seen.insert(alternative).inserted {
-                found.append(alternative)
-            }
-        }
-        return try bounded(found)
+        for part in parts { found += try alternatives(of: part) }
+        return try bounded(absorbed(found))
     }
 
-    private mutating func all(_ parts: [FindExpression]) throws(DataAPI.FindError) -> [Alternative] {
-        var product = [Alternative()]
+    private mutating func all(_ parts: [FindFormula.Node]) throws(DataAPI.FindError) -> [Alternative] {
+        // What multiplies nothing goes together first: long lists of exclusions are such.
+        var common = Alternative()
+        var factors: [[Alternative]] = []
         for part in parts {
-            let factors = try alternatives(of: part)
+            let alternatives = try alternatives(of: part)
+            if let only = alternatives.first, alternatives.count == 1 {
+                common.tests += only.tests
+                common.exclusions.formUnion(only.exclusions)
+            } else {
+                factors.append(alternatives)
+            }
+        }
+        common.tests = Set(common.tests).sorted()
+        var product = simplified(common).map { [$0] } ?? []
+        for factor in factors {
             var next: [Alternative] = []
-            var seen: Set<Alternative> = []
             for left in product {
-                for right in factors {
+                for right in factor {
                     let joined = Alternative(
                         tests: Set(left.tests + right.tests).sorted(),
                         exclusions: left.exclusions.union(right.exclusions)
                     )
-                    if seen.insert(joined).inserted { next.append(joined) }
+                    if let joined = simplified(joined) { next.append(joined) }
                 }
-                _ = try bounded(next)
+                // What adds nothing may go later; what is four times too much will not.
+                guard next.count <= 4 * limit else { return try bounded(next) }
             }
-            product = next
+            product = try bounded(absorbed(next))
         }
         return product
     }
 
     private func bounded(_ alternatives: [Alternative]) throws(DataAPI.FindError) -> [Alternative] {
-        guard alternatives.count <= Self.maximumAlternatives else {
-            throw DataAPI.FindError(
-                .tooComplex,
-                "The find multiplies out to more than \(Self.maximumAlternatives) alternatives."
-            )
+        guard alternatives.count <= limit else {
+            throw DataAPI.FindError(.tooComplex, "The find multiplies out to more than \(limit) alternatives.")
         }
         return alternatives
     }
@@ -130,37 +126,55 @@ extension FindNormalForm {
 // MARK: - Simplifying
 
 extension FindNormalForm {
-    /// Without alternatives that contradict themselves or add nothing to another one, and without exclusions that add
-    /// nothing to a wider one.
-    private func absorbed(_ alternatives: [Alternative]) -> [Alternative] {
-        var kept: [Alternative] = []
-        for var alternative in alternatives {
-            let tests = Set(alternative.tests)
-            guard !alternative.exclusions.contains(where: tests.isSuperset) else { continue }
-            alternative.exclusions = alternative.exclusions.filter { exclusion in
-                !alternative.exclusions.contains { $0.count < exclusion.count && Set($0).isSubset(of: exclusion) }
-            }
-            guard !kept.contains(where: { $0.includes(alternative) }) else { continue }
-            kept.removeAll { alternative.includes($0) }
-            kept.append(alternative)
+    /// The same alternative with fewer tests; `nil` when it contradicts itself.
+    func simplified(_ alternative: Alternative) -> Alternative? {
+        let criteria = formula.criteria
+        func implies(_ one: Int, _ other: Int) -> Bool {
+            one == other
+                || criteria[one].field == criteria[other].field
+                    && FindRelations.implies(criteria[one].test, criteria[other].test)
         }
-        return kept
+        func excludes(_ one: Int, _ other: Int) -> Bool {
+            criteria[one].field == criteria[other].field && criteria[one].values == .one
+                && FindRelations.excludes(criteria[one].test, criteria[other].test)
+        }
+        var result = Alternative()
+        for test in alternative.tests where !result.tests.contains(where: { implies($0, test) }) {
+            guard !result.tests.contains(where: { excludes($0, test) }) else { return nil }
+            result.tests.removeAll { implies(test, $0) }
+            result.tests.append(test)
+        }
+        for exclusion in alternative.exclusions {
+            // What cannot hold beside the tests excludes nothing, what holds with them says nothing.
+            if exclusion.contains(where: { one in result.tests.contains { excludes($0, one) } }) { continue }
+            let rest = exclusion.filter { one in !result.tests.contains { implies($0, one) } }
+            guard !rest.isEmpty else { return nil }
+            result.exclusions.insert(rest)
+        }
+        let exclusions = result.exclusions
+        result.exclusions = exclusions.filter { exclusion in
+            exclusion.count == 1
+                || !exclusions.contains { $0.count < exclusion.count && Set($0).isSubset(of: exclusion) }
+        }
+        return result
     }
 
-    /// Resolves tests of one field that must hold together.
-    private mutating func oneTestPerField(_ alternative: Alternative) throws(DataAPI.FindError) -> Alternative {
-        let joined = FieldConflicts.joined(alternative.tests.map { criteria[$0] })
-        guard joined.count <= 1 else {
-            throw DataAPI.FindError(
-                .sameField,
-                "Two conditions on the field \(joined[1].tests[0].field) cannot hold together in one request."
-            )
+    /// Without alternatives that add nothing to another one.
+    private func absorbed(_ alternatives: [Alternative]) -> [Alternative] {
+        var indices: [[Int]: [Int]] = [:]
+        for (index, alternative) in alternatives.enumerated() { indices[alternative.tests, default: []].append(index) }
+        // Alternatives that may include one are found by the selections of its tests, unless there are too many.
+        let isManifold = alternatives.contains { $0.tests.count > 6 }
+        return alternatives.enumerated().filter { index, alternative in
+            let candidates =
+                isManifold ? Array(alternatives.indices) : alternative.tests.subsets.flatMap { indices[$0] ?? [] }
+            return !candidates.contains { other in
+                guard other != index, alternatives[other].includes(alternative) else { return false }
+                // Of two that are the same the first stays.
+                return other < index || !alternative.includes(alternatives[other])
+            }
         }
-        var resolved = Alternative(exclusions: alternative.exclusions)
-        for criterion in joined.first?.tests ?? [] { resolved.tests.append(number(of: criterion)) }
-        for criterion in joined.first?.excluded ?? [] { resolved.exclusions.insert([number(of: criterion)]) }
-        resolved.tests.sort()
-        return resolved
+        .map(\.element)
     }
 }
 
@@ -180,70 +194,9 @@ extension FindNormalForm.Alternative {
     }
 }
 
-// MARK: - One criterion per field
-
-/// What to do with tests of the same field that must hold together, as a request has one criterion per field.
-enum FieldConflicts {
-    /// A conjunction with one test per field, and tests that must not hold beside it.
-    struct Joined {
-        var tests: [FindCriterion] = []
-        var excluded: [FindCriterion] = []
-    }
-
-    /// The tests as one such conjunction where that says exactly the same, as several where it cannot be said in one.
-    static func joined(_ tests: [FindCriterion]) -> [Joined] {
-        var fields: [String] = []
-        var testsByField: [String: [FindCriterion]] = [:]
-        for test in tests {
-            if testsByField[test.field] == nil { fields.append(test.field) }
-            if testsByField[test.field]?.contains(test) != true { testsByField[test.field, default: []].append(test) }
-        }
-        var groups: [Joined] = tests.isEmpty ? [] : [Joined()]
-        for field in fields {
-            let ofField = withoutImplied(testsByField[field] ?? [])
-            if let (test, excluded) = united(ofField) {
-                groups[0].tests.append(test)
-                groups[0].excluded += excluded
-            } else {
-                for (index, test) in ofField.enumerated() {
-                    if index == groups.count { groups.append(Joined()) }
-                    groups[index].tests.append(test)
-                }
-            }
-        }
-        return groups
-    }
-
-    /// "Not empty" says nothing new beside a test that no empty value passes.
-    private static func withoutImplied(_ tests: [FindCriterion]) -> [FindCriterion] {
-        let others = tests.filter { $0.test != .isNotEmpty }
-        return others.contains(where: \.test.impliesNotEmpty) ? others : tests
-    }
-
-    /// Comparisons of numbers, dates or times on a field with one value: two bounds become a range; beside any other
-    /// test, "at most 65" is "not more than 65", since a value that passed the test can be compared.
-    private static func united(_ tests: [FindCriterion]) -> (FindCriterion, excluded: [FindCriterion])? {
-        guard var first = tests.first else { return nil }
-        var others = tests.dropFirst()
-        if others.isEmpty { return (first, []) }
-        guard first.isOwnField, tests.allSatisfy({ $0.test.complements != nil }) else { return nil }
-        if let (range, rest) = range(in: tests) {
-            first.test = range
-            others = rest
-        }
-        let excluded = others.flatMap { $0.test.complements ?? [] }
-        return (first, excluded.map { FindCriterion(field: first.field, test: $0) })
-    }
-
-    private static func range(in tests: [FindCriterion]) -> (FindTest, rest: ArraySlice<FindCriterion>)? {
-        for (lowerIndex, lower) in tests.enumerated() {
-            guard case .compares(.greaterOrEqual, let least) = lower.test else { continue }
-            for (upperIndex, upper) in tests.enumerated() {
-                guard case .compares(.lessOrEqual, let most) = upper.test else { continue }
-                let rest = tests.indices.filter { $0 != lowerIndex && $0 != upperIndex }.map { tests[$0] }
-                return (.range(least, most), rest[...])
-            }
-        }
-        return nil
+extension Array {
+    /// Every selection of elements, in their order: 2 to the power of the count.
+    fileprivate var subsets: [[Element]] {
+        reduce(into: [[]]) { subsets, element in subsets += subsets.map { $0 + [element] } }
     }
 }

@@ -39,28 +39,38 @@ extension DataAPI {
             public static let invalidField = Code(rawValue: "invalidField")
             /// A value that nothing can be found by: an empty text to begin with, a number that is none.
             public static let invalidValue = Code(rawValue: "invalidValue")
-            /// Two conditions on one field must hold together, and a request has room for one. Two comparisons of numbers,
-            /// dates or times on a field of the layout's own table do go together; for a related field use
-            /// ``DataAPI/FindField/isIn(_:)``.
+            /// Conditions on one field must hold together, and a request has one criterion for each field. Numbers, dates
+            /// and times on a field with one value do go together, and so do words; for a related or repeating field use
+            /// ``DataAPI/FindField/isIn(_:)``, or allow several calls.
             public static let sameField = Code(rawValue: "sameField")
-            /// The find needs no look at the records: it contradicts itself.
+            /// A condition takes the field to have one value, and it repeats: see ``DataAPI/Find/check(against:)``.
+            public static let repeatingField = Code(rawValue: "repeatingField")
+            /// The find contradicts itself: no record can match, and there are no requests that say so. A query of such a
+            /// find needs none: it comes to the empty answer.
             public static let matchesNothing = Code(rawValue: "matchesNothing")
-            /// The find matches every record: get a range of records instead.
+            /// The find matches every record, and names no field of the layout's own table, by which that could be said: get
+            /// a range of records instead.
             public static let matchesEverything = Code(rawValue: "matchesEverything")
             /// The find takes more requests than the limit.
             public static let tooManyRequests = Code(rawValue: "tooManyRequests")
-            /// No sequence of requests was found that says the same as the find. Simplify its negations.
+            /// The find multiplies out to too many alternatives, or no sequence of requests was found that says the same.
+            /// Simplify its negations, or allow several calls.
             public static let tooComplex = Code(rawValue: "tooComplex")
         }
 
         /// What is wrong.
         public let code: Code
-        /// What is wrong, in words.
+        /// What is wrong, and the smallest example of it, in words.
         public let description: String
+        /// The smallest find that is refused for the same reason, made from the refused one by leaving out what does not
+        /// matter: `name begins with … and name ends with …`. It shows fields and operators, and no values. `nil` when
+        /// there is but one condition to blame.
+        public let example: String?
 
-        init(_ code: Code, _ description: String) {
+        init(_ code: Code, _ description: String, example: String? = nil) {
             self.code = code
             self.description = description
+            self.example = example
         }
     }
 }

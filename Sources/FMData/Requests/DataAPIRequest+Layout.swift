@@ -73,7 +73,7 @@ extension DataAPIRequest {
     static func find<R, P>(in layout: DataAPI.Layout, query: DataAPI.FindQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
-        if let error = query.findError { throw error }
+        if case .failure(let error) = query.plan { throw error }
         guard !query.query.isEmpty else {
             throw FMRest.APIError(
                 .invalidRequest,

@@ -17,9 +17,10 @@ extension DataAPI {
             case failure
         }
 
-        /// The find requests, applied in order.
+        /// The find requests, applied in order. Empty when the query was made of a ``Find`` that takes several calls, or
+        /// none; setting it replaces the find.
         public var query: [[String: String]] {
-            didSet { findError = nil }
+            didSet { plan = nil }
         }
         /// Without it records come in the order of their creation.
         public var sort: [SortQuery]?
@@ -42,8 +43,9 @@ extension DataAPI {
         public var portal: [PortalRequest]?
         /// The default is an empty response.
         public var noMatch: NoMatch
-        /// Why the find cannot be said; told when the request is made.
-        private(set) var findError: FindError?
+        /// What a ``Find`` comes to when it is more or less than one call; why it cannot be said is told when the request is
+        /// made.
+        private(set) var plan: Result<FindPlan, FindError>?
 
         var givenOffset: GivenNumber
         var givenLimit: GivenNumber
@@ -104,9 +106,23 @@ extension DataAPI.FindQuery {
     ///     }
     ///     layout.findRecords(query: FindQuery(people, limit: 25))
     ///
-    /// A find that FileMaker has no way to say makes the call fail with ``FMRest/APIError/Code/invalidRequest``, and nothing is
-    /// sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields it is about.
-    /// ``DataAPI/Find/requests(limit:)`` tells beforehand.
+    /// A find that no record can match, such as one of no values, comes to the answer for no match without asking the host.
+    /// One that FileMaker has no way to say makes the call fail with ``FMRest/APIError/Code/invalidRequest``, and nothing is
+    /// sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields it is about and shows the
+    /// smallest example of what cannot be said. ``DataAPI/Find/requests(limit:)`` tells beforehand.
+    ///
+    /// ## Several calls
+    ///
+    /// A find that one call cannot say, or that takes more than `maximumRequests`, is asked in up to `maximumCalls` calls,
+    /// one after the other, if they are allowed. *All* records that each call finds are fetched and held; those that
+    /// belong to the answer are in it once, in the query's order, and offset, limit and counts are those of the whole.
+    /// What changes on the host between the calls may be missed. For the order the layout's metadata are asked for as
+    /// well, and the fields to sort by must be on the layout that shapes the answer: text is compared without regard to
+    /// case and accents, as the user's language is not known here. A query of several calls runs no scripts.
+    ///
+    /// - Parameters:
+    ///   - maximumRequests: The most requests of one call; the default is ``DataAPI/Find/defaultMaximumRequests``, 1,000.
+    ///   - maximumCalls: The most calls. The default is 1: a find is one call or fails.
     public init(
         _ find: DataAPI.Find,
         sort: [DataAPI.SortQuery]? = nil,
@@ -115,11 +131,16 @@ extension DataAPI.FindQuery {
         limit: Int? = nil,
         layoutResponse: String? = nil,
         portal: [DataAPI.PortalRequest]? = nil,
-        noMatch: NoMatch = .empty
+        noMatch: NoMatch = .empty,
+        maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
+        maximumCalls: Int = 1
     ) {
-        let compiled = Result { () throws(DataAPI.FindError) in try find.requests().map(\.dictionary) }
+        let plan = Result { () throws(DataAPI.FindError) in
+            try find.plan(maximumRequests: maximumRequests, maximumCalls: maximumCalls)
+        }
+        let onlyCall = (try? plan.get())?.onlyCall
         self.init(
-            query: (try? compiled.get()) ?? [],
+            query: onlyCall?.map(\.request.dictionary) ?? [],
             sort: sort,
             script: script,
             offset: offset,
@@ -128,6 +149,6 @@ extension DataAPI.FindQuery {
             portal: portal,
             noMatch: noMatch
         )
-        if case .failure(let error) = compiled { findError = error }
+        if onlyCall == nil { self.plan = plan }
     }
 }

@@ -6,8 +6,8 @@ extension DataAPI.Layout {
     ///     people.findRecords(query: FindQuery(query: [["City": "Calgary"]]))
     ///         .returnAs(Person.self)
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire. When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request, or several when
+    /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the
     /// query's ``DataAPI/FindQuery/noMatch`` says which.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
@@ -18,9 +18,12 @@ extension DataAPI.Layout {
         query: DataAPI.FindQuery,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> = database.perform {
-            try .find(in: self, query: query)
-        }
+        let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> =
+            if case .success(let plan) = query.plan {
+                find(query, in: plan)
+            } else {
+                database.perform { try .find(in: self, query: query) }
+            }
         guard query.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
         return found.tryCatch { error in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
@@ -35,7 +38,8 @@ extension DataAPI.Layout {
     ///
     /// Publishes each record, as far as the subscriber asks, then finishes; see
     /// ``records(_:_:recordQuery:summary:isolation:)``. When nothing matches it finishes without a record, or fails with
-    /// FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which.
+    /// FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which. A find that takes several calls is put
+    /// together first, and then published record by record.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -51,9 +55,12 @@ extension DataAPI.Layout {
         summary: (@Sendable (DataAPI.RecordsSummary) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
-        let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> = stream(summary) {
-            try .find(in: self, query: findQuery)
-        }
+        let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> =
+            if case .success(let plan) = findQuery.plan {
+                find(findQuery, in: plan).flatMap { $0.recordByRecord(summary) }.eraseToAnyPublisher()
+            } else {
+                stream(summary) { try .find(in: self, query: findQuery) }
+            }
         guard findQuery.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
         return found.tryCatch { error -> Empty<DataAPI.Record<R, P>, FMRest.APIError> in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }

@@ -13,11 +13,18 @@ struct FindMatcher {
     enum Value: Hashable {
         case text(String)
         case number(Double?)
+        /// Of the repetitions of a field or of related records.
+        case several([Value])
+
+        func anySatisfies(_ condition: (Value) -> Bool) -> Bool {
+            if case .several(let values) = self { values.contains { condition($0) } } else { condition(self) }
+        }
 
         var isEmpty: Bool {
             switch self {
             case .text(let text): text.isEmpty
             case .number(let number): number == nil
+            case .several: false
             }
         }
     }
@@ -31,7 +38,7 @@ struct FindMatcher {
             let matches = Set(
                 table.indices.filter { index in
                     request.criteria.allSatisfy { field, criterion in
-                        table[index][field].map { self.matches($0, criterion, field: field) } ?? false
+                        table[index][field]?.anySatisfies { self.matches($0, criterion, field: field) } ?? false
                     }
                 }
             )
@@ -50,6 +57,7 @@ struct FindMatcher {
         switch value {
         case .text(let text): return Self.matches(text: text, criterion)
         case .number(let number): return number.map { Self.matches(number: $0, criterion) } ?? false
+        case .several: return false
         }
     }
 

@@ -1,6 +1,8 @@
 import CustomDump
-import FMData
+import FMTestSupport
 import Testing
+
+@testable import FMData
 
 @Suite struct FindTests {
     private enum Keys: String, CodingKey {
@@ -23,7 +25,7 @@ import Testing
 
     private func refusal(
         _ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find,
-        limit: Int = 200
+        limit: Int = 1_000
     ) -> DataAPI.FindError.Code? {
         do throws(DataAPI.FindError) {
             _ = try Self.find(condition).requests(limit: limit)
@@ -182,18 +184,31 @@ import Testing
         #expect(refusal { $0(.name).begins(with: "A") && $0(.name).ends(with: "z") } == .sameField)
         #expect(refusal { $0(.name) >= "a" && $0(.name) <= "m" } == .sameField)
         #expect(refusal { $0(.quantity) >= 1 && $0(.quantity) <= 5 } == .sameField)
-        #expect(refusal { $0(.name).isEmpty && $0(.name) == "A" } == .sameField)
-        #expect(refusal { $0(.name).raw("a") && $0(.name).isNotEmpty } == .sameField)
+        #expect(refusal { $0(.name).raw("a") && $0(.name).hasWords("b") } == .sameField)
         // The same tests do go together when they need not hold at once.
         #expect(refusal { $0(.name).begins(with: "A") && !$0(.name).ends(with: "z") } == nil)
         #expect(refusal { $0(.quantity).isIn(1...5) } == nil)
     }
 
-    @Test func findsThatNeedNoRecordsAreRefused() {
+    @Test func noRequestSaysThatNothingMatches() {
         #expect(refusal { $0(.city) == "A" && !($0(.city) == "A") } == .matchesNothing)
         #expect(refusal { $0(.city).isOneOf([String]()) } == .matchesNothing)
-        #expect(refusal { $0(.city) == "A" || !($0(.city) == "A") } == .matchesEverything)
-        #expect(refusal { !$0(.city).isOneOf([String]()) } == .matchesEverything)
+        #expect(refusal { $0(.name).isEmpty && $0(.name) == "A" } == .matchesNothing)
+        #expect(refusal { $0(.age) < 5 && $0(.age) == 5 } == .matchesNothing)
+        #expect(refusal { $0(.age) < 5 && $0(.age) > 10.5 } == .matchesNothing)
+        #expect(refusal { $0(.city) == "A" && $0(.city) == "B" } == .matchesNothing)
+        // Of texts that some field may take for the same, nothing is known.
+        #expect(refusal { $0(.city) == "5" && $0(.city) == "5.0" } == .sameField)
+        #expect(refusal { $0(.city) == "Zürich" && $0(.city) == "Zurich" } == .sameField)
+    }
+
+    /// FileMaker has no request for all records, but a field of each is empty or not.
+    @Test func everyRecordHasAFieldThatIsEmptyOrNot() throws {
+        let all = [Request(criteria: ["city": "="]), Request(criteria: ["city": "*"])]
+        expectNoDifference(try compile { $0(.city) == "A" || !($0(.city) == "A") }, all)
+        expectNoDifference(try compile { !$0(.city).isOneOf([String]()) }, all)
+        // A related field need not be there at all.
+        #expect(refusal { $0(.item) == "A" || !($0(.item) == "A") } == .matchesEverything)
     }
 
     @Test func valuesWithoutATextFormAreRefused() {
@@ -208,11 +223,113 @@ import Testing
         #expect(refusal { _ in DataAPI.FindField(named: "") == "x" } == .invalidField)
     }
 
-    @Test func sizeIsBounded() {
+    @Test func sizeIsBoundedByALimitThatCanBeSet() throws {
         #expect(refusal({ $0(.age).isOneOf(0..<11) }, limit: 10) == .tooManyRequests)
         #expect(refusal({ $0(.age).isOneOf(0..<10) }, limit: 10) == nil)
-        #expect(
-            refusal { $0(.age).isOneOf(0..<40) && $0(.city).isOneOf((0..<40).map { "\($0)" }) } == .tooComplex
+        #expect(refusal { $0(.age).isOneOf(0..<1_000) } == nil)
+        #expect(refusal { $0(.age).isOneOf(0..<1_001) } == .tooManyRequests)
+        let many = Self.find { $0(.age).isOneOf(0..<6_000) && $0(.city) == "A" && !$0(.name).isOneOf(["B", "C"]) }
+        expectNoDifference(try many.requests(limit: 6_002).count, 6_002)
+        expectNoDifference(FindQuery(many, maximumRequests: 6_002).query.count, 6_002)
+        let twoLists = Self.find { $0(.age).isOneOf(0..<40) && $0(.city).isOneOf((0..<40).map { "\($0)" }) }
+        expectNoDifference(try twoLists.requests(limit: 1_600).count, 1_600)
+        #expect(refusal { $0(.age).isOneOf(0..<80) && $0(.city).isOneOf((0..<80).map { "\($0)" }) } == .tooComplex)
+    }
+
+    /// Alternatives that exclude different records: `a, omit b` for each, then for what two of them have in common.
+    @Test(arguments: [2, 3, 4, 5, 6, 8])
+    func alternativesThatExcludeDifferentRecords(count: Int) throws {
+        let parts = (0..<count).map { index in
+            DataAPI.FindField(named: "a\(index)") == 1 && !(DataAPI.FindField(named: "b\(index)") == 1)
+        }
+        let requests = try parts.dropFirst().reduce(parts[0]) { $0 || $1 }.requests()
+        expectNoDifference(requests.count, 2 * ((1 << count) - 1))
+        var generator = SeededRandom(seed: UInt64(count))
+        let names = (0..<count).flatMap { ["a\($0)", "b\($0)"] }
+        let table: [FindMatcher.Record] = (0..<200).map { _ in
+            Dictionary(uniqueKeysWithValues: names.map { ($0, .number(Bool.random(using: &generator) ? 1 : 2)) })
+        }
+        let expected = table.indices.filter { row in
+            (0..<count).contains { table[row]["a\($0)"] == .number(1) && table[row]["b\($0)"] == .number(2) }
+        }
+        expectNoDifference(FindMatcher(table: table).find(requests).sorted(), expected)
+    }
+
+    @Test func wordsOfOneFieldGoTogether() throws {
+        expectNoDifference(
+            try compile {
+                $0(.name).hasWords("a") && $0(.name).hasWords("b a") && $0(.name).hasWords(beginningWith: "c")
+            },
+            [Request(criteria: ["name": "=b =a c"])]
+        )
+        // Two related records may have one word each.
+        #expect(refusal { $0(.item).hasWords("a") && $0(.item).hasWords("b") } == .sameField)
+        #expect(refusal { $0(.name).anyRepetition.hasWords("a") && $0(.name).hasWords("b") } == .sameField)
+    }
+
+    /// What is said of a repeating field is about any of its repetitions, wherever the find names it.
+    @Test func conditionsOnRepetitionsAreNotJoined() throws {
+        #expect(refusal { $0(.age).anyRepetition > 1 && $0(.age) < 5 } == .sameField)
+        #expect(refusal { $0(.age).anyRepetition < 5 && $0(.age).anyRepetition == 5 } == .sameField)
+        expectNoDifference(
+            try compile { $0(.age).anyRepetition.isIn(1...5) },
+            [Request(criteria: ["age": "1...5"])]
+        )
+        // 7 is more than 5: no other repetition is needed for that.
+        expectNoDifference(
+            try compile { $0(.age).anyRepetition > 5 && $0(.age).anyRepetition == 7 },
+            [Request(criteria: ["age": "==7"])]
+        )
+        expectNoDifference(
+            try compile { $0(.age).anyRepetition > 1 && !($0(.age).anyRepetition > 5) },
+            [Request(criteria: ["age": ">1"]), Self.omit(["age": ">5"])]
+        )
+    }
+
+    /// Each kind of refusal shows what cannot be said, without what can and without values.
+    @Test func refusalsShowTheSmallestExample() {
+        func example(_ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find, limit: Int = 1_000) -> String? {
+            do throws(DataAPI.FindError) {
+                _ = try Self.find(condition).requests(limit: limit)
+                return nil
+            } catch {
+                #expect(error.description.contains(error.example ?? "?"))
+                #expect(error.description.contains("maximumCalls: "))
+                return error.example
+            }
+        }
+        expectNoDifference(
+            example { field in
+                (field(.city) == "A" || field(.status) == "x") && !(field(.age) < 7)
+                    && (field(.name).begins(with: "A") && (field(.name).ends(with: "z") || field(.city) == "B"))
+            },
+            "name begins with … and name ends with …"
+        )
+        expectNoDifference(
+            example { $0(.age).anyRepetition > 1 && $0(.city) == "A" && $0(.age).anyRepetition < 5 },
+            "age is greater than … and age is less than …"
+        )
+        expectNoDifference(
+            example({ $0(.city) == "A" && $0(.age).isOneOf(0..<30) }, limit: 10),
+            "age is … (11 such)"
+        )
+        let pairs = (0..<9).map { index in
+            DataAPI.FindField(named: "a\(index)") == 1 && !(DataAPI.FindField(named: "b\(index)") == 1)
+        }
+        #expect(example { _ in pairs.dropFirst().reduce(pairs[0]) { $0 || $1 } }?.contains("b8 is …") == true)
+    }
+
+    @Test func refusalsOfRepetitionsSayWhatElseThereIs() {
+        let error = #expect(throws: DataAPI.FindError.self) {
+            try Self.find { $0(.age).anyRepetition > 1 && $0(.age).anyRepetition < 5 }.requests()
+        }
+        expectNoDifference(
+            error?.description,
+            """
+            One call cannot say the find, as a request has one criterion for each field. A query with maximumCalls: 2 asks \
+            in that many calls and puts the answers together. The smallest example: age is greater than … and age is less \
+            than …. Different values of age may fulfil its conditions; isIn(_:) asks for one between two.
+            """
         )
     }
 

@@ -1,0 +1,33 @@
+extension DataAPI.Find {
+    /// Makes sure that no condition takes a field that repeats on the layout to have one value.
+    ///
+    /// A field's name does not tell whether it repeats, so a find of two conditions on one field, such as `> 1 && < 5`, may
+    /// be compiled to something else than they say of several repetitions. This is for a test, or for the start of a
+    /// program that builds its finds at run time:
+    ///
+    ///     try find.check(against: layout.getLayoutMetadata().firstValue())
+    ///
+    /// - Throws: ``DataAPI/FindError/Code/repeatingField`` for a repeating field with several conditions of which none says
+    ///   ``DataAPI/FindField/anyRepetition``.
+    public func check(against metaData: DataAPI.Layout.LayoutMetaData) throws(DataAPI.FindError) {
+        var tests: [String: Set<FindTest>] = [:]
+        for criterion in try FindFormula(expression).criteria where criterion.values == .one {
+            tests[criterion.field, default: []].insert(criterion.test)
+        }
+        for field in metaData.fieldMetaData
+        where field.showsSeveralRepetitions && tests[field.name, default: []].count > 1 {
+            throw DataAPI.FindError(
+                .repeatingField,
+                "The field \(field.name) repeats, and conditions on it are taken to be about one value; say anyRepetition."
+            )
+        }
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
+    /// Whether a find looks at more than one repetition: those that the layout shows.
+    fileprivate var showsSeveralRepetitions: Bool {
+        if let repetitionStart, let repetitionEnd { return repetitionEnd > repetitionStart }
+        return (repetitions ?? maxRepeat) > 1
+    }
+}

@@ -1,0 +1,98 @@
+/// What one test of a value says about another test of the same value.
+///
+/// Whatever depends on how the host folds letters, cuts words or reads numbers out of text counts as unknown: "sure" holds
+/// for every index language and for text, number and date fields alike.
+enum FindRelations {
+    /// Whether a value that passes the one is sure to pass the other.
+    static func implies(_ test: FindTest, _ other: FindTest) -> Bool {
+        if test == other { return true }
+        if other == .isNotEmpty { return test.impliesNotEmpty }
+        if let interval = FindInterval(test), let wider = FindInterval(other) { return interval.isInside(wider) }
+        switch (test, other) {
+        case (.matches, .matches(let pattern, let text)):
+            return pattern.holds(forAll: test, DataAPI.FindText.unescaped(text))
+        case (.equals(let operand), .matches(let pattern, let text)):
+            return isPlain(operand.text) && pattern.holds(for: operand.text, text)
+        case (.equals(let operand), .words(let words)):
+            let content = DataAPI.FindText.words(of: operand.text).map { FindWord(text: $0, isWhole: true) }
+            return isPlain(operand.text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
+        case (.words(let words), .words(let others)):
+            return others.allSatisfy { other in words.contains { $0.implies(other) } }
+        default: return false
+        }
+    }
+
+    /// Whether no value is sure to pass both.
+    static func excludes(_ test: FindTest, _ other: FindTest) -> Bool {
+        if let interval = FindInterval(test), let another = FindInterval(other) {
+            return interval.isApart(from: another)
+        }
+        switch (test, other) {
+        case (.isEmpty, _): return other.impliesNotEmpty
+        case (_, .isEmpty): return test.impliesNotEmpty
+        case (.equals(let operand), .equals(let another)):
+            return !operand.isOrdered && !another.isOrdered && areApart(operand.text, another.text)
+        case (.equals(let operand), .matches(let pattern, let text)),
+            (.matches(let pattern, let text), .equals(let operand)):
+            return isPlain(operand.text) && isPlain(text) && !pattern.holds(for: folded(operand.text), folded(text))
+        case (.equals(let operand), .words(let words)), (.words(let words), .equals(let operand)):
+            let content = DataAPI.FindText.words(of: folded(operand.text)).map { FindWord(text: $0, isWhole: true) }
+            let sought = words.map { FindWord(text: folded($0.text), isWhole: $0.isWhole) }
+            return isPlain(operand.text) && words.allSatisfy { isPlain($0.text) }
+                && !sought.allSatisfy { word in content.contains { $0.implies(word) } }
+        case (.matches(.begins, let text), .matches(.begins, let another)):
+            return isPlain(text) && isPlain(another) && !haveCommonStart(folded(text), folded(another))
+        case (.matches(.ends, let text), .matches(.ends, let another)):
+            return isPlain(text) && isPlain(another)
+                && !haveCommonStart(String(folded(text).reversed()), String(folded(another).reversed()))
+        default: return false
+        }
+    }
+
+    /// Letters of the alphabet and single spaces between them: nothing that is a number to a number field, and one way
+    /// only to cut it into words.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 | 0x20 >= 97 && $0 | 0x20 <= 122 || $0 == 32 }
+    }
+
+    private static func folded(_ text: String) -> String { text.lowercased() }
+
+    /// Whether two whole values differ for sure. A number field reads `5`, `5.0` and `A5` alike, so digits must differ in
+    /// more than zeros; a date field reads `2024` as the whole year.
+    private static func areApart(_ one: String, _ other: String) -> Bool {
+        let bytes = Array((one + other).utf8)
+        guard bytes.allSatisfy({ $0 >= 32 && $0 < 127 && $0 != 47 && $0 != 58 }) else { return false }
+        func digits(_ text: String) -> [UInt8] { text.utf8.filter { $0 > 48 && $0 <= 57 } }
+        let hasDigits = bytes.contains { $0 >= 48 && $0 <= 57 }
+        return hasDigits ? digits(one) != digits(other) : isPlain(one) && isPlain(other) && folded(one) != folded(other)
+    }
+
+    private static func haveCommonStart(_ one: String, _ other: String) -> Bool {
+        one.hasPrefix(other) || other.hasPrefix(one)
+    }
+}
+
+extension FindWord {
+    /// Whether a value that has this word has the other one too.
+    func implies(_ other: FindWord) -> Bool {
+        other.isWhole ? isWhole && text == other.text : text.hasPrefix(other.text)
+    }
+}
+
+extension FindPattern {
+    /// Whether the pattern with this text fits the value.
+    fileprivate func holds(for value: String, _ text: String) -> Bool {
+        switch self {
+        case .begins: value.hasPrefix(text)
+        case .ends: value.hasSuffix(text)
+        case .contains: value.contains(text)
+        }
+    }
+
+    /// Whether the pattern fits every value that passes another pattern.
+    fileprivate func holds(forAll other: FindTest, _ text: String) -> Bool {
+        guard case .matches(let pattern, let other) = other else { return false }
+        let known = DataAPI.FindText.unescaped(other)
+        return (self == pattern || self == .contains) && holds(for: known, text)
+    }
+}

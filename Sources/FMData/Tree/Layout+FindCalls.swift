@@ -1,0 +1,121 @@
+import OpenCombine
+
+extension DataAPI.Layout {
+    /// A find that takes several calls, or none: each call's whole found set is fetched, one after the other, and put
+    /// together. Fails with code 401, as a host does, when nothing matches.
+    func find<R: Decodable, P: Decodable>(
+        _ query: DataAPI.FindQuery,
+        in plan: FindPlan
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
+        Deferred { () -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> in
+            do {
+                try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
+                try Self.checkScripts(of: query, plan)
+            } catch {
+                return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()
+            }
+            guard plan.callCount > 0 else { return Fail(error: .noMatch).eraseToAnyPublisher() }
+            let layout = self.forOneCall
+            return layout.sort(of: query).flatMap { sort in
+                plan.parts.joined().publisher
+                    .setFailureType(to: FMRest.APIError.self)
+                    .flatMap(maxPublishers: .max(1)) { call in
+                        layout.answer(of: call, for: query) as AnyPublisher<_, FMRest.APIError>
+                    }
+                    .tryReduce(FindUnion<R, P>(plan)) { union, response in
+                        var union = union
+                        try union.add(response, sort)
+                        return union
+                    }
+                    .tryMap { union in
+                        let response = union.response(sort, offset: query.offset ?? 1, limit: query.limit ?? 100)
+                        guard let response else { throw FMRest.APIError.noMatch }
+                        return response
+                    }
+                    .mapError(FMRest.APIError.init(wrapping:))
+            }
+            .eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private static func checkScripts(of query: DataAPI.FindQuery, _ plan: FindPlan) throws(FMRest.APIError) {
+        guard query.script?.runsScripts == true else { return }
+        throw FMRest.APIError(
+            .invalidRequest,
+            reason: plan.callCount == 0
+                ? "The find can match nothing, so that no call is made which could run the query's scripts."
+                : "The find takes \(plan.callCount) calls, and each would run the query's scripts."
+        )
+    }
+
+    /// What the records are sorted by here. Only the layout's metadata tell types and value lists.
+    private func sort(of query: DataAPI.FindQuery) -> AnyPublisher<FindSort, FMRest.APIError> {
+        let format = database.server.config.dateFormats.format
+        let order = query.sort ?? []
+        guard !order.isEmpty else {
+            return Result { () throws(FMRest.APIError) in try FindSort([], nil, format: format) }.publisher
+                .eraseToAnyPublisher()
+        }
+        return database.addLayout(query.layoutResponse ?? name).getLayoutMetadata(isolation: nil)
+            .tryMap { try FindSort(order, $0, format: format) }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .eraseToAnyPublisher()
+    }
+
+    /// All records that one call finds; `nil` for none.
+    private func answer<R: Decodable, P: Decodable>(
+        of call: FindPlan.Call,
+        for query: DataAPI.FindQuery
+    ) -> AnyPublisher<DataAPI.RecordResponse<Sortable<R>, P>?, FMRest.APIError> {
+        var query = query
+        query.query = call.map(\.request.dictionary)
+        query.sort = nil
+        query.offset = nil
+        // More than a file holds.
+        query.limit = Int(Int32.max)
+        return database.perform { [query] in
+            try DataAPIRequest<DataAPI.RecordResponse<Sortable<R>, P>>.find(in: self, query: query)
+        }
+        .map(Optional.some)
+        .tryCatch { error in
+            guard error.fileMakerCode == .noRecordsMatch else { throw error }
+            return Just(DataAPI.RecordResponse<Sortable<R>, P>?.none).setFailureType(to: FMRest.APIError.self)
+        }
+        .mapError(FMRest.APIError.init(wrapping:))
+        .eraseToAnyPublisher()
+    }
+}
+
+extension FMRest.APIError {
+    /// What a host answers to a find without matches.
+    fileprivate static var noMatch: FMRest.APIError {
+        FMRest.APIError(
+            .fileMaker,
+            reason: "No records match the request",
+            fileMakerCode: .noRecordsMatch,
+            messages: [DataAPI.Message(code: "401", message: "No records match the request")]
+        )
+    }
+}
+
+extension DataAPI.RecordResponse {
+    /// The records one by one, and before the end what else the response says.
+    func recordByRecord(
+        _ summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
+    ) -> AnyPublisher<Record, FMRest.APIError> {
+        data.publisher
+            .setFailureType(to: FMRest.APIError.self)
+            .handleEvents(receiveCompletion: { _ in
+                summary?(
+                    DataAPI.RecordsSummary(
+                        dataInfo: dataInfo,
+                        scriptResponse: scriptResponse,
+                        messages: messages,
+                        recordCount: data.count
+                    )
+                )
+            })
+            .eraseToAnyPublisher()
+    }
+}
