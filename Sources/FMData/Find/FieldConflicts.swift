@@ -30,7 +30,7 @@ enum FieldConflicts {
         return groups
     }
 
-    /// "Not empty" says nothing new beside a test that no empty value passes.
+    /// Without what says nothing new, as "not empty" beside a test that no empty value passes.
     private static func withoutImplied(_ tests: [FindCriterion]) -> [FindCriterion] {
         var kept: [FindCriterion] = []
         for test in tests where !kept.contains(where: { FindRelations.implies($0.test, test.test) }) {
@@ -48,8 +48,8 @@ enum FieldConflicts {
         var others = tests.dropFirst()
         if others.isEmpty { return (first, []) }
         guard tests.allSatisfy({ $0.values == .one }) else { return nil }
-        if tests.allSatisfy({ if case .words = $0.test { true } else { false } }) {
-            first.test = .words(uniting: tests.map(\.test))
+        if let words = FindTest.words(uniting: tests.map(\.test)) {
+            first.test = words
             return (first, [])
         }
         guard tests.allSatisfy(\.test.isOrdered) else { return nil }

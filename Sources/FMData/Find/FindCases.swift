@@ -10,8 +10,12 @@ struct FindCases {
 
     static let maximumCount = 1 << 13
 
-    /// `nil` when there are too many.
-    init?(_ formula: FindFormula) {
+    /// All that the tests of a find tell; `nil` when there are too many cases, even of patterns each for itself.
+    static func of(_ formula: FindFormula) -> FindCases? {
+        FindCases(formula, unitesPatterns: true) ?? FindCases(formula, unitesPatterns: false)
+    }
+
+    private init?(_ formula: FindFormula, unitesPatterns: Bool) {
         var testsByField: [String: [Int]] = [:]
         var names: [String] = []
         for (number, criterion) in formula.criteria.enumerated() {
@@ -21,7 +25,14 @@ struct FindCases {
         var fields: [FindFieldCases] = []
         var count = 1
         for name in names {
-            guard let field = FindFieldCases(field: name, tests: testsByField[name] ?? [], in: formula.criteria) else {
+            guard
+                let field = FindFieldCases(
+                    field: name,
+                    tests: testsByField[name] ?? [],
+                    in: formula.criteria,
+                    unitesPatterns: unitesPatterns
+                )
+            else {
                 return nil
             }
             fields.append(field)

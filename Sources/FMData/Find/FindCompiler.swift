@@ -29,7 +29,7 @@ struct FindCompiler {
     /// - Throws: Why the find cannot be said, without an example.
     func compile(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
         let formula = try FindFormula(expression)
-        let cases = FindCases(formula)
+        let cases = FindCases.of(formula)
         if let cases, cases.wanted.isEmpty { return FindPlan(parts: []) }
         if let cases, cases.wanted.count == cases.count { return try everything(formula) }
 
@@ -133,13 +133,34 @@ struct FindAlternative {
 extension FindNormalForm {
     /// The alternatives with their tests joined, one per field, as far as that goes.
     mutating func sayable() -> [FindAlternative] {
-        alternatives.map { alternative in
-            let joined = joined(alternative.tests)
-            return FindAlternative(
-                conjunctions: joined.isEmpty ? [[]] : joined.map(\.tests),
-                exclusions: alternative.exclusions.union(joined.flatMap(\.excluded).map { [$0] })
-            )
+        alternatives.flatMap { alternative in
+            withoutConflictingPatterns(alternative.tests).map { tests in
+                let joined = joined(tests)
+                return FindAlternative(
+                    conjunctions: joined.isEmpty ? [[]] : joined.map(\.tests),
+                    exclusions: alternative.exclusions.union(joined.flatMap(\.excluded).map { [$0] })
+                )
+            }
         }
+    }
+
+    /// Patterns on one value that must hold together, as alternatives with one pattern.
+    private mutating func withoutConflictingPatterns(_ tests: [Int]) -> [[Int]] {
+        var patternsByField: [String: [Int]] = [:]
+        for number in tests {
+            let criterion = formula.criteria[number]
+            guard criterion.values == .one, FindGlob(criterion.test) != nil else { continue }
+            patternsByField[criterion.field, default: []].append(number)
+        }
+        var alternatives = [tests]
+        for (field, patterns) in patternsByField.sorted(by: { $0.key < $1.key }) where patterns.count > 1 {
+            guard let common = FindGlob.alternatives(to: patterns.map { formula.criteria[$0].test }) else { continue }
+            let numbers = common.map { number(of: FindCriterion(field: field, values: .one, test: $0)) }
+            alternatives = alternatives.flatMap { tests in
+                numbers.map { number in tests.filter { !patterns.contains($0) } + [number] }
+            }
+        }
+        return alternatives
     }
 
     func step(_ step: FindSequences.Step) -> FindStep {

@@ -58,10 +58,11 @@ struct FindExplanation {
         case .matches(.begins, let text): "begins with \(quoted(text))"
         case .matches(.contains, let text): "contains \(quoted(text))"
         case .matches(.ends, let text): "ends with \(quoted(text))"
+        case .fits(let pieces): "is \(Self.form(pieces))"
         case .words(let words):
-            [(true, "has the words"), (false, "has words beginning with")]
-                .compactMap { isWhole, verb in
-                    let quoted = words.filter { $0.isWhole == isWhole }.map { Self.quoted($0.text) }
+            [(FindWord.Extent.whole, "has the words"), (.beginning, "has words beginning with"), (.piece, "contains")]
+                .compactMap { extent, verb in
+                    let quoted = words.filter { $0.extent == extent }.map { Self.quoted($0.text) }
                     return quoted.isEmpty ? nil : "\(verb) \(quoted.joined(separator: ", "))"
                 }
                 .joined(separator: " and ")
@@ -76,6 +77,14 @@ struct FindExplanation {
         case .isToday: "is today"
         case .raw(let text): "matches the criterion \(text)"
         }
+    }
+
+    /// `"ab", anything, "c"`
+    private static func form(_ pieces: [String]) -> String {
+        pieces.enumerated().flatMap { index, piece in
+            (index == 0 ? [] : ["anything"]) + (piece.isEmpty ? [] : [quoted(piece)])
+        }
+        .joined(separator: ", ")
     }
 
     private static func quoted(_ escaped: String) -> String {

@@ -42,6 +42,8 @@ enum FindTest: Hashable, Sendable {
     case equals(FindOperand)
     /// A pattern over the whole value: `*` stands for any run of characters.
     case matches(FindPattern, String)
+    /// A pattern over the whole value, for several that must hold: these texts in a row, anything between them.
+    case fits([String])
     /// Each word occurs in the value.
     case words([FindWord])
     case compares(FindComparison, FindOperand)
@@ -73,11 +75,28 @@ enum FindComparison: Hashable, Sendable {
     }
 }
 
-/// A word to look for, as a whole or as the beginning of a word.
+/// A word to look for.
 struct FindWord: Hashable, Sendable {
-    /// Escaped.
+    enum Extent: Hashable, Sendable {
+        /// A whole word: `=word`.
+        case whole
+        /// The beginning of a word: `word`.
+        case beginning
+        /// Any piece of the value, also of several words: `*"piece"`. Beside words it says what `contains` says.
+        case piece
+    }
+
+    /// Escaped; a piece has nothing to escape.
     var text: String
-    var isWhole: Bool
+    var extent: Extent
+
+    var criterion: String {
+        switch extent {
+        case .whole: "=" + text
+        case .beginning: text
+        case .piece: "*\"\(text)\""
+        }
+    }
 }
 
 /// A value to compare with.
@@ -96,7 +115,8 @@ extension FindTest {
         case .matches(.begins, let text): "==\(text)*"
         case .matches(.contains, let text): "==*\(text)*"
         case .matches(.ends, let text): "==*\(text)"
-        case .words(let words): words.map { ($0.isWhole ? "=" : "") + $0.text }.joined(separator: " ")
+        case .fits(let pieces): "==" + pieces.joined(separator: "*")
+        case .words(let words): words.map(\.criterion).joined(separator: " ")
         case .compares(.less, let operand): "<" + operand.text
         case .compares(.lessOrEqual, let operand): "<=" + operand.text
         case .compares(.greater, let operand): ">" + operand.text
@@ -116,7 +136,7 @@ extension FindTest {
     /// Whether a value that passes is sure not to be empty.
     var impliesNotEmpty: Bool {
         switch self {
-        case .equals, .matches, .words, .compares, .range, .isNotEmpty, .isToday: true
+        case .equals, .matches, .fits, .words, .compares, .range, .isNotEmpty, .isToday: true
         case .isEmpty, .isDuplicated, .raw: false
         }
     }
@@ -131,7 +151,7 @@ extension FindTest {
             [.compares(.less, lower), .compares(.greater, upper)]
         case .equals(let operand) where operand.isOrdered:
             [.compares(.less, operand), .compares(.greater, operand)]
-        case .equals, .matches, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
+        case .equals, .matches, .fits, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
             nil
         }
     }

@@ -133,22 +133,22 @@ extension DataAPI.FindField {
 
     /// Every word of the text is a word of the value, in any order: `=John =Smith`.
     public func hasWords(_ text: String) -> DataAPI.Find {
-        words(text, areWhole: true)
+        words(text, as: .whole)
     }
 
     /// Every word of the text is the beginning of a word of the value, in any order: what typing plain text into a field
     /// in Find mode does.
     public func hasWords(beginningWith text: String) -> DataAPI.Find {
-        words(text, areWhole: false)
+        words(text, as: .beginning)
     }
 
     private func pattern(_ pattern: FindPattern, _ text: String) -> DataAPI.Find {
         text.isEmpty ? unusable("an empty text") : find(.matches(pattern, DataAPI.FindText.escaped(text)))
     }
 
-    private func words(_ text: String, areWhole: Bool) -> DataAPI.Find {
+    private func words(_ text: String, as extent: FindWord.Extent) -> DataAPI.Find {
         let words = DataAPI.FindText.words(of: text)
-            .map { FindWord(text: DataAPI.FindText.escaped($0), isWhole: areWhole) }
+            .map { FindWord(text: DataAPI.FindText.escaped($0), extent: extent) }
         return words.isEmpty ? unusable("a text without words") : find(.words(words))
     }
 }

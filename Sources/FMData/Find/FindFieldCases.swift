@@ -13,7 +13,8 @@ struct FindFieldCases {
 
     /// By number.
     let tests: [Int]
-    /// The tests that hold, as bits in the order of ``tests``.
+    /// The tests that hold, as bits in the order of ``tests``; then, of patterns that hold together, which of the patterns
+    /// that say so.
     private(set) var cases: [UInt64] = []
     /// The tests themselves, then what follows from them: the other comparisons with their operands, words of several
     /// tests in one criterion, empty or not.
@@ -37,8 +38,9 @@ struct FindFieldCases {
         }
     }
 
-    /// `nil` when there are more cases than bits.
-    init?(field: String, tests: [Int], in criteria: [FindCriterion]) {
+    /// - Parameter unitesPatterns: Whether to look at what patterns say together, which takes more cases.
+    /// - Returns: `nil` when there are more cases than bits.
+    init?(field: String, tests: [Int], in criteria: [FindCriterion], unitesPatterns: Bool) {
         guard tests.count <= Self.maximumCount else { return nil }
         self.tests = tests
         let own = tests.map { criteria[$0] }
@@ -62,6 +64,9 @@ struct FindFieldCases {
             }
             guard samples.count <= 8 * Self.maximumCount else { return nil }
         }
+        let patterns = hasOneValue && unitesPatterns ? Self.unitedPatterns(own.map(\.test)) : []
+        samples = Self.distinguish(patterns, in: samples, from: own.count)
+        guard samples.count <= 16 * Self.maximumCount else { return nil }
         cases = Array(Set(samples.map(\.tests))).sorted()
         guard cases.count <= Self.maximumCount else { return nil }
 
@@ -72,6 +77,9 @@ struct FindFieldCases {
         }
         for (test, places) in order?.intervals ?? [] {
             addDerived(test) { $0.place.map(places.contains) ?? false }
+        }
+        for (place, test) in patterns.flatMap(\.alternatives).enumerated() {
+            addDerived(test) { $0.tests >> UInt64(own.count + place) & 1 == 1 }
         }
         for (test, all) in Self.unitedWords(own.map(\.test)) { addDerived(test) { $0.tests & all == all } }
         addDerived(.isNotEmpty) { !$0.isEmpty }
@@ -117,29 +125,54 @@ struct FindFieldCases {
         choices.append(Choice(criterion: criterion, cases: found))
     }
 
-    /// Word tests that hold together are one criterion: `=red =fox`.
+    /// Two or three patterns, as bits, and what says that they hold together.
+    private typealias UnitedPatterns = (tests: UInt64, alternatives: [FindTest])
+
+    private static func unitedPatterns(_ tests: [FindTest]) -> [UnitedPatterns] {
+        let indices = tests.indices.filter { FindGlob(tests[$0]) != nil }
+        guard (2...4).contains(indices.count) else { return [] }
+        return (1..<1 << indices.count).compactMap { (subset: Int) -> UnitedPatterns? in
+            let chosen = indices.indices.filter { subset >> $0 & 1 == 1 }.map { indices[$0] }
+            let isRedundant = chosen.contains { one in
+                chosen.contains { $0 != one && FindRelations.implies(tests[$0], tests[one]) }
+            }
+            guard (2...3).contains(chosen.count), !isRedundant else { return nil }
+            guard let common = FindGlob.alternatives(to: chosen.map { tests[$0] }), (1...3).contains(common.count)
+            else {
+                return nil
+            }
+            return (chosen.reduce(0) { $0 | 1 << UInt64($1) }, common)
+        }
+    }
+
+    /// The samples in which patterns hold together, once for each way to do so.
+    private static func distinguish(_ patterns: [UnitedPatterns], in samples: [Sample], from first: Int) -> [Sample] {
+        var samples = samples
+        var place = UInt64(first)
+        for (tests, alternatives) in patterns {
+            guard place + UInt64(alternatives.count) <= 64 else { break }
+            samples = samples.flatMap { sample in
+                guard sample.tests & tests == tests else { return [sample] }
+                return (1..<UInt64(1 << alternatives.count)).map { ways in
+                    var sample = sample
+                    sample.tests |= ways << place
+                    return sample
+                }
+            }
+            place += UInt64(alternatives.count)
+        }
+        return samples
+    }
+
+    /// Tests of words that hold together are one criterion: `=red =fox`.
     private static func unitedWords(_ tests: [FindTest]) -> [(FindTest, UInt64)] {
-        let indices = tests.indices.filter { if case .words = tests[$0] { true } else { false } }
+        let indices = tests.indices.filter { tests[$0].pieces != nil }
         guard (2...5).contains(indices.count) else { return [] }
         return (1..<1 << indices.count).compactMap { (subset: Int) -> (FindTest, UInt64)? in
             let chosen = indices.indices.filter { subset >> $0 & 1 == 1 }.map { indices[$0] }
-            guard chosen.count > 1 else { return nil }
-            return (.words(uniting: chosen.map { tests[$0] }), chosen.reduce(0) { $0 | 1 << UInt64($1) })
+            guard chosen.count > 1, let united = FindTest.words(uniting: chosen.map({ tests[$0] })) else { return nil }
+            return (united, chosen.reduce(0) { $0 | 1 << UInt64($1) })
         }
-    }
-}
-
-extension FindTest {
-    /// The words of several tests, each once.
-    static func words(uniting tests: [FindTest]) -> FindTest {
-        var united: [FindWord] = []
-        for case .words(let words) in tests {
-            for word in words where !united.contains(where: { $0.implies(word) }) {
-                united.removeAll { word.implies($0) }
-                united.append(word)
-            }
-        }
-        return .words(united)
     }
 }
 

@@ -26,6 +26,8 @@ struct FindNormalForm {
         alternatives = absorbed(alternatives)
     }
 
+    mutating func number(of criterion: FindCriterion) -> Int { formula.number(of: criterion) }
+
     func criteria(_ numbers: [Int]) -> [FindCriterion] { numbers.map { formula.criteria[$0] } }
 
     /// Tests as conjunctions that a request can hold, sorted; see ``FieldConflicts``.

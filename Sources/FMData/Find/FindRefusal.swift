@@ -120,6 +120,7 @@ struct FindExample {
         case .matches(.begins, _): "begins with …"
         case .matches(.contains, _): "contains …"
         case .matches(.ends, _): "ends with …"
+        case .fits: "has the form …"
         case .words: "has the words …"
         case .compares(.less, _): "is less than …"
         case .compares(.lessOrEqual, _): "is at most …"

@@ -14,8 +14,11 @@ enum FindRelations {
         case (.equals(let operand), .matches(let pattern, let text)):
             return isPlain(operand.text) && pattern.holds(for: operand.text, text)
         case (.equals(let operand), .words(let words)):
-            let content = DataAPI.FindText.words(of: operand.text).map { FindWord(text: $0, isWhole: true) }
+            let content = DataAPI.FindText.words(of: operand.text).map { FindWord(text: $0, extent: .whole) }
             return isPlain(operand.text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
+        case (.matches(let pattern, let text), .words(let words)):
+            let content = pattern.words(text)
+            return isPlain(text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
         case (.words(let words), .words(let others)):
             return others.allSatisfy { other in words.contains { $0.implies(other) } }
         default: return false
@@ -36,8 +39,8 @@ enum FindRelations {
             (.matches(let pattern, let text), .equals(let operand)):
             return isPlain(operand.text) && isPlain(text) && !pattern.holds(for: folded(operand.text), folded(text))
         case (.equals(let operand), .words(let words)), (.words(let words), .equals(let operand)):
-            let content = DataAPI.FindText.words(of: folded(operand.text)).map { FindWord(text: $0, isWhole: true) }
-            let sought = words.map { FindWord(text: folded($0.text), isWhole: $0.isWhole) }
+            let content = DataAPI.FindText.words(of: folded(operand.text)).map { FindWord(text: $0, extent: .whole) }
+            let sought = words.map { FindWord(text: folded($0.text), extent: $0.extent) }
             return isPlain(operand.text) && words.allSatisfy { isPlain($0.text) }
                 && !sought.allSatisfy { word in content.contains { $0.implies(word) } }
         case (.matches(.begins, let text), .matches(.begins, let another)):
@@ -51,7 +54,7 @@ enum FindRelations {
 
     /// Letters of the alphabet and single spaces between them: nothing that is a number to a number field, and one way
     /// only to cut it into words.
-    private static func isPlain(_ text: String) -> Bool {
+    static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 | 0x20 >= 97 && $0 | 0x20 <= 122 || $0 == 32 }
     }
 
@@ -75,7 +78,37 @@ enum FindRelations {
 extension FindWord {
     /// Whether a value that has this word has the other one too.
     func implies(_ other: FindWord) -> Bool {
-        other.isWhole ? isWhole && text == other.text : text.hasPrefix(other.text)
+        switch (extent, other.extent) {
+        case (_, .piece): text.contains(other.text)
+        case (.whole, .whole): text == other.text
+        case (.whole, .beginning), (.beginning, .beginning): text.hasPrefix(other.text)
+        case (.beginning, .whole), (.piece, _): false
+        }
+    }
+}
+
+extension FindTest {
+    /// The words and pieces that a test looks for, which go together in one criterion; `nil` for other tests. A number
+    /// field takes digits in them for numbers, so `contains` with such is none.
+    var pieces: [FindWord]? {
+        switch self {
+        case .words(let words): words
+        case .matches(.contains, let text) where FindRelations.isPlain(text): [FindWord(text: text, extent: .piece)]
+        default: nil
+        }
+    }
+
+    /// The words and pieces of several tests, each once; `nil` when a test has none, or none has words.
+    static func words(uniting tests: [FindTest]) -> FindTest? {
+        var united: [FindWord] = []
+        for test in tests {
+            guard let pieces = test.pieces else { return nil }
+            for piece in pieces where !united.contains(where: { $0.implies(piece) }) {
+                united.removeAll { piece.implies($0) }
+                united.append(piece)
+            }
+        }
+        return united.contains { $0.extent != .piece } ? .words(united) : nil
     }
 }
 
@@ -87,6 +120,15 @@ extension FindPattern {
         case .ends: value.hasSuffix(text)
         case .contains: value.contains(text)
         }
+    }
+
+    /// The words that a value must have which the pattern with this text fits. Where the text may go on the word is not
+    /// whole, and where it may have begun earlier it is none.
+    fileprivate func words(_ text: String) -> [FindWord] {
+        var words = DataAPI.FindText.words(of: text).map { FindWord(text: $0, extent: .whole) }
+        if self != .ends, let last = words.indices.last { words[last].extent = .beginning }
+        if self != .begins, !words.isEmpty { words.removeFirst() }
+        return words
     }
 
     /// Whether the pattern fits every value that passes another pattern.

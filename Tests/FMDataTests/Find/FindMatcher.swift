@@ -98,12 +98,23 @@ struct FindMatcher {
         case ">": return words(text).contains { $0 > literal(rest) }
         case ">=": return words(text).contains { $0 >= literal(rest) }
         default:
-            // Words, each with or without an equals sign of its own.
-            return scalars.split(separator: .plain(" ")).allSatisfy { token in
-                let isWhole = token.first == .plain("=")
-                let word = literal(isWhole ? token.dropFirst() : token)
-                return words(text).contains { isWhole ? $0 == word : $0.hasPrefix(word) }
+            // Words, each with or without an equals sign of its own, and pieces in quotes.
+            return scalars.split(separator: .plain("*")).enumerated().allSatisfy { index, part in
+                if part.first == .plain("\"") {
+                    let inside = part.dropFirst().prefix { $0 != .plain("\"") }
+                    let rest = part.dropFirst(inside.count + 2)
+                    return text.lowercased().contains(literal(inside)) && hasWords(text, rest)
+                }
+                return index == 0 && scalars.first != .plain("*") && hasWords(text, part)
             }
+        }
+    }
+
+    private static func hasWords(_ text: String, _ tokens: ArraySlice<Token>) -> Bool {
+        tokens.split(separator: .plain(" ")).allSatisfy { token in
+            let isWhole = token.first == .plain("=")
+            let word = literal(isWhole ? token.dropFirst() : token)
+            return words(text).contains { isWhole ? $0 == word : $0.hasPrefix(word) }
         }
     }
 

@@ -45,7 +45,7 @@ import Testing
             }
         }
         #expect(
-            Double(refusedCount) <= Double(count) * (withSeveralValues ? 0.07 : 0.02),
+            Double(refusedCount) <= Double(count) * (withSeveralValues ? 0.1 : 0.02),
             "\(refusedCount) of \(count)"
         )
     }
