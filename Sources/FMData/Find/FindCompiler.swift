@@ -12,6 +12,12 @@ struct FindCompiler {
     /// The most calls.
     var maximumCalls: Int
 
+    /// - Parameter maximumRequests: Taken to be from 1 to a million, more than any host would be asked.
+    init(maximumRequests: Int, maximumCalls: Int) {
+        self.maximumRequests = min(max(1, maximumRequests), 1_000_000)
+        self.maximumCalls = maximumCalls
+    }
+
     /// Thousands of values in a list and their exclusions, without multiplying out for minutes.
     private var maximumAlternatives: Int { max(5_000, 2 * maximumRequests) }
 

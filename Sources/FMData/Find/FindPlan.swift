@@ -36,7 +36,7 @@ struct FindSplitting {
 
     /// - Parameter limit: The most requests of one call.
     init(_ alternatives: [FindAlternative], limit: Int) {
-        self.limit = max(1, limit)
+        self.limit = limit
         let (simple, others) = (alternatives.filter { isSimple($0) }, alternatives.filter { !isSimple($0) })
         let groups = FindSequences.groups(
             simple.map { FindNormalForm.Alternative(tests: $0.conjunctions[0], exclusions: $0.exclusions) }

@@ -63,6 +63,20 @@ import Testing
         await notes.findRecords(query: query).returnAs(Person.self).outcome().failure
     }
 
+    @Test func theExampleOfTheDocumentation() async throws {
+        try await World.run { world in
+            let words = DataAPI.FindField(named: "Name").hasWords("Pacific")
+            let split = FindQuery(
+                words && DataAPI.FindField(named: "Name").begins(with: "Pacific/F"),
+                sort: [DataAPI.SortQuery(fieldName: "Name")],
+                limit: 2,
+                maximumCalls: 2
+            )
+            let fiji = try await world.zones.findRecords(query: split).returnAs(FieldData.self).firstValue()
+            expectNoDifference(fiji.data.map { $0.fieldData["Name"] }, ["Pacific/Fakaofo", "Pacific/Fiji"])
+        }
+    }
+
     @Test func severalCallsAreOneAnswer() async throws {
         try await Hosted.run(Self.solution) { database, _ in
             let query = FindQuery(Self.everybody, offset: 2, limit: 3, maximumRequests: 2, maximumCalls: 3)

@@ -227,6 +227,8 @@ import Testing
     @Test func sizeIsBoundedByALimitThatCanBeSet() throws {
         #expect(refusal({ $0(.age).isOneOf(0..<11) }, limit: 10) == .tooManyRequests)
         #expect(refusal({ $0(.age).isOneOf(0..<10) }, limit: 10) == nil)
+        for limit in [Int.min, 0, 1] { #expect(refusal({ $0(.age).isOneOf(0..<2) }, limit: limit) == .tooManyRequests) }
+        #expect(refusal({ $0(.age).isOneOf(0..<2) && !($0(.city) == "A") }, limit: .max) == nil)
         #expect(refusal { $0(.age).isOneOf(0..<1_000) } == nil)
         #expect(refusal { $0(.age).isOneOf(0..<1_001) } == .tooManyRequests)
         let many = Self.find { $0(.age).isOneOf(0..<6_000) && $0(.city) == "A" && !$0(.name).isOneOf(["B", "C"]) }
