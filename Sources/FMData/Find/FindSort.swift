@@ -25,16 +25,13 @@ struct FindSort {
     }
 
     private var fields: [Field] = []
-    private let format: ValueFormat
 
     /// - Parameter metaData: Those of the layout that shapes the answer.
     /// - Throws: `invalidRequest` for a field or a value list that is not on the layout.
     init(
         _ sort: [DataAPI.SortQuery],
-        _ metaData: DataAPI.Layout.LayoutMetaData?,
-        format: ValueFormat
+        _ metaData: DataAPI.Layout.LayoutMetaData?
     ) throws(FMRest.APIError) {
-        self.format = format
         for order in sort {
             guard let field = metaData?.fieldMetaData.first(where: { $0.name == order.fieldName }) else {
                 throw Self.refusal("The field \(order.fieldName)")
@@ -54,13 +51,15 @@ struct FindSort {
     }
 
     /// The keys of a record; of a repeating field the first repetition counts.
-    func keys(of record: FieldData) throws(FMRest.APIError) -> [Key] {
+    ///
+    /// - Parameter format: How its dates are written.
+    func keys(of record: FieldData, format: ValueFormat) throws(FMRest.APIError) -> [Key] {
         var keys: [Key] = []
         for field in fields {
             guard let value = record[field.name] ?? record["\(field.name)(1)"] else {
                 throw Self.refusal("The field \(field.name)")
             }
-            keys.append(key(value, of: field))
+            keys.append(key(value, of: field, format))
         }
         return keys
     }
@@ -73,7 +72,7 @@ struct FindSort {
         return left.recordId < right.recordId
     }
 
-    private func key(_ value: FieldValue, of field: Field) -> Key {
+    private func key(_ value: FieldValue, of field: Field, _ format: ValueFormat) -> Key {
         let text = Key.text(Self.folded(value.text))
         if let list = field.list { return list[Self.folded(value.text)].map(Key.place) ?? text }
         if value.isEmpty { return .empty }

@@ -18,10 +18,18 @@ struct FindUnion<R, P> {
     }
 
     /// Takes in the answer of the next call; `nil` when it found nothing.
-    mutating func add(_ response: DataAPI.RecordResponse<Sortable<R>, P>?, _ sort: FindSort) throws(FMRest.APIError) {
+    ///
+    /// - Parameter format: How dates are written in it.
+    mutating func add(
+        _ response: DataAPI.RecordResponse<Sortable<R>, P>?,
+        _ sort: FindSort,
+        format: ValueFormat
+    ) throws(FMRest.APIError) {
         var answer: [Int: Member] = [:]
         for record in response?.data ?? [] where callsOfPart == 0 || common[record.recordId] != nil {
-            answer[record.recordId] = (record.withoutSortFields(), try sort.keys(of: record.fieldData.fields))
+            answer[record.recordId] = (
+                record.withoutSortFields(), try sort.keys(of: record.fieldData.fields, format: format)
+            )
         }
         common = answer
         if let response {

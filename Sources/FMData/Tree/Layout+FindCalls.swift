@@ -24,7 +24,8 @@ extension DataAPI.Layout {
                     }
                     .tryReduce(FindUnion<R, P>(plan)) { union, response in
                         var union = union
-                        try union.add(response, sort)
+                        // Where the host names the format, it is known by the first answer.
+                        try union.add(response, sort, format: layout.database.server.encoding.values.format)
                         return union
                     }
                     .tryMap { union in
@@ -51,14 +52,13 @@ extension DataAPI.Layout {
 
     /// What the records are sorted by here. Only the layout's metadata tell types and value lists.
     private func sort(of query: DataAPI.FindQuery) -> AnyPublisher<FindSort, FMRest.APIError> {
-        let format = database.server.config.dateFormats.format
         let order = query.sort ?? []
         guard !order.isEmpty else {
-            return Result { () throws(FMRest.APIError) in try FindSort([], nil, format: format) }.publisher
+            return Result { () throws(FMRest.APIError) in try FindSort([], nil) }.publisher
                 .eraseToAnyPublisher()
         }
         return database.addLayout(query.layoutResponse ?? name).getLayoutMetadata(isolation: nil)
-            .tryMap { try FindSort(order, $0, format: format) }
+            .tryMap { try FindSort(order, $0) }
             .mapError(FMRest.APIError.init(wrapping:))
             .eraseToAnyPublisher()
     }

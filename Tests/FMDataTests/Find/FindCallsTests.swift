@@ -124,6 +124,17 @@ import Testing
         }
     }
 
+    @Test func datesAreSortedInTheFormTheyTravelIn() async throws {
+        for formats in [DataAPI.DateFormats.iso8601, .server] {
+            try await Hosted.run(Self.solution, client: { $0.dateFormats = formats }) { database, _ in
+                let sort = [DataAPI.SortQuery(fieldName: "born", sortOrder: .descend)]
+                let several = FindQuery(Self.everybody, sort: sort, maximumRequests: 2, maximumCalls: 3)
+                let expected = ["émile", "Fritz", "Bert", "Dora", "adele"]
+                try await expectNames(expected, several, on: database.addLayout("Notes"))
+            }
+        }
+    }
+
     @Test func anOrderThatTheLayoutDoesNotShowIsRefused() async throws {
         try await Hosted.run(Self.solution) { database, _ in
             let query = FindQuery(
