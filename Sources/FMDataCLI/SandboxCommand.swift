@@ -21,19 +21,11 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(help: "Speak TLS. A second line says `CA: ` and the file that vouches for the certificate.")
     var tls = false
 
-    @Option(help: ArgumentHelp("With TLS, show this certificate (PEM); needs --key.", valueName: "file"))
+    @Option(help: ArgumentHelp("With TLS, show this certificate (PEM), for any name; needs --key.", valueName: "file"))
     var certificate: String?
 
     @Option(help: ArgumentHelp("The private key of --certificate (PEM, without passphrase).", valueName: "file"))
     var key: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "With TLS, show a certificate made at start for this name or address; may be given several times.",
-            valueName: "name"
-        )
-    )
-    var tlsName: [String] = []
 
     @Option(help: ArgumentHelp("A solution file to host; may be given several times.", valueName: "file"))
     var solution: [String] = []
@@ -191,12 +183,7 @@ struct SandboxCommand: AsyncParsableCommand {
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--certificate and --key go together.")
         }
-        guard certificate == nil || tlsName.isEmpty else {
-            throw ValidationError("--certificate and --tls-name are two certificates; give one.")
-        }
-        guard tls || certificate == nil && tlsName.isEmpty else {
-            throw ValidationError("--certificate and --tls-name need --tls.")
-        }
+        guard tls || certificate == nil else { throw ValidationError("--certificate needs --tls.") }
         if user == nil, password != nil { throw ValidationError("--password needs --user.") }
         if user != nil, accountPassword == nil {
             throw ValidationError(
@@ -270,8 +257,6 @@ struct SandboxCommand: AsyncParsableCommand {
         var configuration = Sandbox.Configuration(tls: tls, port: port, maximumSessions: maxSessions)
         if let certificate, let key {
             configuration.certificate = .files(certificate: certificate, key: key)
-        } else if !tlsName.isEmpty {
-            configuration.certificate = .selfMade(names: tlsName)
         }
         configuration.clock = AdjustableClock()
         configuration.timeZone = timeZone

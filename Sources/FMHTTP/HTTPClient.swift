@@ -213,3 +213,8 @@ struct Crossing<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
 }
+
+extension HTTPClient: CustomReflectable {
+    /// Shows nothing: a dump would walk through the event loops, and through whatever else runs on them at that moment.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -29,12 +29,7 @@ public final class Sandbox: Sendable {
         configuration: Configuration = Configuration()
     ) async throws -> Sandbox {
         let engine = try Engine(solutions, configuration: configuration)
-        do {
-            return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
-        } catch {
-            engine.certificate?.discard()
-            throw error
-        }
+        return Sandbox(engine: engine, server: try await SandboxServer.start(engine))
     }
 
     /// Starts a sandbox for code that cannot await, blocking its thread; see ``start(_:configuration:)``. Not to be called on
@@ -46,12 +41,7 @@ public final class Sandbox: Sendable {
         configuration: Configuration = Configuration()
     ) throws -> Sandbox {
         let engine = try Engine(solutions, configuration: configuration)
-        do {
-            return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
-        } catch {
-            engine.certificate?.discard()
-            throw error
-        }
+        return Sandbox(engine: engine, server: try SandboxServer.startAndWait(engine))
     }
 
     // MARK: Where it is
@@ -71,8 +61,7 @@ public final class Sandbox: Sendable {
     /// TLS. Its private key no longer exists, and it is valid for loopback names alone.
     public static var certificateAuthorityFile: String { ServerCertificate.loopbackAuthorityFile }
 
-    /// The PEM file that vouches for this sandbox's certificate. It is gone when a self-made one's sandbox stops. nil without
-    /// TLS, and for a certificate from files, whose owner knows who vouches for it.
+    /// The PEM file that vouches for this sandbox's certificate. nil without TLS, and for a certificate from files, whose owner knows who vouches for it.
     public var certificateAuthorityFile: String? { engine.certificate?.authorityFile }
 
     // MARK: What it does
@@ -80,13 +69,11 @@ public final class Sandbox: Sendable {
     /// Closes the socket and all connections. A second call does nothing.
     public func stop() async {
         await server.stop()
-        engine.certificate?.discard()
     }
 
     /// Closes the socket and all connections, and waits for it. Not to be called on an event loop.
     public func stopAndWait() {
         server.stopAndWait()
-        engine.certificate?.discard()
     }
 
     /// What has happened so far.

@@ -80,20 +80,9 @@ import Testing
         #expect(program.end(by: SIGTERM) == 0)
     }
 
-    @Test func aSelfMadeCertificateIsGoneAtTheEnd() throws {
-        let program = try Program("--tls", "--tls-name", "fms.example.com")
-        #expect(program.line()?.hasPrefix("https://127.0.0.1:") == true)
-        let file = try #require(program.line()?.dropFirst("CA: ".count)).description
-        #expect(FileManager.default.fileExists(atPath: file))
-        #expect(program.end(by: SIGTERM) == 0)
-        #expect(!FileManager.default.fileExists(atPath: file))
-    }
-
     @Test func aCertificateThatIsNotThere() throws {
         let failure = try failure("--tls", "--certificate", "/nowhere/c.pem", "--key", "/nowhere/k.pem")
         #expect(failure == (1, "Error: /nowhere/c.pem: there is no such file\n"))
-        let name = try self.failure("--tls", "--tls-name", "a b")
-        #expect(name == (1, "Error: a certificate for a b: expected a host name in ASCII or an address\n"))
     }
 
     @Test func itTakesCommands() throws {

@@ -578,3 +578,8 @@ extension SessionPool {
         superseded?()
     }
 }
+
+extension SessionPool: CustomReflectable {
+    /// Shows nothing: a dump of a publisher would read what is changed at that moment.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -40,7 +40,6 @@ final class Engine: Sendable {
         initialWorld = built.world
         self.configuration = configuration
         state = NIOLockedValueBox(State(world: built.world))
-        // Last: a self-made one leaves a file, which nobody would delete if something else failed.
         certificate = configuration.tls ? try ServerCertificate(configuration.certificate) : nil
     }
 
