@@ -98,8 +98,7 @@ public final class Sandbox: Sendable {
 
     /// Restarts the engine: sessions end and connections are closed; the records stay.
     public func restart() {
-        engine.closeAllSessions(isRestart: true)
-        server.dropConnections()
+        server.dropConnections(before: engine.closeAllSessions(isRestart: true, dropsConnections: true))
     }
 
     /// Lets something go wrong with the next matching request or requests. Rules are tried in the order they were added.

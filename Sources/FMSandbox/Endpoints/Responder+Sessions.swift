@@ -26,7 +26,7 @@ extension Responder {
         guard let privileges = database.privilegeSets[account.privilegeSet], privileges.allowsDataAPI else {
             throw FileMakerError(212)
         }
-        return try engine.open(in: call.era) { number, token, now in
+        return try engine.open(in: call.era, from: generation) { number, token, now in
             Session(
                 number: number,
                 token: token,

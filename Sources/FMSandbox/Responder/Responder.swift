@@ -7,6 +7,13 @@ import NIOConcurrencyHelpers
 /// (400), the token (401), the parameters (400), and then what FileMaker itself has to say (500).
 struct Responder: Sendable {
     let engine: Engine
+    /// That of the connection for which it answers.
+    let generation: Int
+
+    init(engine: Engine) {
+        self.engine = engine
+        generation = engine.withState { $0.generation }
+    }
 
     /// What an endpoint answers: the members of `response`, and headers of its own.
     struct Answer: Sendable {

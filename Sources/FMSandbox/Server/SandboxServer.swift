@@ -11,7 +11,9 @@ import NIOHTTPCompression
 /// The sandbox's door to the network: one listening socket on loopback and the connections it accepted.
 final class SandboxServer: Sendable {
     private struct State {
-        var connections: [ObjectIdentifier: any Channel] = [:]
+        var connections: [ObjectIdentifier: (channel: any Channel, generation: Int)] = [:]
+        /// Those of older ones were dropped.
+        var generation = 0
         var isStopped = false
     }
 
@@ -39,9 +41,10 @@ final class SandboxServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     engine.withState { $0.counters.connections += 1 }
-                    guard remember(channel, state) else { throw ChannelError.ioOnClosedChannel }
+                    let responder = Responder(engine: engine)
+                    guard remember(channel, responder.generation, state) else { throw ChannelError.ioOnClosedChannel }
                     let port = channel.localAddress?.port ?? requested
-                    try setUp(channel, Responder(engine: engine), tasks, tls, "\(address):\(port)")
+                    try setUp(channel, responder, tasks, tls, "\(address):\(port)")
                 }
             }
             .bind(host: address, port: requested)
@@ -58,12 +61,12 @@ final class SandboxServer: Sendable {
         port = listener.localAddress?.port ?? 0
     }
 
-    /// Keeps a connection until it closes; false when the server has been stopped.
-    private static func remember(_ channel: any Channel, _ state: NIOLockedValueBox<State>) -> Bool {
+    /// Keeps a connection until it closes; false when the server has been stopped, or has dropped those of its generation.
+    private static func remember(_ channel: any Channel, _ generation: Int, _ state: NIOLockedValueBox<State>) -> Bool {
         let id = ObjectIdentifier(channel)
         let isOpen = state.withLockedValue { state in
-            guard !state.isStopped else { return false }
-            state.connections[id] = channel
+            guard !state.isStopped, generation >= state.generation else { return false }
+            state.connections[id] = (channel, generation)
             return true
         }
         channel.closeFuture.whenComplete { _ in state.withLockedValue { $0.connections[id] = nil } }
@@ -120,14 +123,18 @@ final class SandboxServer: Sendable {
     private func takeChannels() -> [any Channel] {
         let connections = state.withLockedValue { state in
             state.isStopped = true
-            return state.connections.values.map(\.self)
+            return state.connections.values.map(\.channel)
         }
         return [listener] + connections
     }
 
-    /// Closes every connection, as a restart of the engine does.
-    func dropConnections() {
-        for channel in state.withLockedValue({ $0.connections.values.map(\.self) }) { channel.close(promise: nil) }
+    /// Closes the connections of older generations, as a restart of the web server does.
+    func dropConnections(before generation: Int) {
+        let dropped = state.withLockedValue { state in
+            state.generation = generation
+            return state.connections.values.filter { $0.generation < generation }
+        }
+        for (channel, _) in dropped { channel.close(promise: nil) }
     }
 }
 

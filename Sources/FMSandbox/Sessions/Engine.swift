@@ -9,6 +9,8 @@ final class Engine: Sendable {
         var sessions: [String: Session] = [:]
         /// Counts the restarts.
         var era = 0
+        /// Counts those that dropped the connections, too.
+        var generation = 0
         var counters = Sandbox.Counters()
         var runningRequests = 0
         /// How many tokens were made so far: the sandbox counts instead of drawing at random.
@@ -75,11 +77,19 @@ final class Engine: Sendable {
     // MARK: Sessions
 
     /// Opens a session, or refuses one too many.
-    func open(in era: Int, _ makeSession: (_ number: Int, _ token: String, _ now: Date) -> Session) throws -> Session {
+    ///
+    /// - Parameters:
+    ///   - era: the one in which the request arrived.
+    ///   - generation: the one of its connection.
+    func open(
+        in era: Int,
+        from generation: Int,
+        _ makeSession: (_ number: Int, _ token: String, _ now: Date) -> Session
+    ) throws -> Session {
         let now = clock.now
         return try state.withLockedValue { state in
             // Whoever asked before a restart has lost the connection: nobody would ever log this session out.
-            guard state.era == era else { throw FileMakerError(1701) }
+            guard state.era == era, state.generation == generation else { throw FileMakerError(1701) }
             expire(&state, now: now)
             guard state.sessions.count < configuration.maximumSessions else {
                 throw FileMakerError(configuration.sessionLimitCode)
@@ -163,13 +173,19 @@ final class Engine: Sendable {
         }
     }
 
-    func closeAllSessions(isRestart: Bool = false) {
+    /// Ends every session, as a restart does; with `dropsConnections` one of the web server's, too. Returns the generation of
+    /// connections that are to stay.
+    @discardableResult
+    func closeAllSessions(isRestart: Bool = false, dropsConnections: Bool = false) -> Int {
         state.withLockedValue { state in
             state.sessions = [:]
             dropTickets(&state)
-            guard isRestart else { return }
-            state.era += 1
-            state.tickets = [:]
+            if isRestart {
+                state.era += 1
+                state.tickets = [:]
+            }
+            if dropsConnections { state.generation += 1 }
+            return state.generation
         }
     }
 
@@ -229,6 +245,7 @@ final class Engine: Sendable {
             fresh.bygoneTokens = state.tokenCount
             fresh.runningRequests = state.runningRequests
             fresh.era = state.era
+            fresh.generation = state.generation
             state = fresh
         }
         heldAnswers.release()

@@ -159,8 +159,9 @@ import Testing
     func tokensThatDieUnderManyWritesLoseNoneAndDoubleNone(seed: UInt64) async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
             var random = SeededRandom(seed: seed)
-            for _ in 0..<20 {
-                let passed = Int.random(in: 0..<150, using: &random)
+            // Not one right after the other: a server that takes none of its own tokens is another story.
+            for number in 0..<15 {
+                let passed = number * 9 + Int.random(in: 0..<2, using: &random)
                 world.sandbox.inject(.expireToken, on: .createRecord, skipping: passed)
             }
             let tally = await Tally(of: (0..<200).map { write($0, world) })

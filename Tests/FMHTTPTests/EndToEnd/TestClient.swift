@@ -18,6 +18,10 @@ func withServer(
     var configuration = configuration
     // A busy machine may let any time pass between two lines of a test.
     configuration.maximumRestBeforeUnsafeRequest = .seconds(3600)
+    if configuration.timeouts == HTTPTimeouts() {
+        let patience = Duration.seconds(3600)
+        configuration.timeouts = HTTPTimeouts(queue: patience, firstByte: patience, idle: patience)
+    }
     configuration.timeouts.connect = .seconds(3600)
     let client = HTTPClient(configuration: configuration, eventLoopGroup: eventLoopGroup)
     let scheme: Origin.Scheme = options.tls == nil ? .http : .https
