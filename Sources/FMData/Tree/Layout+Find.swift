@@ -57,7 +57,10 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> =
             if case .success(let plan) = findQuery.plan {
-                find(findQuery, in: plan).flatMap { $0.recordByRecord(summary) }.eraseToAnyPublisher()
+                OnDemandPublisher {
+                    find(findQuery, in: plan).flatMap { $0.recordByRecord(summary) }.eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
             } else {
                 stream(summary) { try .find(in: self, query: findQuery) }
             }

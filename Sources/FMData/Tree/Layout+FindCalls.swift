@@ -7,7 +7,7 @@ extension DataAPI.Layout {
         _ query: DataAPI.FindQuery,
         in plan: FindPlan
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        Deferred { () -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> in
+        OnDemandPublisher {
             do {
                 try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
                 try Self.checkScripts(of: query, plan)

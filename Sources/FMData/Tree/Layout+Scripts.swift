@@ -89,7 +89,7 @@ extension DataAPI.Layout {
         _ script: String,
         with parameter: DataAPI.ScriptParameter?
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        Deferred { () -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> in
+        OnDemandPublisher {
             do {
                 let layout = forOneCall
                 let server = database.server

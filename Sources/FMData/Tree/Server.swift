@@ -102,7 +102,7 @@ extension DataAPI {
         public func shutdown(
             isolation: (any Actor)? = #isolation
         ) -> AnyPublisher<ShutdownSummary, FMRest.APIError> {
-            Deferred { () -> AnyPublisher<ShutdownSummary, FMRest.APIError> in
+            OnDemandPublisher {
                 let ended = self.pools.withLockedValue { $0.compactMap(\.pool) }.map { $0.shutdown() }
                 return ended.publisher
                     .flatMap { $0 }

@@ -15,14 +15,15 @@ extension DataAPI.ContainerDownload {
         upTo maximumBytes: Int = 256 << 20,
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.ContainerContent, FMRest.APIError> {
-        Deferred {
+        OnDemandPublisher {
             arrivingParts.tryReduce(Collector(maximumBytes: maximumBytes, onProgress: onProgress)) { collector, part in
                 try collector.take(part)
                 return collector
             }
+            .map { $0.content }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .eraseToAnyPublisher()
         }
-        .map { $0.content }
-        .mapError(FMRest.APIError.init(wrapping:))
         .handedOver(to: isolation, by: server)
     }
 }
