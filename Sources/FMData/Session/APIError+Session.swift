@@ -26,11 +26,9 @@ extension FMRest.APIError {
     /// Whether the failure of a login or a logout says nothing about the next attempt: the connection broke, or the web
     /// server waits for its Data API. A refused connection and a time limit that struck are told instead.
     var isPassingForSession: Bool {
-        if fileMakerCode != nil { return false }
-        switch (underlying as? HTTPClientError)?.code {
-        case .connectionClosed, .truncatedBody, .malformedResponse, .decompressionFailed: return true
-        default: return httpStatus.map { [502, 503, 504].contains($0) } ?? false
-        }
+        guard isRetryable, fileMakerCode == nil else { return false }
+        if code == .notDataAPI { return true }
+        return code == .network && (underlying as? HTTPClientError).map { $0.outcome != .notSent } == true
     }
 
     /// Whether the server has no room for more.

@@ -89,12 +89,7 @@ import Testing
     }
 
     @Test func thePauseGrowsWithEachFurtherRefusalAndOneLoginAtATimeShowsWhetherItIsOver() {
-        var pool = stormyPool()
-        _ = pool.loggedOut(1)
-        _ = pool.request()
-        _ = pool.loggedIn(2)
-        _ = pool.release(2, of: 2, .refused)
-        _ = pool.loggedOut(2)
+        var pool = pausingPool()
         var session = 3
         for pause in [Int64(1), 2, 4, 8, 16, 32, 60, 60] {
             _ = pool.wake(after: .milliseconds(pause * 1000 - 1))
@@ -111,12 +106,7 @@ import Testing
     }
 
     @Test func aTokenThatWorksEndsThePause() {
-        var pool = stormyPool()
-        _ = pool.loggedOut(1)
-        _ = pool.request()
-        _ = pool.loggedIn(2)
-        _ = pool.release(2, of: 2, .refused)
-        _ = pool.loggedOut(2)
+        var pool = pausingPool()
         pool.pass(.seconds(1))
         _ = pool.request()
         _ = pool.loggedIn(3)
@@ -153,12 +143,7 @@ import Testing
     }
 
     @Test func otherCredentialsAreTriedAtOnce() {
-        var pool = stormyPool()
-        _ = pool.loggedOut(1)
-        _ = pool.request()
-        _ = pool.loggedIn(2)
-        _ = pool.release(2, of: 2, .refused)
-        _ = pool.loggedOut(2)
+        var pool = pausingPool()
         _ = pool.replaceCredentials()
         expectNoDifference(pool.request().actions.first, .logIn(.of(3)))
     }
@@ -171,6 +156,17 @@ import Testing
         _ = pool.request()
         _ = pool.loggedIn(1)
         _ = pool.release(1, of: 1, .refused)
+        return pool
+    }
+
+    /// A pool that logs nobody in any more: the second one was refused as well.
+    private func pausingPool() -> MachineScript {
+        var pool = stormyPool()
+        _ = pool.loggedOut(1)
+        _ = pool.request()
+        _ = pool.loggedIn(2)
+        _ = pool.release(2, of: 2, .refused)
+        _ = pool.loggedOut(2)
         return pool
     }
 
