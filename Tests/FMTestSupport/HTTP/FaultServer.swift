@@ -94,7 +94,7 @@ public final class FaultServer: Sendable {
 
     public static func start(_ options: Options = Options(), _ answer: @escaping Answer) async throws -> FaultServer {
         let box = NIOLockedValueBox<FaultServer?>(nil)
-        let channel = try await ServerBootstrap(group: options.eventLoopGroup)
+        let bootstrap = ServerBootstrap(group: options.eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Accepted connections wait until the server knows itself.
@@ -121,13 +121,36 @@ public final class FaultServer: Sendable {
                     try pipeline.addHandler(handler)
                 }
             }
-            .bind(host: options.address, port: 0)
-            .get()
+        let channel = try await bind(bootstrap, options)
         let server = FaultServer(channel: channel)
         box.withLockedValue { $0 = server }
         try await channel.setOption(.autoRead, value: true).get()
         channel.closeFuture.whenComplete { _ in box.withLockedValue { $0 = nil } }
         return server
+    }
+
+    /// A server on `::1` keeps the same port of `127.0.0.1` to itself: a test whose server is there would reach this one, since
+    /// `localhost` means both, and `::1` is tried first.
+    private static func bind(_ bootstrap: ServerBootstrap, _ options: Options) async throws -> any Channel {
+        guard options.address == "::1" else { return try await bootstrap.bind(host: options.address, port: 0).get() }
+        var attempts = 0
+        while true {
+            attempts += 1
+            let guardian = try await ServerBootstrap(group: options.eventLoopGroup)
+                .serverChannelOption(.autoRead, value: false)
+                .bind(host: "127.0.0.1", port: 0)
+                .get()
+            do {
+                let port = guardian.localAddress?.port ?? 0
+                let channel = try await bootstrap.bind(host: options.address, port: port).get()
+                channel.closeFuture.whenComplete { _ in guardian.close(promise: nil) }
+                return channel
+            } catch {
+                try await guardian.close()
+                // Somebody else has that port of `::1`.
+                guard attempts < 100 else { throw error }
+            }
+        }
     }
 
     /// Stops listening. Open connections stay as they are.
