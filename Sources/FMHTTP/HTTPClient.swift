@@ -54,11 +54,7 @@ public final class HTTPClient: Sendable {
         pools = ConnectionPools { origin in
             ConnectionPool(origin: origin, settings: settings, factory: factory, eventLoopGroup: eventLoopGroup)
         }
-        crew = DeliveryCrew(
-            eventLoopGroup: eventLoopGroup,
-            pools: pools,
-            busyPollLimit: TimeAmount(clamping: configuration.maximumBusyPoll)
-        )
+        crew = DeliveryCrew(eventLoopGroup: eventLoopGroup)
     }
 
     deinit {
@@ -196,12 +192,6 @@ extension ConnectionFactory {
         tls = TLSContext(configuration.tls)
         peerCheck = PeerCheck(configuration.tls)
         maximumInflationRatio = configuration.maximumInflationRatio
-        // With delivery in the background it is the delivering thread that polls, and has the processor for it.
-        busyPollLimit =
-            switch configuration.delivery {
-            case .background: .zero
-            case .eventLoop: TimeAmount(clamping: configuration.maximumBusyPoll)
-            }
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp
     }

@@ -67,12 +67,6 @@ public struct HTTPClientConfiguration: Sendable {
     public var decompression: Decompression
     /// The proxy. The default is what the environment says; see ``ProxyOptions/environment``.
     public var proxy: ProxyOptions
-    /// How long a thread of the client may look for a quick answer again and again before it goes to sleep. The default is
-    /// 200 µs; zero is never.
-    ///
-    /// It does so only while one request follows the other and the last answers were quicker than that, as over loopback:
-    /// it saves the time to fall asleep and be woken, which there is more than half of the whole.
-    public var maximumBusyPoll = Duration.microseconds(200)
     /// How names become addresses. Tests bring their own.
     package var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = HostResolver.system
 

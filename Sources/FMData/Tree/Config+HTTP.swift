@@ -13,7 +13,6 @@ extension DataAPI.Config {
             case .background: .background
             case .eventLoop: .eventLoop
             }
-        http.maximumBusyPoll = maximumBusyPoll
         http.allowsPlainHTTP =
             switch plainHTTP {
             case .loopbackOnly: .loopbackOnly

@@ -36,10 +36,6 @@ extension DataAPI {
         public var allowsForeignContainers = false
         /// Where values arrive. The default is ``Delivery/background``.
         public var delivery: Delivery = .background
-        /// How long a thread that waits for a quick answer may look for it again and again before it goes to sleep. The default
-        /// is 200 µs, zero is never. It makes requests that follow each other about twice as fast where answers are quicker
-        /// than that, which is on this machine only; where they take longer, nobody looks.
-        public var maximumBusyPoll = Duration.microseconds(200)
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``;
         /// ``DateFormats/server`` is what the server's product information says.
         ///

@@ -8,8 +8,6 @@ struct ConnectionFactory: Sendable {
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
     let maximumInflationRatio: Int?
-    /// How long the event loop itself may poll for a quick answer; zero is not at all.
-    let busyPollLimit: TimeAmount
     let tls: TLSContext
     let peerCheck: PeerCheck
     let proxy: ProxyResolver
@@ -76,8 +74,7 @@ struct ConnectionFactory: Sendable {
                         id: id,
                         pool: pool,
                         limits: parserLimits,
-                        maximumInflationRatio: maximumInflationRatio,
-                        polling: BusyPolling(limit: busyPollLimit)
+                        maximumInflationRatio: maximumInflationRatio
                     )
                     let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
                     try channel.pipeline.syncOperations.addHandlers(setup, handler)

@@ -17,7 +17,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private var machine = ConnectionStateMachine()
     private var parser: ResponseParser
     private var timeouts = TimeoutStateMachine()
-    private var polling: BusyPolling
     private var timer: Scheduled<Void>?
     private var running: Running?
     /// The last error the channel reported; it says why it closes.
@@ -43,12 +42,10 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         id: ConnectionID,
         pool: ConnectionPool,
         limits: ResponseParser.Limits,
-        maximumInflationRatio: Int?,
-        polling: BusyPolling
+        maximumInflationRatio: Int?
     ) {
         self.id = id
         self.pool = pool
-        self.polling = polling
         self.maximumInflationRatio = maximumInflationRatio
         parser = ResponseParser(limits: limits)
     }
@@ -85,18 +82,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         context.writeAndFlush(wrapOutboundOut(framing.head), promise: nil)
         if machine.becameWritable() { running?.upload?.pull() }
         progressed()
-        polling.waitBegan(now: .now())
-        if polling.deadline != nil {
-            // What is to be done now comes first; another request may be among it.
-            context.eventLoop.assumeIsolated().execute { self.pollForAnswer(to: exchange) }
-        }
-    }
-
-    private func pollForAnswer(to exchange: Exchange) {
-        guard let context, running?.exchange === exchange, !parser.hasBegun, let deadline = polling.deadline else {
-            return
-        }
-        if pool.isServingOneAtMost { context.channel.busyPoll(until: deadline) } else { polling.forget() }
     }
 
     func cancel(_ exchange: Exchange) {
@@ -251,7 +236,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     /// Let go before you tell: completing may start the next request, and this connection should be free for it.
     private func complete() {
         guard let running = endRunning() else { return }
-        polling.waitEnded(now: .now())
         switch machine.endReceived(hasLeftover: parser.hasLeftover) {
         case .park(let lifetime):
             pool.released(running.connection, lifetime: lifetime)

@@ -107,10 +107,7 @@ final class ConnectionPool: @unchecked Sendable {
         handle { machine.closeAll() }
     }
 
-    /// Whether there is nobody else whom a poll could hold up.
-    var isServingOneAtMost: Bool { counts.requests <= 1 }
-
-    /// For tests, the log, and who wants to know whether there is other work.
+    /// For tests.
     var counts: PoolCounts { lock.withLock { machine.counts } }
 
     // MARK: Acting

@@ -65,14 +65,6 @@ final class ConnectionPools: Sendable {
         }
     }
 
-    /// Whether requests come one at a time, to any origin; not after a shutdown, when none will come.
-    var areServingOneAtMost: Bool {
-        let (latest, count) = state.withLockedValue { ($0.isShutDown ? nil : $0.latest, $0.pools.count) }
-        guard let latest else { return false }
-        // Nearly always there is one origin.
-        return count == 1 ? latest.isServingOneAtMost : all.reduce(0) { $0 + $1.counts.requests } <= 1
-    }
-
-    /// For tests and the log.
+    /// For tests.
     var all: [ConnectionPool] { state.withLockedValue { Array($0.pools.values) } }
 }

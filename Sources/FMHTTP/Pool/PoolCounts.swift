@@ -1,4 +1,4 @@
-/// How many connections and requests there are: for tests, which expect all zeros at the end, the log, and whoever would poll.
+/// How many connections and waiting requests there are: for tests, which expect all zeros at the end.
 package struct PoolCounts: Equatable, Sendable {
     package var idle = 0
     package var connecting = 0
@@ -13,9 +13,6 @@ package struct PoolCounts: Equatable, Sendable {
         self.closing = closing
         self.waiting = waiting
     }
-
-    /// Those that run and those that wait.
-    var requests: Int { leased + waiting }
 
     static func + (a: PoolCounts, b: PoolCounts) -> PoolCounts {
         PoolCounts(

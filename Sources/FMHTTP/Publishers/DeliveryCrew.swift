@@ -17,13 +17,11 @@ final class DeliveryCrew: Sendable {
     private static let patience = TimeAmount.milliseconds(1)
 
     private let eventLoopGroup: any EventLoopGroup
-    private let pools: ConnectionPools
     private let machine: NIOLockedValueBox<Machine>
 
-    init(eventLoopGroup: any EventLoopGroup, pools: ConnectionPools, busyPollLimit: TimeAmount) {
+    init(eventLoopGroup: any EventLoopGroup) {
         self.eventLoopGroup = eventLoopGroup
-        self.pools = pools
-        machine = NIOLockedValueBox(Machine(patience: Self.patience, busyPollLimit: busyPollLimit))
+        machine = NIOLockedValueBox(Machine(patience: Self.patience))
     }
 
     func execute(_ deliverer: any Deliverer) {
@@ -44,16 +42,6 @@ final class DeliveryCrew: Sendable {
     }
 
     private func work(as id: Machine.WorkerID) {
-        while true {
-            switch machine.withLockedValue({ $0.next(for: id, now: .now()) }) {
-            case .deliver(let deliverer):
-                deliverer.deliver()
-            case .poll:
-                // With several requests under way the processor is for those.
-                if pools.areServingOneAtMost { giveWay() } else { machine.withLockedValue { $0.stopPolling() } }
-            case .leave:
-                return
-            }
-        }
+        while let deliverer = machine.withLockedValue({ $0.next(for: id, now: .now()) }) { deliverer.deliver() }
     }
 }

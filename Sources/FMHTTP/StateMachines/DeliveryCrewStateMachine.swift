@@ -5,8 +5,7 @@ internal import NIOCore
 /// One worker is enough as long as it keeps up, and cheapest: it finds the next delivery without being woken for it. A worker
 /// that has been at one delivery for longer than `patience` is not counted on: its subscriber blocks or takes its time. When no
 /// other one is there, or when the oldest delivery has waited that long, another is started. So a subscriber that blocks delays
-/// others by that span once, and stalls nobody. Who finds nothing to do leaves, but the only one may look out for the next
-/// delivery for a moment.
+/// others by that span once, and stalls nobody. A worker that finds nothing to do leaves.
 ///
 /// Pure: time is passed in; it holds what it is given and runs nothing.
 struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
@@ -19,14 +18,6 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         var start: WorkerID?
         /// Call `timePassed` then.
         var wakeAt: NIODeadline?
-    }
-
-    /// What a worker does next.
-    enum Step {
-        case deliver(Delivery)
-        /// Nothing is there; ask again at once.
-        case poll
-        case leave
     }
 
     private struct Worker: Sendable {
@@ -46,37 +37,24 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     private var lastWorker = 0
     private var lastStart = NIODeadline.uptimeNanoseconds(0)
     private var isWakeSet = false
-    private var polling: BusyPolling
 
-    init(patience: TimeAmount, busyPollLimit: TimeAmount) {
-        self.patience = patience
-        polling = BusyPolling(limit: busyPollLimit)
-    }
-
-    var workerCount: Int { workers.count }
+    init(patience: TimeAmount) { self.patience = patience }
 
     mutating func submitted(_ delivery: Delivery, now: NIODeadline) -> Actions {
         waiting.append(Waiting(delivery: delivery, since: now))
-        polling.waitEnded(now: now)
         return staff(now: now)
     }
 
-    /// What a worker does now that it was started, or is done with what it did last.
-    mutating func next(for id: WorkerID, now: NIODeadline) -> Step {
-        guard let index = workers.firstIndex(where: { $0.id == id }) else { return .leave }
-        // Also who polls is not at a delivery.
-        workers[index].since = now
-        if let next = waiting.popFirst() {
-            return .deliver(next.delivery)
+    /// What a worker delivers now that it was started, or is done with its last delivery; `nil` when it leaves.
+    mutating func next(for id: WorkerID, now: NIODeadline) -> Delivery? {
+        guard let index = workers.firstIndex(where: { $0.id == id }) else { return nil }
+        guard let next = waiting.popFirst() else {
+            workers.remove(at: index)
+            return nil
         }
-        polling.waitBegan(now: now)
-        if workers.count == 1, let deadline = polling.deadline, now < deadline { return .poll }
-        workers.remove(at: index)
-        return .leave
+        workers[index].since = now
+        return next.delivery
     }
-
-    /// The one who polls is in somebody's way.
-    mutating func stopPolling() { polling.forget() }
 
     mutating func timePassed(now: NIODeadline) -> Actions {
         isWakeSet = false
@@ -102,5 +80,3 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         return actions
     }
 }
-
-extension DeliveryCrewStateMachine.Step: Equatable where Delivery: Equatable {}

@@ -14,7 +14,6 @@ struct ConfigTests {
         expectNoDifference(http.maximumCollectedBytes, 1 << 30)
         expectNoDifference(http.delivery, .background)
         expectNoDifference(http.allowsPlainHTTP, .loopbackOnly)
-        expectNoDifference(http.maximumBusyPoll, .microseconds(200))
         expectNoDifference(http.tls, TLSOptions())
         expectNoDifference(http.timeouts.connect, .seconds(10))
         expectNoDifference(http.timeouts.firstByte, .seconds(120))
@@ -29,7 +28,6 @@ struct ConfigTests {
         config.maximumResponseBytes = 1000
         config.delivery = .eventLoop
         config.plainHTTP = .anywhereUnencrypted
-        config.maximumBusyPoll = .zero
         config.timeouts.connect = .seconds(1)
         config.timeouts.firstByte = .seconds(2)
         config.timeouts.idle = .seconds(3)
@@ -41,7 +39,6 @@ struct ConfigTests {
         expectNoDifference(http.maximumCollectedBytes, 1000)
         expectNoDifference(http.delivery, .eventLoop)
         expectNoDifference(http.allowsPlainHTTP, .anywhere)
-        expectNoDifference(http.maximumBusyPoll, .zero)
         expectNoDifference(http.timeouts.connect, .seconds(1))
         expectNoDifference(http.timeouts.firstByte, .seconds(2))
         expectNoDifference(http.timeouts.idle, .seconds(3))

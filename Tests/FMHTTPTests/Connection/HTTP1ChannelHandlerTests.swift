@@ -171,8 +171,7 @@ private final class Bench {
             id: id,
             pool: pool,
             limits: limits,
-            maximumInflationRatio: nil,
-            polling: BusyPolling(limit: .zero)
+            maximumInflationRatio: nil
         )
         connection = HTTP1Connection(id: id, eventLoop: channel.embeddedEventLoop, handler: handler)
         try channel.pipeline.syncOperations.addHandlers(reads, handler)

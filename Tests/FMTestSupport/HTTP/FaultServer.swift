@@ -74,8 +74,6 @@ public final class FaultServer: Sendable {
         public var reads: Bool
         /// Where it listens.
         public var address = "127.0.0.1"
-        /// Where it works. A test that blocks a loop of the shared group, or keeps one busy, brings another.
-        public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Whether to keep `requests`; a long walk does without.
         public var remembers = true
 
@@ -94,7 +92,7 @@ public final class FaultServer: Sendable {
 
     public static func start(_ options: Options = Options(), _ answer: @escaping Answer) async throws -> FaultServer {
         let box = NIOLockedValueBox<FaultServer?>(nil)
-        let bootstrap = ServerBootstrap(group: options.eventLoopGroup)
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Accepted connections wait until the server knows itself.
@@ -136,7 +134,7 @@ public final class FaultServer: Sendable {
         var attempts = 0
         while true {
             attempts += 1
-            let guardian = try await ServerBootstrap(group: options.eventLoopGroup)
+            let guardian = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.autoRead, value: false)
                 .bind(host: "127.0.0.1", port: 0)
                 .get()
