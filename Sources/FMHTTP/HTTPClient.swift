@@ -8,8 +8,8 @@ public import OpenCombine
 ///
 ///     let client = HTTPClient()
 ///     let request = HTTPRequest(origin: Origin(scheme: .https, host: "fms.example.com"), target: "/fmi/data/vLatest/productInfo")
-///     let done = client.response(request)
-///         .sink { completion in … } receiveValue: { response in … }
+///     let done = client.parts(request)
+///         .sink { completion in … } receiveValue: { part in … }
 ///
 /// Connections are kept and reused, per origin. A client may be shared by any number of threads and is best kept for the
 /// life of a program. One that is forgotten closes its connections when its last request has ended; ``shutdown(grace:)-async``
@@ -76,21 +76,6 @@ public final class HTTPClient: Sendable {
         ResponsePublisher(client: self, request: request)
     }
 
-    /// Publishes one whole response, then finishes.
-    ///
-    /// Cold, delivered and cancelled like ``parts(_:)``; the response is delivered as one value however it arrives.
-    ///
-    /// - Parameter maximumBytes: The most bytes the body may have; more fail with
-    ///   ``HTTPClientError/Code/responseTooLarge`` as soon as they are announced or seen. The default is
-    ///   ``HTTPClientConfiguration/maximumCollectedBytes``.
-    public func response(_ request: HTTPRequest, upTo maximumBytes: Int? = nil) -> CollectedResponsePublisher {
-        CollectedResponsePublisher(
-            client: self,
-            request: request,
-            maximumBytes: maximumBytes ?? configuration.maximumCollectedBytes
-        )
-    }
-
     /// Ends the client: new and waiting requests fail with ``HTTPClientError/Code/shutdown``, running ones may end
     /// within `grace` and then fail with it too, and all connections are closed.
     ///
@@ -122,11 +107,7 @@ public final class HTTPClient: Sendable {
     // MARK: For subscriptions
 
     /// Everything that can be said against a request without a connection is said here.
-    func makeExchange(
-        _ request: HTTPRequest,
-        bodyLimit: Int?,
-        sink: any ResponseSink
-    ) throws(HTTPClientError) -> Exchange {
+    func makeExchange(_ request: HTTPRequest, sink: any ResponseSink) throws(HTTPClientError) -> Exchange {
         let origin = request.origin
         switch (origin.scheme, configuration.allowsPlainHTTP) {
         case (.http, .loopbackOnly) where !origin.isLoopback:
@@ -148,7 +129,7 @@ public final class HTTPClient: Sendable {
             idle: timeouts.idle.map(TimeAmount.init(clamping:)),
             minimumRate: timeouts.minimumRate.flatMap { $0 > 0 ? $0 : nil },
             deadline: total,
-            maximumBodyBytes: min(bodyLimit ?? .max, request.maximumBodyBytes ?? configuration.maximumBodyBytes)
+            maximumBodyBytes: request.maximumBodyBytes ?? configuration.maximumBodyBytes
         )
         return Exchange(
             id: id,

@@ -49,9 +49,6 @@ public struct HTTPClientConfiguration: Sendable {
     /// The most bytes any response's body may have, after decompression. The default is no limit: a body that is
     /// streamed takes no memory.
     public var maximumBodyBytes: Int
-    /// The most bytes that ``HTTPClient/response(_:upTo:)`` collects when it is told nothing else. The default is
-    /// 256 MB.
-    public var maximumCollectedBytes: Int
     /// The most bytes of a response's status line and headers. The default is 64 KB.
     public var maximumHeadBytes: Int
     /// The most headers of a response. The default is 128.
@@ -84,7 +81,6 @@ public struct HTTPClientConfiguration: Sendable {
         maximumConnectionsPerOrigin: Int = 8,
         idleConnectionLifetime: Duration = .seconds(60),
         maximumBodyBytes: Int = .max,
-        maximumCollectedBytes: Int = 256 * 1024 * 1024,
         maximumHeadBytes: Int = 64 * 1024,
         maximumHeaderCount: Int = 128,
         tls: TLSOptions = TLSOptions(),
@@ -97,7 +93,6 @@ public struct HTTPClientConfiguration: Sendable {
         self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
         self.idleConnectionLifetime = idleConnectionLifetime
         self.maximumBodyBytes = maximumBodyBytes
-        self.maximumCollectedBytes = maximumCollectedBytes
         self.maximumHeadBytes = maximumHeadBytes
         self.maximumHeaderCount = maximumHeaderCount
         self.tls = tls

@@ -31,7 +31,7 @@ protocol AnswerCollector: AnyObject {
 /// Keeps the whole body and reads it at the end: right for everything that is small.
 final class WholeAnswer<Response: Decodable>: AnswerCollector {
     private let reader: AnswerReader
-    private var answer = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
+    private var answer = HTTPResponse(status: .ok)
 
     init(reader: AnswerReader) {
         self.reader = reader
@@ -121,7 +121,7 @@ struct AnswerBeginning {
     private static let keptBytes = 1024
 
     let reader: AnswerReader
-    private(set) var http = HTTPResponse(status: .ok, headers: [:], body: ByteBuffer())
+    private(set) var http = HTTPResponse(status: .ok)
 
     init(reader: AnswerReader) {
         self.reader = reader

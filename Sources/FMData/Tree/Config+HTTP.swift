@@ -6,7 +6,6 @@ extension DataAPI.Config {
         var http = HTTPClientConfiguration()
         http.maximumConnectionsPerOrigin = maximumConnections
         http.maximumBodyBytes = maximumResponseBytes
-        http.maximumCollectedBytes = maximumResponseBytes
         http.tls = tls.httpOptions
         http.delivery =
             switch delivery {

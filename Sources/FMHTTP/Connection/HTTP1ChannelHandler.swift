@@ -174,7 +174,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         case .head(let head, let persistence, let bodyLength):
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
             running.figures.status = head.status.code
-            running.sink.received(head, bodyLength: bodyLength)
+            running.sink.received(.head(head))
             if bodyLength != .none, maximumInflationRatio != nil, Inflation.isNeeded(for: head) { startInflation() }
         case .body(let bytes):
             running.figures.wireBodyBytes += bytes.readableBytes
@@ -193,7 +193,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private func received(_ bytes: ByteBuffer, _ running: Running) {
         if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
         running.figures.bodyBytes += bytes.readableBytes
-        running.sink.received(bytes)
+        running.sink.received(.body(bytes))
     }
 
     // MARK: Compressed bodies: the detour through `Inflation`

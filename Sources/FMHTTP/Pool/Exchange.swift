@@ -6,14 +6,13 @@ internal import NIOCore
 protocol ResponseSink: AnyObject, Sendable {
     /// The exchange has a connection, and everything else will come on this loop.
     func willReceive(on eventLoop: any EventLoop)
-    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength)
-    func received(_ body: ByteBuffer)
+    func received(_ part: HTTPResponsePart)
     /// All that one read has brought was handed over.
     func readCompleted()
     /// Whether to read on. Who says `false` calls ``Exchange/resumeReading()`` later.
     var wantsMore: Bool { get }
     /// The last call, one of these two.
-    func finished(_ figures: ExchangeFigures)
+    func finished()
     func failed(_ error: HTTPClientError)
 }
 
@@ -106,7 +105,7 @@ final class Exchange: @unchecked Sendable {
         let sink = lock.withLock { machine.completed() ? lockedRelease() : nil }
         guard let sink else { return }
         log?.finished(figures)
-        sink.finished(figures)
+        sink.finished()
     }
 
     /// - Parameter wasStale: The connection had served before and was closed without a byte of an answer, so the server

@@ -3,39 +3,30 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import OpenCombine
 
-/// The subscription of both publishers: demand and cancellation on one side, an exchange on the other, and delivery in
+/// The subscription of ``ResponsePublisher``: demand and cancellation on one side, an exchange on the other, and delivery in
 /// order on the chosen queue in between.
 ///
 /// State is changed under the lock; the subscriber and the exchange are spoken to outside it.
 final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchecked Sendable {
-    // Sendable because `machine`, `receiver`, `exchange` and `eventLoop` are read and changed under `lock` only, `receiver`
-    // is called by one deliverer at a time (`machine` sees to that), and `reducer` is used by the exchange only, whose
-    // calls come one after the other.
+    // Sendable because `machine`, `receiver`, `exchange` and `eventLoop` are read and changed under `lock` only, and
+    // `receiver` is called by one deliverer at a time (`machine` sees to that).
+
+    /// About a megabyte of chunks may wait for a slow subscriber with unlimited demand.
+    private static let maximumBufferedParts = 16
 
     private let client: HTTPClient
     private let request: HTTPRequest
-    private let bodyLimit: Int?
-    private var reducer: ResponseReducer
 
     private let lock = NIOLock()
-    private var machine: DeliveryStateMachine<ResponseOutput>
+    private var machine = DeliveryStateMachine<HTTPResponsePart>(maximumBuffered: maximumBufferedParts)
     private var receiver: (any ResponseReceiver)?
     private var exchange: Exchange?
     private var eventLoop: (any EventLoop)?
 
-    init(
-        client: HTTPClient,
-        request: HTTPRequest,
-        bodyLimit: Int?,
-        reducer: ResponseReducer,
-        receiver: any ResponseReceiver
-    ) {
+    init(client: HTTPClient, request: HTTPRequest, receiver: any ResponseReceiver) {
         self.client = client
         self.request = request
-        self.bodyLimit = bodyLimit
-        self.reducer = reducer
         self.receiver = receiver
-        machine = DeliveryStateMachine(maximumBuffered: reducer.maximumBuffered)
     }
 
     // MARK: From the subscriber
@@ -63,7 +54,7 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
 
     private func start() {
         do throws(HTTPClientError) {
-            let exchange = try client.makeExchange(request, bodyLimit: bodyLimit, sink: self)
+            let exchange = try client.makeExchange(request, sink: self)
             // Before it starts: a cancellation from now on has something to cancel.
             let isWanted = lock.withLock {
                 guard receiver != nil else { return false }
@@ -85,36 +76,22 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
         }
     }
 
-    func received(_ head: HTTPResponseHead, bodyLength: ResponseParser.BodyLength) {
-        if let output = reducer.take(head, bodyLength: bodyLength) { enqueue(output) }
-    }
-
-    func received(_ body: ByteBuffer) {
-        if let output = reducer.take(body) { enqueue(output) }
-    }
-
-    private func enqueue(_ output: ResponseOutput) {
-        lock.withLock { machine.received(output) }
+    func received(_ part: HTTPResponsePart) {
+        lock.withLock { machine.received(part) }
     }
 
     func readCompleted() {
-        guard !reducer.isCollecting else { return }
         if lock.withLock({ machine.flush() }) { schedule() }
     }
 
-    var wantsMore: Bool { reducer.isCollecting || lock.withLock { machine.wantsMore() } }
+    var wantsMore: Bool { lock.withLock { machine.wantsMore() } }
 
-    func finished(_ figures: ExchangeFigures) {
-        end(.finished, after: reducer.finish(figures))
-    }
+    func finished() { end(.finished) }
 
-    func failed(_ error: HTTPClientError) {
-        end(.failure(error), after: nil)
-    }
+    func failed(_ error: HTTPClientError) { end(.failure(error)) }
 
-    private func end(_ completion: Subscribers.Completion<HTTPClientError>, after last: ResponseOutput?) {
+    private func end(_ completion: Subscribers.Completion<HTTPClientError>) {
         let delivers = lock.withLock {
-            if let last { machine.received(last) }
             machine.finished(completion)
             exchange = nil
             return machine.flush()
@@ -155,7 +132,7 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
         }
     }
 
-    private func lockedNext() -> (DeliveryStateMachine<ResponseOutput>.Step, (any ResponseReceiver)?, Exchange?) {
+    private func lockedNext() -> (DeliveryStateMachine<HTTPResponsePart>.Step, (any ResponseReceiver)?, Exchange?) {
         let next = (machine.next(), receiver, exchange)
         if case .completion = next.0 { lockedRelease() }
         return next

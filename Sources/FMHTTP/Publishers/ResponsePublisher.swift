@@ -16,13 +16,9 @@ public struct ResponsePublisher: Publisher {
     /// Attaches the subscriber. Nothing is sent before it asks.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == HTTPResponsePart, Downstream.Failure == HTTPClientError {
-        let subscription = DeliverySubscription(
-            client: client,
-            request: request,
-            bodyLimit: nil,
-            reducer: .parts,
-            receiver: PartsReceiver(subscriber)
+        let receiver = Receiver(subscriber)
+        subscriber.receive(
+            subscription: DeliverySubscription(client: client, request: request, receiver: receiver)
         )
-        subscriber.receive(subscription: subscription)
     }
 }

@@ -36,8 +36,6 @@ struct ConnectionStateMachine: Equatable {
     /// How many exchanges have ended well here. A connection that served none cannot be a stale one.
     private(set) var servedCount = 0
 
-    var isIdle: Bool { state == .idle }
-
     var phase: RequestStateMachine.Phase? { exchange?.phase }
 
     private var exchange: RequestStateMachine? {

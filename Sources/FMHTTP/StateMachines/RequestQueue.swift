@@ -15,7 +15,6 @@ struct RequestQueue: Equatable {
     private var droppedCount = 0
 
     var count: Int { positions.count }
-    var isEmpty: Bool { positions.isEmpty }
 
     mutating func append(_ entry: Entry) {
         positions[entry.id] = droppedCount + entries.count

@@ -11,7 +11,6 @@ struct ConfigTests {
         let http = DataAPI.Config().httpConfiguration
         expectNoDifference(http.maximumConnectionsPerOrigin, 16)
         expectNoDifference(http.maximumBodyBytes, 1 << 30)
-        expectNoDifference(http.maximumCollectedBytes, 1 << 30)
         expectNoDifference(http.delivery, .background)
         expectNoDifference(http.allowsPlainHTTP, .loopbackOnly)
         expectNoDifference(http.tls, TLSOptions())
@@ -36,7 +35,6 @@ struct ConfigTests {
         let http = config.httpConfiguration
         expectNoDifference(http.maximumConnectionsPerOrigin, 3)
         expectNoDifference(http.maximumBodyBytes, 1000)
-        expectNoDifference(http.maximumCollectedBytes, 1000)
         expectNoDifference(http.delivery, .eventLoop)
         expectNoDifference(http.allowsPlainHTTP, .anywhere)
         expectNoDifference(http.timeouts.connect, .seconds(1))

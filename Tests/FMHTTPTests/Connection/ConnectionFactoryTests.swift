@@ -32,7 +32,7 @@ struct ConnectionFactoryTests {
         let silent = try SilentPort()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: silent.port)
         let limits = HTTPTimeouts(queue: .milliseconds(50), connect: nil)
-        let patient = await client.response(HTTPRequest(origin: origin, target: "/", timeouts: limits)).outcome()
+        let patient = await client.parts(HTTPRequest(origin: origin, target: "/", timeouts: limits)).outcome()
         #expect(patient.failure?.code == .queueTimeout)
         await client.shutdown(grace: .zero)
     }

@@ -34,7 +34,7 @@ struct CompressionTests {
             for _ in 0..<2 {
                 let response = await client.get(origin).value
                 #expect(response?.text == Self.text)
-                #expect((response?.wireBodyBytes ?? 0) < Self.text.utf8.count / 2)
+                #expect(response?.headers["content-encoding"] == [coding])
             }
             #expect(server.requests[0].headers["accept-encoding"] == ["gzip, deflate"])
             #expect(server.acceptedCount == 1)
@@ -89,7 +89,8 @@ struct CompressionTests {
         let answer = try Self.compressed(String(repeating: "a", count: 3_000_000))
         let configuration = HTTPClientConfiguration(decompression: .enabled(maximumRatio: 2000))
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
-            let error = await client.send(HTTPRequest(origin: origin, target: "/"), upTo: 1_000_000).failure
+            let request = HTTPRequest(origin: origin, target: "/", maximumBodyBytes: 1_000_000)
+            let error = await client.send(request).failure
             #expect(error?.code == .responseTooLarge)
         }
     }
@@ -146,12 +147,12 @@ struct CompressionTests {
 
     @Test func canBeSwitchedOff() async throws {
         let answer = try Self.compressed(Self.text)
+        let body = try Self.encodedBody(answer)
         let configuration = HTTPClientConfiguration(decompression: .disabled)
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, server, origin in
             let response = await client.get(origin).value
             #expect(response?.headers["content-encoding"] == ["gzip"])
-            #expect(response?.body.readableBytes == response?.wireBodyBytes)
-            #expect(response?.text != Self.text)
+            #expect(response?.body == body)
             #expect(server.requests[0].headers["accept-encoding"] == [])
         }
     }

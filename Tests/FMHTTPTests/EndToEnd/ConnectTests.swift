@@ -7,7 +7,7 @@ import Testing
 /// What happens before there is a connection: looking a name up, TCP, TLS, and each way in which they hang or fail.
 @Suite(.timeLimit(.minutes(15)))
 struct ConnectTests {
-    private typealias Subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>
+    private typealias Subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
 
     /// Where an attempt to connect can hang, with a client that has reached this place by its origin.
     enum Place: CaseIterable, Sendable {
@@ -97,7 +97,7 @@ struct ConnectTests {
     func cancellingGivesUpTheWaitAndTheConnectionIsKept(place: Place) async throws {
         try await withHanging(at: place, connect: nil) { client, origin, server, gate in
             let subscriber = Subscriber()
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             #expect(client.counts == PoolCounts(connecting: 1, waiting: 1))
             subscriber.cancel()
             #expect(client.counts == PoolCounts(connecting: 1))
@@ -117,7 +117,7 @@ struct ConnectTests {
     func aShutdownGivesUpWhatIsBeingConnected(place: Place) async throws {
         try await withHanging(at: place, connect: nil) { client, origin, _, _ in
             let subscriber = Subscriber()
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await client.shutdown(grace: .seconds(3600))
             let error = HTTPClientError(code: .shutdown, outcome: .notSent, origin: origin)
             #expect(await subscriber.completion() == .failure(error))
@@ -186,7 +186,7 @@ struct ConnectTests {
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         let client = HTTPClient()
         let busy = Subscriber()
-        client.response(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
+        client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
         await server.requestCount(atLeast: 1)
         try await server.stopped()
         let timeouts = HTTPTimeouts(queue: .milliseconds(30))

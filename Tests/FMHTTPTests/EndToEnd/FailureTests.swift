@@ -60,8 +60,8 @@ struct FailureTests {
     ])
     func aBodyBeyondTheLimit(answer: String) async throws {
         try await withServer(answer: { _ in [.send(answer)] }) { client, _, origin in
-            let request = HTTPRequest(origin: origin, target: "/")
-            let error = try #require(await client.send(request, upTo: 100).failure)
+            let request = HTTPRequest(origin: origin, target: "/", maximumBodyBytes: 100)
+            let error = try #require(await client.send(request).failure)
             #expect(error.code == .responseTooLarge)
             #expect(error.outcome == .answered)
         }
@@ -162,8 +162,8 @@ struct FailureTests {
     @Test func aRequestThatWaitsTooLongForAConnection() async throws {
         let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
         try await withServer(configuration: configuration, answer: { _ in [] }) { client, server, origin in
-            let first = TrackingSubscriber<HTTPResponse, HTTPClientError>()
-            client.response(HTTPRequest(origin: origin, target: "/first")).subscribe(first)
+            let first = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
+            client.parts(HTTPRequest(origin: origin, target: "/first")).subscribe(first)
             await server.requestCount(atLeast: 1)
             let timeouts = HTTPTimeouts(queue: .milliseconds(20))
             let error = try #require(

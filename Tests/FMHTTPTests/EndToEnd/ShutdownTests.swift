@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct ShutdownTests {
-    private typealias Subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>
+    private typealias Subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
 
     @Test func whatRunsMayEnd() async throws {
         let gate = Gate()
         try await withServer(answer: { _ in [.wait(gate)] + ok("x") }) { client, server, origin in
             let subscriber = Subscriber()
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await server.requestCount(atLeast: 1)
             let done = TrackingSubscriber<Void, Never>()
             let shutdown: AnyPublisher<Void, Never> = client.shutdown(grace: .seconds(60))
@@ -30,7 +30,7 @@ struct ShutdownTests {
     @Test func afterTheGraceWhatRunsFails() async throws {
         try await withServer(answer: { _ in [] }) { client, server, origin in
             let subscriber = Subscriber()
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await server.requestCount(atLeast: 1)
             await client.shutdown(grace: .milliseconds(10))
             guard case .failure(let error) = await subscriber.completion() else {
@@ -46,10 +46,10 @@ struct ShutdownTests {
         let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
         try await withServer(configuration: configuration, answer: { _ in [] }) { client, server, origin in
             let subscribers = (0..<3).map { _ in Subscriber() }
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscribers[0])
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscribers[0])
             await server.requestCount(atLeast: 1)
             for subscriber in subscribers[1...] {
-                client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+                client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             }
             await client.shutdown(grace: .zero)
             for subscriber in subscribers[1...] {
@@ -95,7 +95,7 @@ struct ShutdownTests {
         let server = try await FaultServer.start { _ in [.wait(gate)] + ok("x") }
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         let subscriber = Subscriber()
-        HTTPClient().response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+        HTTPClient().parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
         await server.requestCount(atLeast: 1)
         gate.open()
         #expect(await subscriber.completion() == .finished)

@@ -37,8 +37,8 @@ extension HTTPClient {
         await send(HTTPRequest(origin: origin, target: target, isSafeToRepeat: true))
     }
 
-    func send(_ request: HTTPRequest, upTo limit: Int? = nil) async -> Result<HTTPResponse, HTTPClientError> {
-        await response(request, upTo: limit).outcome().map { $0[0] }
+    func send(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPClientError> {
+        await parts(request).outcome().map(HTTPResponse.init)
     }
 }
 
@@ -53,7 +53,20 @@ extension Result {
     var value: Success? { try? get() }
 }
 
-extension HTTPResponse {
+/// The parts of one response put together.
+struct HTTPResponse: Sendable {
+    let status: HTTPResponseStatus
+    let headers: HTTPHeaders
+    private(set) var body = ByteBuffer()
+
+    /// - Parameter parts: Those of a response that finished, which has a head.
+    init(_ parts: [HTTPResponsePart]) {
+        guard case .head(let head)? = parts.first else { preconditionFailure("a response begins with its head") }
+        status = head.status
+        headers = head.headers
+        for case .body(let bytes) in parts { body.writeImmutableBuffer(bytes) }
+    }
+
     var text: String { String(buffer: body) }
 }
 

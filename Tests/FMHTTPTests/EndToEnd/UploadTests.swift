@@ -62,8 +62,8 @@ struct UploadTests {
                     .handleEvents(receiveOutput: { bytes in given.change { $0 += bytes.readableBytes } })
                     .eraseToAnyPublisher()
             }
-            let subscriber = TrackingSubscriber<HTTPResponse, HTTPClientError>()
-            client.response(request).subscribe(subscriber)
+            let subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
+            client.parts(request).subscribe(subscriber)
             await until { given.value > 0 }
             await settled { given.value }
             #expect(given.value < 1 << 29)

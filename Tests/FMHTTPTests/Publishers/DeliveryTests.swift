@@ -6,11 +6,10 @@ import NIOPosix
 import OpenCombine
 import Testing
 
-/// The contract every subscription keeps, for both publishers and both deliveries.
+/// The contract every subscription keeps, for both deliveries.
 @Suite(.timeLimit(.minutes(15)))
 struct DeliveryTests {
     private typealias Parts = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
-    private typealias Responses = TrackingSubscriber<HTTPResponse, HTTPClientError>
 
     static let deliveries = [HTTPClientConfiguration.Delivery.background, .eventLoop]
 
@@ -38,12 +37,12 @@ struct DeliveryTests {
     func nothingIsSentBeforeDemand(delivery: HTTPClientConfiguration.Delivery) async throws {
         let configuration = HTTPClientConfiguration(delivery: delivery)
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
-            let subscriber = Responses(initialDemand: .none)
-            client.response(HTTPRequest(origin: origin, target: "/late")).subscribe(subscriber)
+            let subscriber = Parts(initialDemand: .none)
+            client.parts(HTTPRequest(origin: origin, target: "/late")).subscribe(subscriber)
             // Another request comes and goes meanwhile.
             #expect(await client.get(origin, "/other").value?.text == "x")
             #expect(server.requests.map(\.target) == ["/other"])
-            subscriber.request(.max(1))
+            subscriber.request(.unlimited)
             await subscriber.completion()
             #expect(server.requests.map(\.target) == ["/other", "/late"])
         }
@@ -53,7 +52,7 @@ struct DeliveryTests {
     func eachSubscriptionIsARequest(delivery: HTTPClientConfiguration.Delivery) async throws {
         let configuration = HTTPClientConfiguration(delivery: delivery)
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
-            let publisher = client.response(HTTPRequest(origin: origin, target: "/"))
+            let publisher = client.parts(HTTPRequest(origin: origin, target: "/"))
             #expect(server.requests.isEmpty)
             for count in 1...3 {
                 _ = await publisher.outcome()
@@ -66,11 +65,11 @@ struct DeliveryTests {
     func moreDemandIsNotAnotherRequest(delivery: HTTPClientConfiguration.Delivery) async throws {
         let configuration = HTTPClientConfiguration(delivery: delivery)
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
-            let subscriber = Responses(initialDemand: .max(1))
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            let subscriber = Parts(initialDemand: .max(1))
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             for _ in 0..<10 { subscriber.request(.max(3)) }
             await subscriber.completion()
-            #expect(subscriber.values.count == 1)
+            #expect(subscriber.values.count == 2)
             #expect(server.requests.count == 1)
         }
     }
@@ -102,19 +101,19 @@ struct DeliveryTests {
             configuration: configuration,
             answer: { $0.target == "/hang" ? [] : ok("x") }
         ) { client, server, origin in
-            weak var finished: Responses?
-            weak var cancelled: Responses?
+            weak var finished: Parts?
+            weak var cancelled: Parts?
             do {
-                let subscriber = Responses()
+                let subscriber = Parts()
                 finished = subscriber
-                client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+                client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
                 await subscriber.completion()
             }
             await until { finished == nil }
             do {
-                let subscriber = Responses()
+                let subscriber = Parts()
                 cancelled = subscriber
-                client.response(HTTPRequest(origin: origin, target: "/hang")).subscribe(subscriber)
+                client.parts(HTTPRequest(origin: origin, target: "/hang")).subscribe(subscriber)
                 await server.requestCount(atLeast: 2)
                 subscriber.cancel()
             }
@@ -125,13 +124,13 @@ struct DeliveryTests {
     @Test func backgroundIsNoEventLoop() async throws {
         try await withServer(answer: { _ in ok("x") }) { client, _, origin in
             let onLoop = Locked<[Bool]>([])
-            let subscriber = Responses(onEvent: { event in
+            let subscriber = Parts(onEvent: { event in
                 if case .subscription = event { return }
                 onLoop.change { $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil) }
             })
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
-            await until { onLoop.value.count == 2 }
-            #expect(onLoop.value == [false, false])
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            await until { onLoop.value.count == 3 }
+            #expect(onLoop.value == [false, false, false])
         }
     }
 
@@ -139,21 +138,21 @@ struct DeliveryTests {
         let configuration = HTTPClientConfiguration(delivery: .eventLoop)
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, _, origin in
             let onLoop = Locked<[Bool]>([])
-            let subscriber = Responses(onEvent: { event in
+            let subscriber = Parts(onEvent: { event in
                 if case .subscription = event { return }
                 onLoop.change { $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil) }
             })
-            client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
-            await until { onLoop.value.count == 2 }
-            #expect(onLoop.value == [true, true])
+            client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+            await until { onLoop.value.count == 3 }
+            #expect(onLoop.value == [true, true, true])
             // Errors that need no connection keep the promise too.
-            let failing = Responses(onEvent: { event in
+            let failing = Parts(onEvent: { event in
                 if case .completion = event {
                     onLoop.change { $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil) }
                 }
             })
-            client.response(HTTPRequest(origin: origin, target: "bad")).subscribe(failing)
-            await until { onLoop.value.count == 3 }
+            client.parts(HTTPRequest(origin: origin, target: "bad")).subscribe(failing)
+            await until { onLoop.value.count == 4 }
             #expect(onLoop.value.last == true)
         }
     }
@@ -165,10 +164,10 @@ struct DeliveryTests {
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, _, origin in
             let gate = Gate()
             let subscribers = (0..<blocked).map { _ in
-                Responses(onEvent: { event in if case .value = event { gate.blockThread() } })
+                Parts(onEvent: { event in if case .value = event { gate.blockThread() } })
             }
             for subscriber in subscribers {
-                client.response(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+                client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             }
             for subscriber in subscribers { await subscriber.valueCount(atLeast: 1) }
             for _ in 0..<10 { #expect(await client.get(origin).value?.text == "x") }
@@ -219,7 +218,7 @@ struct DeliveryTests {
         for delivery in Self.deliveries {
             let configuration = HTTPClientConfiguration(delivery: delivery)
             try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
-                let chain = (0..<50).map { client.response(HTTPRequest(origin: origin, target: "/\($0)")) }
+                let chain = (0..<50).map { client.parts(HTTPRequest(origin: origin, target: "/\($0)")).collect() }
                 let result = await chain.dropFirst()
                     .reduce(chain[0].eraseToAnyPublisher()) { previous, next in
                         previous.flatMap { _ in next }.eraseToAnyPublisher()

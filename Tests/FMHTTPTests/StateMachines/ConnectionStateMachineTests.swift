@@ -27,7 +27,6 @@ struct ConnectionStateMachineTests {
             #expect(machine.outcome == .answered)
             #expect(machine.bodyReceived(count: 3) == nil)
             #expect(machine.endReceived(hasLeftover: false) == .park(lifetime: 5))
-            #expect(machine.isIdle)
             #expect(machine.servedCount == served)
         }
     }

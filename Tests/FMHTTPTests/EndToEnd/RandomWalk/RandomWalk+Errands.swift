@@ -23,11 +23,7 @@ extension RandomWalk {
                 case 1: .withinValue
                 default: .never
                 }
-            if Int.random(in: 0..<5, using: &random) == 0 {
-                await take(client.parts(request), of: request, demand: .max(1), cancellation) { Self.assembled($0) }
-            } else {
-                await take(client.response(request), of: request, demand: .unlimited, cancellation) { $0.first }
-            }
+            await take(request, demand: Int.random(in: 0..<5, using: &random) == 0 ? .max(1) : .unlimited, cancellation)
         }
 
         private func makeRequest(_ number: Int, _ random: inout SeededRandom) -> HTTPRequest {
@@ -68,24 +64,15 @@ extension RandomWalk {
             }
         }
 
-        private static func assembled(_ parts: [HTTPResponsePart]) -> HTTPResponse? {
-            guard case .head(let head)? = parts.first else { return nil }
-            var body = ByteBuffer()
-            for case .body(let bytes) in parts { body.writeImmutableBuffer(bytes) }
-            return HTTPResponse(status: head.status, headers: head.headers, body: body)
-        }
-
         // MARK: Taking what comes
 
-        private func take<Response: Publisher>(
-            _ publisher: Response,
-            of request: HTTPRequest,
+        private func take(
+            _ request: HTTPRequest,
             demand: Subscribers.Demand,
-            _ cancellation: Cancellation,
-            _ whole: ([Response.Output]) -> HTTPResponse?
-        ) async where Response.Output: Sendable, Response.Failure == HTTPClientError {
+            _ cancellation: Cancellation
+        ) async {
             let canceller = SerialCancellable()
-            let subscriber = TrackingSubscriber<Response.Output, HTTPClientError>(
+            let subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>(
                 initialDemand: demand,
                 demandAfterValue: { _ in demand == .unlimited ? .none : .max(1) },
                 onEvent: { event in
@@ -97,7 +84,7 @@ extension RandomWalk {
                 }
             )
             canceller.set(subscriber)
-            publisher
+            client.parts(request)
                 .handleEvents(receiveSubscription: { subscription in
                     let seen = WeakObject(object: subscription as AnyObject)
                     ledger.change { $0.subscriptions.append(seen) }
@@ -116,7 +103,7 @@ extension RandomWalk {
                 guard subscriber.values.isEmpty else { return gaveUp(request) }
             }
             let completion = await subscriber.completion()
-            enter(completion, request, completion == .finished ? whole(subscriber.values) : nil)
+            enter(completion, request, completion == .finished ? HTTPResponse(subscriber.values) : nil)
         }
 
         /// Cancelled, or just done: what became of a write is the caller's not to know.

@@ -35,16 +35,18 @@ struct FMHTTPContestant: Contestant {
 
     private static func chain(_ client: FMHTTP.HTTPClient, _ request: HTTPRequest, _ chains: Chains) {
         guard chains.next() else { return }
-        client.response(request).subscribe(Next(client, request, chains))
+        client.parts(request).subscribe(Next(client, request, chains))
     }
 
     func stop() async throws { await client.shutdown() }
 
-    /// One link of a chain: the plainest subscriber there can be.
+    /// One link of a chain: the plainest subscriber there can be. It takes the parts as they come, as FMData does.
     private final class Next: Subscriber {
         private let client: FMHTTP.HTTPClient
         private let request: HTTPRequest
         private let chains: Chains
+        private var status = HTTPResponseStatus.ok
+        private var bodyBytes = 0
 
         init(_ client: FMHTTP.HTTPClient, _ request: HTTPRequest, _ chains: Chains) {
             self.client = client
@@ -54,14 +56,18 @@ struct FMHTTPContestant: Contestant {
 
         func receive(subscription: any Subscription) { subscription.request(.unlimited) }
 
-        func receive(_ response: HTTPResponse) -> Subscribers.Demand {
-            precondition(response.status == .ok && response.body.readableBytes > 0)
+        func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
+            switch part {
+            case .head(let head): status = head.status
+            case .body(let bytes): bodyBytes += bytes.readableBytes
+            }
             return .none
         }
 
         func receive(completion: Subscribers.Completion<FMHTTP.HTTPClientError>) {
             switch completion {
             case .finished:
+                precondition(status == .ok && bodyBytes > 0)
                 chains.ended()
                 FMHTTPContestant.chain(client, request, chains)
             case .failure(let error):
