@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 import NIOCore
 

@@ -25,19 +25,3 @@ extension SessionTime {
         )
     }
 }
-
-extension TimeAmount {
-    /// From 0 to 100 years: what a deadline can hold.
-    init(clamping duration: Duration) {
-        let longest = Int64(100 * 365 * 24 * 3600)
-        let seconds = duration.components.seconds
-        self =
-            if duration < .zero {
-                .zero
-            } else if seconds >= longest {
-                .seconds(longest)
-            } else {
-                .nanoseconds(seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
-            }
-    }
-}

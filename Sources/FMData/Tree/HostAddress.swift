@@ -20,22 +20,8 @@ enum HostAddress {
             }
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-
-        var port: Int?
-        let name: Substring
-        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
-            name = rest[rest.index(after: rest.startIndex)..<end]
-            let tail = rest[rest.index(after: end)...]
-            guard tail.isEmpty || tail.hasPrefix(":") else { throw invalid(host) }
-            if !tail.isEmpty { port = try self.port(tail.dropFirst(), of: host) }
-        } else {
-            let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count <= 2 else { throw invalid(host) }
-            name = parts[0]
-            if parts.count == 2 { port = try self.port(parts[1], of: host) }
-        }
-        guard !name.isEmpty, name.utf8.allSatisfy(isHostByte) else { throw invalid(host) }
-        return Origin(scheme: scheme == .http ? .http : .https, host: String(name), port: port)
+        guard let authority = Authority(rest), !authority.host.isEmpty else { throw invalid(host) }
+        return Origin(scheme: scheme == .http ? .http : .https, host: authority.host, port: authority.port)
     }
 
     /// The text as it may be printed: what stands before an "@" is replaced.
@@ -43,22 +29,6 @@ enum HostAddress {
         guard let at = host.lastIndex(of: "@") else { return host }
         let scheme = ["https://", "http://"].first { host.lowercased().hasPrefix($0) }
         return (scheme ?? "") + "••••" + host[at...]
-    }
-
-    private static func port(_ text: Substring, of host: String) throws(FMRest.APIError) -> Int {
-        guard let port = Int(text), (1...65_535).contains(port) else { throw invalid(host) }
-        return port
-    }
-
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
-            UInt8(ascii: ":"):
-            true
-        default:
-            byte >= 0x80
-        }
     }
 
     private static func invalid(_ host: String) -> FMRest.APIError {

@@ -41,7 +41,7 @@ enum ConnectionFailure {
 
     private static func name(of address: SocketAddress) -> String {
         guard let ip = address.ipAddress, let port = address.port else { return "\(address)" }
-        return ip.contains(":") ? "[\(ip)]:\(port)" : "\(ip):\(port)"
+        return "\(HostGrammar.bracketed(ip)):\(port)"
     }
 
     static func code(of error: any Error) -> HTTPClientError.Code {

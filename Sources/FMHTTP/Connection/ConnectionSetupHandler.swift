@@ -128,8 +128,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     /// The name for SNI, which has no place for an address or for the dot of the root (RFC 6066 §3).
     private var serverName: String? {
         let host = setup.origin.host
-        if (try? SocketAddress(ipAddress: host, port: 0)) != nil { return nil }
-        return host.last == "." ? String(host.dropLast()) : host
+        return HostGrammar.address(host) == nil ? HostGrammar.withoutRoot(host) : nil
     }
 
     /// Why a handshake failed, with what only this connection knows: the server's certificate, or that it speaks no TLS.

@@ -14,7 +14,7 @@ enum HostIdentity: Equatable {
     /// Of an ``Origin/host``.
     init(host: String) {
         // The zone of a link-local address ("%eth0") is this machine's affair.
-        if let address = try? SocketAddress(ipAddress: String(host.prefix { $0 != "%" }), port: 0) {
+        if let address = HostGrammar.address(String(host.prefix { $0 != "%" })) {
             self = .address(address)
         } else if let labels = Self.labels(of: host) {
             self = .name(labels)
@@ -52,12 +52,10 @@ enum HostIdentity: Equatable {
         return labels == pattern
     }
 
-    /// `nil` for what is no name. International names are written in ASCII ("xn--…") here and in certificates; a dot at the end
-    /// is the root of the name system, and says nothing.
+    /// `nil` for what is no name. International names are written in ASCII ("xn--…") here and in certificates.
     private static func labels(of name: String) -> [Substring]? {
         guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
-        var labels = name.lowercased().split(separator: ".", omittingEmptySubsequences: false)
-        if labels.count > 1, labels.last == "" { labels.removeLast() }
+        let labels = HostGrammar.withoutRoot(name.lowercased()).split(separator: ".", omittingEmptySubsequences: false)
         return labels.contains("") ? nil : labels
     }
 }

@@ -13,7 +13,7 @@ internal import Darwin
 /// Finds the addresses of one host, for one attempt to connect.
 ///
 /// Addresses need no look-up, and neither does `localhost`: that plain HTTP may go there rests on its name alone, so the
-/// name must not lead elsewhere ([RFC 6761 §6.3](https://www.rfc-editor.org/rfc/rfc6761#section-6.3)). All others are
+/// name must not lead elsewhere. All others are
 /// asked for on a thread of their own: a resolver that hangs, or a program that keeps every thread of the shared pools
 /// busy, holds up nobody else.
 final class HostResolver: Resolver, Sendable {
@@ -53,12 +53,12 @@ final class HostResolver: Resolver, Sendable {
     func cancelQueries() {}
 
     private static func known(_ host: String, _ port: Int) -> Known {
-        if host == "localhost" || host.hasSuffix(".localhost") {
-            let v4 = try? SocketAddress(ipAddress: "127.0.0.1", port: port)
-            let v6 = try? SocketAddress(ipAddress: "::1", port: port)
+        if HostGrammar.isLocalhost(host) {
+            let v4 = HostGrammar.address("127.0.0.1", port: port)
+            let v6 = HostGrammar.address("::1", port: port)
             return .addresses(v4: v4.map { [$0] } ?? [], v6: v6.map { [$0] } ?? [])
         }
-        switch try? SocketAddress(ipAddress: host, port: port) {
+        switch HostGrammar.address(host, port: port) {
         case .v4(let address)?: return .addresses(v4: [.v4(address)], v6: [])
         case .v6(let address)?: return .addresses(v4: [], v6: [.v6(address)])
         case .unixDomainSocket?, nil: return .needsLookUp

@@ -61,16 +61,13 @@ struct ProxyResolver: Sendable {
         guard let list = first(["no_proxy", "NO_PROXY"])?.value else { return false }
         return list.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
             if entry == "*" { return true }
-            var name = entry.lowercased()
-            if let colon = name.lastIndex(of: ":"), let port = Int(name[name.index(after: colon)...]),
-                name.firstIndex(of: ":") == colon
-            {
-                guard port == origin.port else { return false }
-                name = String(name[..<colon])
-            }
+            var name = entry
             if name.hasPrefix("*") { name.removeFirst() }
             if name.hasPrefix(".") { name.removeFirst() }
-            return !name.isEmpty && (origin.host == name || origin.host.hasSuffix("." + name))
+            // An address of IPv6 may stand here without its brackets.
+            guard let named = Authority(name) else { return origin.host == HostGrammar.normalized(String(name)) }
+            return !named.host.isEmpty && named.port ?? origin.port == origin.port
+                && HostGrammar.isDomain(named.host, of: origin.host)
         }
     }
 
@@ -98,15 +95,8 @@ extension HTTPProxy {
             rest = rest[rest.index(after: at)...]
         }
 
-        var port = 8080
-        // The last colon begins a port, unless it stands within the brackets of an IPv6 address.
-        if let colon = rest.lastIndex(of: ":"), !rest[colon...].contains("]") {
-            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else { return nil }
-            port = number
-            rest = rest[..<colon]
-        }
-        guard !rest.isEmpty else { return nil }
-        self.init(host: Origin(scheme: .http, host: String(rest)).host, port: port, credentials: credentials)
+        guard let authority = Authority(rest), !authority.host.isEmpty else { return nil }
+        self.init(host: authority.host, port: authority.port ?? 8080, credentials: credentials)
     }
 
     /// `Basic …`.

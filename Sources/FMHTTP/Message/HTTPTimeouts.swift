@@ -61,27 +61,3 @@ struct ExchangeLimits: Sendable, Equatable {
     var deadline: NIODeadline?
     var maximumBodyBytes: Int
 }
-
-extension TimeAmount {
-    /// How long bytes take that come at a rate, per second.
-    init(bytes: Int, at rate: Int) {
-        let nanoseconds = Double(bytes) / Double(rate) * 1e9
-        self = .nanoseconds(Int64(exactly: nanoseconds.rounded()) ?? .max)
-    }
-
-    /// Negative durations count as zero and those too long for nanoseconds in 64 bits as the longest.
-    init(clamping duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflow2) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        self = .nanoseconds(overflow || overflow2 ? (seconds < 0 ? 0 : .max) : max(0, sum))
-    }
-}
-
-extension NIODeadline {
-    /// Saturates at `distantFuture` instead of trapping, so a user may pass any duration.
-    func advanced(by amount: TimeAmount) -> NIODeadline {
-        let (sum, overflow) = Int64(clamping: uptimeNanoseconds).addingReportingOverflow(amount.nanoseconds)
-        return overflow ? .distantFuture : .uptimeNanoseconds(UInt64(max(0, sum)))
-    }
-}

@@ -1,7 +1,7 @@
 /// The small grammar that heads are made of (RFC 9110 §5.6), over bytes: strings are made of them only where one is kept.
 extension BidirectionalCollection<UInt8> {
     /// Not empty, and nothing but letters, digits and ``UInt8/isTokenByte``'s few signs.
-    var isToken: Bool { !isEmpty && allSatisfy(\.isTokenByte) }
+    package var isToken: Bool { !isEmpty && allSatisfy(\.isTokenByte) }
 
     /// Whether this is the same word, which is given in lower case. ASCII only, as all words of HTTP are.
     func isSame(as word: StaticString) -> Bool {

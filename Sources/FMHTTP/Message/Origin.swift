@@ -40,34 +40,19 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     ///   - port: The scheme's default port when `nil`.
     public init(scheme: Scheme, host: String, port: Int? = nil) {
         self.scheme = scheme
-        self.host = Self.normalized(host)
+        self.host = HostGrammar.normalized(host)
         self.port = port ?? scheme.defaultPort
         // Asked for with every request, so worked out once.
-        isLoopback = Self.isLoopback(self.host)
-        authority =
-            self.port == scheme.defaultPort ? Self.bracketed(self.host) : "\(Self.bracketed(self.host)):\(self.port)"
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "127" else { return false }
-        return parts.allSatisfy { UInt8($0) != nil && $0.allSatisfy(\.isNumber) }
+        isLoopback = HostGrammar.isLoopback(self.host)
+        let bracketed = HostGrammar.bracketed(self.host)
+        authority = self.port == scheme.defaultPort ? bracketed : "\(bracketed):\(self.port)"
     }
 
     /// Scheme, host and port as in a URL; the port only where it is not the default one.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
 
     /// Host and port, always both: the target of a CONNECT request (RFC 9110 §9.3.6).
-    package var hostAndPort: String { "\(Self.bracketed(host)):\(port)" }
-
-    private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
-
-    private static func normalized(_ host: String) -> String {
-        let lowercased = host.lowercased()
-        guard lowercased.hasPrefix("["), lowercased.hasSuffix("]"), lowercased.count > 2 else { return lowercased }
-        return String(lowercased.dropFirst().dropLast())
-    }
+    package var hostAndPort: String { "\(HostGrammar.bracketed(host)):\(port)" }
 
     /// By scheme, host and port; the rest follows from them.
     public static func == (a: Origin, b: Origin) -> Bool {

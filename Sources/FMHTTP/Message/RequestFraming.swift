@@ -77,9 +77,7 @@ struct RequestFraming: Sendable {
     private static func problem(of request: HTTPRequest) -> String? {
         if !request.method.rawValue.utf8.isToken { return "the method is not a token" }
         if request.method == .CONNECT { return "CONNECT is the client's own" }
-        if request.origin.host.isEmpty || !request.origin.host.utf8.allSatisfy(isHostByte) {
-            return "the host is invalid"
-        }
+        if !HostGrammar.isValid(request.origin.host) { return "the host is invalid" }
         if !(1...65535).contains(request.origin.port) { return "the port is not in 1...65535" }
         guard request.target.utf8.first == UInt8(ascii: "/") else { return "the target does not begin with \"/\"" }
         // Spaces, controls, and anything beyond ASCII: percent-encoding is the caller's, who knows what each piece means.
@@ -88,16 +86,6 @@ struct RequestFraming: Sendable {
         }
         if let length = request.body.length, length < 0 { return "the length of the body is negative" }
         return nil
-    }
-
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
-            true
-        default:
-            false
-        }
     }
 }
 

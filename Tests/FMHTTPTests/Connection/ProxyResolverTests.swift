@@ -67,6 +67,13 @@ struct ProxyResolverTests {
         #expect((result == nil) == isExcluded)
     }
 
+    @Test(arguments: ["2001:db8::1", "[2001:DB8::1]", "[2001:db8::1]:443"])
+    func anAddressIsExcludedWithOrWithoutBrackets(list: String) throws {
+        let origin = Origin(scheme: .https, host: "2001:db8::1")
+        #expect(try proxy(["https_proxy": "proxy", "no_proxy": list], for: origin) == nil)
+        #expect(try proxy(["https_proxy": "proxy", "no_proxy": "[2001:db8::1]:80"], for: origin) != nil)
+    }
+
     @Test func plainHTTPHasItsOwnVariable() throws {
         let origin = Origin(scheme: .http, host: "fms.example.com")
         #expect(try proxy(["http_proxy": "proxy"], for: origin) != nil)

@@ -123,7 +123,7 @@ extension String {
     /// top-level one. An empty domain says nothing.
     fileprivate func isDomain(_ domain: String) -> Bool {
         let domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
-        return domain.isEmpty || self == domain || (domain.contains(".") && hasSuffix("." + domain))
+        return domain.isEmpty || self == domain || (domain.contains(".") && HostGrammar.isDomain(domain, of: self))
     }
 }
 

@@ -12,11 +12,6 @@ struct URLReference: Hashable, Sendable {
     private(set) var path: String
     private(set) var query: String?
 
-    struct Authority: Hashable, Sendable {
-        var host: String
-        var port: Int?
-    }
-
     /// Cuts a text; a fragment is dropped, since it is never sent. `nil` when the text is no URI reference even after
     /// characters that should have been percent-encoded in path and query, such as spaces, are encoded.
     init?(_ text: String) {
@@ -29,7 +24,9 @@ struct URLReference: Hashable, Sendable {
         if rest.starts(with: "//".utf8) {
             rest = rest.dropFirst(2)
             let text = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-            guard let authority = Authority(text) else { return nil }
+            // RFC 3986 allows an empty port.
+            let authorityText = Substring(text.last == UInt8(ascii: ":") ? text.dropLast() : text)
+            guard let authority = Authority(authorityText) else { return nil }
             self.authority = authority
             rest = rest[text.endIndex...]
         }
@@ -134,38 +131,6 @@ struct URLReference: Hashable, Sendable {
             }
         }
         return (isAbsolute ? "/" : "") + kept.joined(separator: "/")
-    }
-}
-
-extension URLReference.Authority {
-    /// `host`, `host:port`, `[IPv6]`, `[IPv6]:port`; nothing else.
-    fileprivate init?(_ text: Substring.UTF8View) {
-        var host = text
-        var port: Int?
-        // The colons of an IPv6 address are inside its brackets.
-        let portStart = text.lastIndex(of: UInt8(ascii: "]")) ?? text.startIndex
-        if let colon = text[portStart...].firstIndex(of: UInt8(ascii: ":")) {
-            let digits = text[text.index(after: colon)...]
-            guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-            // RFC 3986 allows an empty port.
-            if !digits.isEmpty {
-                guard let number = UInt16(String(decoding: digits, as: UTF8.self)), number > 0 else { return nil }
-                port = Int(number)
-            }
-            host = text[..<colon]
-        }
-        guard Self.isHost(host) else { return nil }
-        self.init(host: String(decoding: host, as: UTF8.self).lowercased(), port: port)
-    }
-
-    /// A name, an IPv4 address or a bracketed IPv6 address. Percent-escapes and letters beyond ASCII are refused: a
-    /// server names itself in ASCII.
-    private static func isHost(_ host: Substring.UTF8View) -> Bool {
-        if host.first == UInt8(ascii: "[") {
-            return host.count > 2 && host.last == UInt8(ascii: "]")
-                && host.dropFirst().dropLast().allSatisfy { $0.isHexadecimal || ":.".utf8.contains($0) }
-        }
-        return host.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 }
 

@@ -1,3 +1,5 @@
+import FMHTTP
+
 /// Media types from file names and leading bytes.
 ///
 /// Bytes win over the name, since a name is what somebody typed. A signature here has several bytes (or, for two-byte
@@ -34,20 +36,6 @@ enum MIMEType {
 }
 
 extension Substring.UTF8View {
-    /// A token of [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2).
-    fileprivate var isToken: Bool {
-        !isEmpty
-            && allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default:
-                    "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
-    }
-
     fileprivate var trimmingTrailingSpaces: Substring.UTF8View {
         var end = endIndex
         while end > startIndex, self[index(before: end)] == UInt8(ascii: " ") { end = index(before: end) }

@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOCore
 
 extension SessionPoolStateMachine.Settings {
