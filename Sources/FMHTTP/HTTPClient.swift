@@ -109,11 +109,8 @@ public final class HTTPClient: Sendable {
     /// Everything that can be said against a request without a connection is said here.
     func makeExchange(_ request: HTTPRequest, sink: any ResponseSink) throws(HTTPClientError) -> Exchange {
         let origin = request.origin
-        switch (origin.scheme, configuration.allowsPlainHTTP) {
-        case (.http, .loopbackOnly) where !origin.isLoopback:
+        if origin.scheme == .http, configuration.plainHTTP == .loopbackOnly, !origin.isLoopback {
             throw HTTPClientError(.insecureScheme, .notSent, origin: origin)
-        case (.http, .loopbackOnly), (.http, .anywhere), (.https, .loopbackOnly), (.https, .anywhere):
-            break
         }
         let framing = try RequestFraming(request, asksForCompression: configuration.maximumInflationRatio != nil)
         guard let (pool, id) = pools.admit(to: origin) else {
@@ -136,7 +133,7 @@ public final class HTTPClient: Sendable {
             request: request,
             framing: framing,
             limits: limits,
-            queueDeadline: Self.queueDeadline(timeouts, total: total, now: now),
+            queueDeadline: queueDeadline(timeouts, total: total, now: now),
             pool: pool,
             log: RequestLog(logger, id: id, request: request, now: now),
             sink: sink
@@ -146,20 +143,20 @@ public final class HTTPClient: Sendable {
     /// Open connections and waiting requests of all origins: for tests.
     package var counts: PoolCounts { pools.all.map(\.counts).reduce(PoolCounts(), +) }
 
-    private static func queueDeadline(
+    private func queueDeadline(
         _ timeouts: HTTPTimeouts,
         total: NIODeadline?,
         now: NIODeadline
     ) -> PoolStateMachine.QueueDeadline? {
-        let queue = timeouts.queue.map { now.advanced(by: TimeAmount(clamping: $0)) }
-        switch (queue, total) {
-        case (nil, nil): return nil
-        case (let queue?, nil): return .init(deadline: queue, code: .queueTimeout)
-        case (nil, let total?): return .init(deadline: total, code: .totalTimeout)
-        case (let queue?, let total?):
-            return total < queue
-                ? .init(deadline: total, code: .totalTimeout) : .init(deadline: queue, code: .queueTimeout)
+        func deadline(after limit: Duration?, _ code: HTTPClientError.Code) -> PoolStateMachine.QueueDeadline? {
+            limit.map { .init(deadline: now.advanced(by: TimeAmount(clamping: $0)), code: code) }
         }
+        // An attempt to connect goes on for others, so a request's own limit ends its wait and not the attempt.
+        let own = timeouts.connect == configuration.timeouts.connect ? nil : timeouts.connect
+        return .earliest(
+            .earliest(deadline(after: timeouts.queue, .queueTimeout), deadline(after: own, .connectTimeout)),
+            total.map { .init(deadline: $0, code: .totalTimeout) }
+        )
     }
 }
 

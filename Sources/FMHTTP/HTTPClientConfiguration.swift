@@ -4,19 +4,20 @@ package import NIOCore
 public struct HTTPClientConfiguration: Sendable {
     /// Where values and completions arrive.
     public enum Delivery: Sendable, Hashable {
-        /// On background threads, one after the other for one subscription. A subscriber may block; it stalls nobody.
+        /// On a background thread, the values of one subscription one after the other. A subscriber that blocks stalls
+        /// nobody else.
         case background
-        /// On the event loop of the connection, which saves the change of threads. A subscriber must never block there:
-        /// it would stall every request of that loop.
+        /// On the connection's event loop, without a change of thread. A subscriber that blocks stalls every request on
+        /// that loop: for those who need the last microseconds and promise not to.
         case eventLoop
     }
 
     /// Where plain HTTP may go.
     public enum PlainHTTP: Sendable, Hashable {
-        /// To this machine only; to others the request fails with ``HTTPClientError/Code/insecureScheme``.
+        /// To this machine only; a request to any other host fails.
         case loopbackOnly
-        /// Anywhere: passwords and tokens then travel readable for everyone on the way.
-        case anywhere
+        /// Anywhere. Everyone on the way can read and change all of it, passwords and tokens included.
+        case anywhereUnencrypted
     }
 
     /// What happens to compressed bodies.
@@ -57,8 +58,9 @@ public struct HTTPClientConfiguration: Sendable {
     public var tls: TLSOptions
     /// Where values arrive. The default is ``Delivery/background``.
     public var delivery: Delivery
-    /// Where plain HTTP may go. The default is ``PlainHTTP/loopbackOnly``.
-    public var allowsPlainHTTP: PlainHTTP
+    /// Where plain HTTP may go; where it may not, a request fails with ``HTTPClientError/Code/insecureScheme``. The default is
+    /// ``PlainHTTP/loopbackOnly``.
+    public var plainHTTP: PlainHTTP
     /// What happens to compressed bodies. The default is to ask for them and to inflate; in a build without the package
     /// trait `Compression` it is always ``Decompression/disabled``.
     public var decompression: Decompression
@@ -85,7 +87,7 @@ public struct HTTPClientConfiguration: Sendable {
         maximumHeaderCount: Int = 128,
         tls: TLSOptions = TLSOptions(),
         delivery: Delivery = .background,
-        allowsPlainHTTP: PlainHTTP = .loopbackOnly,
+        plainHTTP: PlainHTTP = .loopbackOnly,
         decompression: Decompression = .enabled,
         proxy: ProxyOptions = .environment
     ) {
@@ -97,7 +99,7 @@ public struct HTTPClientConfiguration: Sendable {
         self.maximumHeaderCount = maximumHeaderCount
         self.tls = tls
         self.delivery = delivery
-        self.allowsPlainHTTP = allowsPlainHTTP
+        self.plainHTTP = plainHTTP
         self.decompression = decompression
         self.proxy = proxy
     }

@@ -61,7 +61,7 @@ extension HTTPClientError {
 
         /// The request cannot be written as HTTP: a control character, an invalid name, an unencoded target.
         public static let invalidRequest = Code("invalidRequest", "the request is not valid HTTP")
-        /// Plain HTTP to a host that is not this machine; see ``HTTPClientConfiguration/allowsPlainHTTP``.
+        /// Plain HTTP to a host that is not this machine; see ``HTTPClientConfiguration/plainHTTP``.
         public static let insecureScheme = Code("insecureScheme", "plain HTTP is allowed for loopback hosts only")
         /// The client was shut down.
         public static let shutdown = Code("shutdown", "the client was shut down")
@@ -76,7 +76,7 @@ extension HTTPClientError {
         public static let connectionRefused = Code("connectionRefused", "the connection was refused")
         /// The connection failed in another way: no route, network down.
         public static let connectFailed = Code("connectFailed", "no connection could be made")
-        /// The connection was not ready in time; see ``HTTPTimeouts/connect``.
+        /// There was no connection in time; see ``HTTPTimeouts/connect``.
         public static let connectTimeout = Code("connectTimeout", "the connection was not ready in time")
         /// The TLS options cannot be used: an unreadable file, a key that does not fit.
         public static let invalidTLSOptions = Code("invalidTLSOptions", "the TLS options cannot be used")
@@ -89,7 +89,7 @@ extension HTTPClientError {
         )
         /// An `http` request found a server that answers in TLS on that port.
         public static let tlsServer = Code("tlsServer", "the server speaks HTTPS on this port, not plain HTTP")
-        /// The server's certificate is self-signed or comes from an authority that is not trusted; see ``TLSOptions/trust``.
+        /// The server's certificate is self-signed or comes from an authority that is not trusted; see ``TLSOptions/roots``.
         public static let certificateUntrusted = Code(
             "certificateUntrusted",
             "no trusted authority stands behind the server's certificate"

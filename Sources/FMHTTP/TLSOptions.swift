@@ -1,94 +1,114 @@
-/// How TLS connections are made and whom they trust.
+/// How TLS connections are made and whom they trust. The default verifies the certificate and the host's name against the
+/// authorities of the system.
 public struct TLSOptions: Sendable, Hashable {
-    /// Certificates in PEM, one or several.
-    public enum Certificates: Sendable, Hashable {
-        /// The path of a PEM file. Read when the first connection is made, and again for the next one if that failed.
+    /// Certificates, one or several, or a private key, in PEM.
+    public enum PEM: Sendable, Hashable {
+        /// The path of a file. A relative one counts from the working directory. Read when the first connection is made, and
+        /// again for the next one if that failed.
         case file(String)
-        /// The text of a PEM file.
-        case pem([UInt8])
+        /// The text of such a file.
+        case bytes([UInt8])
     }
 
-    /// Which authorities are believed.
-    public enum Trust: Sendable, Hashable {
-        /// The system's authorities and these: the choice for a private authority beside the public ones.
-        case system(and: [Certificates])
+    /// Which authorities are trusted.
+    public enum Roots: Sendable, Hashable {
+        /// Those of the system.
+        case system
+        /// Those of the system and these: the choice for a private authority beside the public ones.
+        case systemAnd([PEM])
         /// These and no others: the choice where only one authority, or one self-signed certificate, is right.
-        case only([Certificates])
+        case only([PEM])
 
-        /// The system's authorities. The default.
-        public static let system = Trust.system(and: [])
+        /// Those of the system and those in a PEM file.
+        public static func systemAnd(file: String) -> Roots { .systemAnd([.file(file)]) }
+        /// Only those in a PEM file.
+        public static func only(file: String) -> Roots { .only([.file(file)]) }
     }
 
-    /// What is verified.
-    public enum Verification: Sendable, Hashable {
-        /// The chain of certificates, their dates, and that the server's certificate is for the host. The default.
-        ///
-        /// A host's name must be one of the certificate's DNS names (subject alternative names), an address one of its
-        /// addresses ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the
-        /// address that a name leads to. A wildcard stands for one whole label, the first, with two or more behind it.
-        case full
-        /// **Nothing: anyone on the way can read and change everything, passwords included.** For development against
-        /// a server with a certificate of its own; a better way is `trust = .only([.file("server.pem")])`.
-        case noneInsecureForDevelopmentOnly
-    }
-
-    /// The lowest version of TLS.
+    /// A version of TLS.
     public enum Version: Sendable, Hashable {
-        /// TLS 1.2, the default.
+        /// TLS 1.2.
         case tls12
         /// TLS 1.3.
         case tls13
     }
 
-    /// A certificate that proves to the server who the client is.
-    public struct Identity: Sendable, Hashable {
-        /// The client's certificate and what leads from it to an authority the server knows.
-        public var certificateChain: Certificates
-        /// The private key in PEM.
-        public var privateKey: Certificates
-        /// The passphrase of an encrypted key.
+    /// A certificate by which the client proves who it is. Neither the key nor its passphrase is ever printed.
+    public struct ClientCertificate: Sendable, Hashable {
+        /// The client's certificate, and those that lead from it to an authority that the server knows.
+        public var chain: PEM
+        /// The private key.
+        public var key: PEM
+        /// The passphrase of a key that is encrypted.
         public var passphrase: String?
 
-        /// An identity.
-        public init(certificateChain: Certificates, privateKey: Certificates, passphrase: String? = nil) {
-            self.certificateChain = certificateChain
-            self.privateKey = privateKey
+        /// A certificate and its key.
+        public init(chain: PEM, key: PEM, passphrase: String? = nil) {
+            self.chain = chain
+            self.key = key
             self.passphrase = passphrase
+        }
+
+        /// A certificate and its key, by the paths of their files.
+        public init(chainFile: String, keyFile: String, passphrase: String? = nil) {
+            self.init(chain: .file(chainFile), key: .file(keyFile), passphrase: passphrase)
         }
     }
 
-    /// Which authorities are believed. The default is the system's.
-    public var trust: Trust
-    /// What is verified. The default is everything.
-    public var verification: Verification
-    /// Shown to servers that ask. The default is none.
-    public var identity: Identity?
-    /// The lowest version accepted. The default is 1.2.
+    /// Which authorities are trusted. The default is the system's.
+    public var roots: Roots
+    /// Shown to servers that ask for one. The default is none.
+    public var clientCertificate: ClientCertificate?
+    /// SHA-256 hashes of public keys (SubjectPublicKeyInfo), in base64, as in RFC 7469. When not empty, the key of the server's
+    /// own certificate must be one of them, beside all other checks. The error for one that is not names its pin, to be compared
+    /// and pasted here.
+    ///
+    /// For a file: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary
+    /// | base64`.
+    public var pinnedPublicKeys: [String]
+    /// The lowest version that is accepted. The default is 1.2.
     public var minimumVersion: Version
-    /// When not empty, the server's key must be one of these: SHA-256 of its SubjectPublicKeyInfo in base64, as in
-    /// RFC 7469 (`openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
-    /// base64`). Checked in addition to ``verification``.
-    public var pinnedKeys: Set<String>
+    /// **Accepts any certificate, and with it anybody who stands between, who can then read and change everything, passwords
+    /// included.** For a development machine only; a better way is `roots = .only(file: "server.pem")`. The default is `false`.
+    ///
+    /// What is skipped otherwise: that the certificate leads to a trusted authority, its dates, and that it is for the host. A
+    /// host's name must be one of the certificate's DNS names (subject alternative names), an address one of its addresses
+    /// ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the address that a name
+    /// leads to. A wildcard stands for one whole label, the first, with two or more behind it.
+    public var dangerouslySkipsVerification: Bool
 
-    /// Options; see the properties.
+    /// Options; each property says its own default.
     public init(
-        trust: Trust = .system,
-        verification: Verification = .full,
-        identity: Identity? = nil,
+        roots: Roots = .system,
+        clientCertificate: ClientCertificate? = nil,
+        pinnedPublicKeys: [String] = [],
         minimumVersion: Version = .tls12,
-        pinnedKeys: Set<String> = []
+        dangerouslySkipsVerification: Bool = false
     ) {
-        self.trust = trust
-        self.verification = verification
-        self.identity = identity
+        self.roots = roots
+        self.clientCertificate = clientCertificate
+        self.pinnedPublicKeys = pinnedPublicKeys
         self.minimumVersion = minimumVersion
-        self.pinnedKeys = pinnedKeys
+        self.dangerouslySkipsVerification = dangerouslySkipsVerification
     }
 }
 
-extension TLSOptions.Identity: CustomStringConvertible, CustomReflectable {
+extension TLSOptions.PEM: CustomStringConvertible, CustomReflectable {
+    /// The path of the file; of a text only its size, since it may be a key.
+    public var description: String {
+        switch self {
+        case .file(let path): "file(\"\(path)\")"
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        }
+    }
+
+    /// Shows no more than ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["pem": description]) }
+}
+
+extension TLSOptions.ClientCertificate: CustomStringConvertible, CustomReflectable {
     /// Shows nothing: a key is a secret.
-    public var description: String { "TLSOptions.Identity" }
+    public var description: String { "ClientCertificate" }
     /// Shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

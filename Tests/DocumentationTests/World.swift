@@ -8,6 +8,7 @@ func withWorld(_ body: (DataAPI.Database, Sandbox) async throws -> Void) async t
     let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
     var config = DataAPI.Config()
     // A busy machine may hold a connection up for longer than a program would wait.
+    config.timeouts.queue = nil
     config.timeouts.connect = nil
     config.timeouts.firstByte = nil
     config.timeouts.idle = nil

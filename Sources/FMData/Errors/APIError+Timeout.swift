@@ -8,9 +8,8 @@ extension FMRest.APIError {
         var error = self
         switch cause.code {
         case .queueTimeout:
-            error.reason = "\(cause). The call waited for a connection, while all were busy."
-            error.hint =
-                "More connections (Config.maximumConnections), or for this call alone more time (timeouts.connect)."
+            error.name(cause, "a connection, while all were busy", "queue", timeouts.queue?.description)
+            error.advise("More connections (Config.maximumConnections) may help.")
         case .connectTimeout:
             error.name(cause, "a connection", "connect", timeouts.connect?.description)
             error.advise("Firewalls that drop what they forbid look like this.")

@@ -13,8 +13,8 @@ extension HTTPClientError {
         case .unknownHost: "Is the host spelled right, and can this machine resolve it?"
         case .connectionRefused: "Is the server running, and listening on this port? A firewall may refuse, too."
         case .unusableProxy, .proxyFailure, .proxyAuthenticationRequired:
-            "The proxy comes from the environment: https_proxy and all_proxy name it as \"http://user:password@host:port\", "
-                + "no_proxy lists hosts that need none."
+            "Unless config.proxy says otherwise the proxy comes from the environment: https_proxy and all_proxy name it as "
+                + "\"http://user:password@host:port\", no_proxy lists hosts that need none."
 
         // TLS.
         case .plainHTTPServer: plainHTTPHint
@@ -32,7 +32,7 @@ extension HTTPClientError {
         case .invalidTLSOptions:
             "See config.tls.roots and config.tls.clientCertificate. A relative path counts from the working directory."
         case .tlsFailure:
-            "Does this port speak TLS 1.2 or later? A server that asks for a certificate needs "
+            "Does this port speak TLS 1.2 (or config.tls.minimumVersion) or later? A server that asks for a certificate needs "
                 + "config.tls.clientCertificate."
 
         // Exchanging.

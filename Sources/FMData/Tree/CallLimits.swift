@@ -32,18 +32,9 @@ struct CallLimits: Sendable {
     /// What holds for the call's next request; `nil` when the HTTP client knows it already.
     func next(at now: NIODeadline) -> RequestLimits? {
         if clock == nil, timeouts == configured { return nil }
-        var http = HTTPTimeouts(
-            connect: timeouts.connect,
-            firstByte: timeouts.firstByte,
-            idle: timeouts.idle,
-            minimumRate: timeouts.minimumRate,
-            total: clock?.remaining(at: now)
-        )
-        if timeouts.connect != configured.connect {
-            // Who says how long this call may wait for a connection means one that is busy, too.
-            http.queue = timeouts.connect.map { min($0, http.queue ?? $0) }
-        }
-        return RequestLimits(timeouts: timeouts, http: http)
+        var left = timeouts
+        left.total = clock?.remaining(at: now)
+        return RequestLimits(timeouts: timeouts, left: left)
     }
 }
 
@@ -52,11 +43,11 @@ struct RequestLimits: Hashable, Sendable {
     /// As they were set.
     let timeouts: DataAPI.Timeouts
     /// As they are now, with what is left of the whole.
-    let http: HTTPTimeouts
+    let left: DataAPI.Timeouts
 
-    /// The same, unless the call's time is over: then nothing more is sent.
-    func checked() throws(FMRest.APIError) -> HTTPTimeouts {
-        guard let remaining = http.total, remaining <= .zero else { return http }
+    /// What is left, unless the call's time is over: then nothing more is sent.
+    func checked() throws(FMRest.APIError) -> DataAPI.Timeouts {
+        guard let remaining = left.total, remaining <= .zero else { return left }
         throw FMRest.APIError(
             .timeout,
             reason: "The call was about to send its next request; the limit was timeouts.total, "

@@ -1,6 +1,14 @@
 public import Foundation
 public import Logging
 
+// What a user sets of the HTTP client are its own types. Exported, so that whoever imports FMData sees their members, too.
+@_exported public import struct FMHTTP.HTTPClientConfiguration
+@_exported public import struct FMHTTP.HTTPProxy
+@_exported public import enum FMHTTP.HTTPScheme
+@_exported public import struct FMHTTP.HTTPTimeouts
+@_exported public import enum FMHTTP.ProxyOptions
+@_exported public import struct FMHTTP.TLSOptions
+
 extension DataAPI {
     /// How a server is reached and how its answers are read. Every property has a default that suits a FileMaker Server
     /// with a valid certificate.
@@ -16,17 +24,21 @@ extension DataAPI {
         public var scheme: Scheme = .https
         /// Where the API lives on the host. The default is `/fmi/data`.
         public var rootPath = "/fmi/data"
-        /// Where plain HTTP may go. The default is this machine only: passwords and tokens travel in the clear.
+        /// Where plain HTTP may go. The default is this machine only: passwords and tokens travel in the clear. A call to any
+        /// other host fails with ``FMRest/APIError/Code/invalidRequest``.
         public var plainHTTP: PlainHTTP = .loopbackOnly
         /// How long to wait for what. Single calls may have other limits: ``Layout/timeouts(_:)``,
         /// ``Database/timeouts(_:)``.
         public var timeouts = Timeouts()
-        /// How certificates are checked, and with which one the client presents itself.
+        /// How certificates are checked, with which one the client presents itself, and which versions of TLS will do.
         public var tls = TLS()
+        /// The proxy to other machines. The default is the one that the environment names, if it names one:
+        /// ``Proxy``.
+        public var proxy: Proxy = .environment
         /// How many sessions a database may hold on its server, and how long things may take.
         public var sessions = SessionConfiguration()
         /// Connections to the server that may be open at once. The default is 16: two databases with all their sessions. Where
-        /// more sessions or downloads are at work at the same time, they wait for a connection.
+        /// more sessions or downloads are at work at the same time, they wait for a connection, as long as `timeouts.queue` says.
         public var maximumConnections = 16
         /// The largest answer that is taken, in bytes, after decompression. The default is 1 GiB. The content of a container
         /// is not counted: ``ContainerDownload`` has limits of its own.
@@ -34,7 +46,7 @@ extension DataAPI {
         /// Whether the content of a container may be fetched from another server than this one, always without the
         /// session's token. The default is no: a container's URL is a text that came with a record.
         public var allowsForeignContainers = false
-        /// Where values arrive. The default is ``Delivery/background``.
+        /// Where values arrive. The default is `.background`.
         public var delivery: Delivery = .background
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``;
         /// ``DateFormats/server`` is what the server's product information says.
@@ -128,29 +140,21 @@ extension DataAPI {
         public static let latest = APIVersion(rawValue: "vLatest")
     }
 
-    /// Whether the connection is encrypted.
-    public enum Scheme: String, Hashable, Sendable {
-        case http, https
-    }
+    /// Whether the connection is encrypted: `.https` or `.http`.
+    public typealias Scheme = HTTPScheme
 
-    /// Where plain HTTP may go.
-    public enum PlainHTTP: Hashable, Sendable {
-        /// To this machine only; any other host is refused with ``FMRest/APIError/Code/invalidRequest``.
-        case loopbackOnly
-        /// Anywhere. Everyone on the way can read passwords, tokens and records.
-        case anywhereUnencrypted
-    }
+    /// Where plain HTTP may go: `.loopbackOnly`, to this machine, or `.anywhereUnencrypted`, where everyone on the way can read
+    /// passwords, tokens and records.
+    public typealias PlainHTTP = HTTPClientConfiguration.PlainHTTP
 
     /// Where the values of a call arrive that nonisolated code makes. Calls in the code of an actor, the main actor's included,
     /// bring their values to that actor from there: <doc:WhereValuesArrive>.
-    public enum Delivery: Hashable, Sendable {
-        /// On a background thread, the values of one subscription one after the other. A subscriber that blocks stalls
-        /// nobody else.
-        case background
-        /// On the connection's event loop, without a change of thread. A subscriber that blocks stalls every request on
-        /// that loop: for those who need the last microseconds and promise not to.
-        case eventLoop
-    }
+    ///
+    /// - `.background`: on a background thread, the values of one subscription one after the other. A subscriber that blocks
+    ///   stalls nobody else.
+    /// - `.eventLoop`: on the connection's event loop, without a change of thread. A subscriber that blocks stalls every
+    ///   request on that loop: for those who need the last microseconds and promise not to.
+    public typealias Delivery = HTTPClientConfiguration.Delivery
 
     /// Spans after which a call fails with ``FMRest/APIError/Code/timeout``. `nil` waits for ever.
     ///
@@ -160,89 +164,73 @@ extension DataAPI {
     ///
     ///     people.timeouts { $0.total = .seconds(2) }.findRecords(query: query)
     ///
+    /// | limit | of what | default |
+    /// |---|---|---|
+    /// | `queue` | the wait for a connection while all are busy | 60 s |
+    /// | `connect` | having a connection where one has to be made, with TLS | 10 s |
+    /// | `firstByte` | from the end of the request to the first byte of the answer: finds in unindexed fields, scripts | 120 s |
+    /// | `idle` | no byte in either direction while one is expected | 60 s |
+    /// | `minimumRate` | the bytes of an answer that have to come in each second, on average | 1,000 |
+    /// | `total` | the whole call: session, login, connection, sending, answer, and whatever is done once more | none |
+    ///
+    /// Each call ends with these, also on a server that is silent or sends a byte every now and then: an answer of n bytes is
+    /// there n / 1,000 + 120 seconds after its head, or the call fails. `total` has no default because it would have to be longer
+    /// than the longest script or upload. A session that is waited for has a limit of its own
+    /// (``SessionConfiguration/waitingDeadline``).
+    ///
+    /// Connections are shared. A call that sets a `connect` of its own gives up when that is over, whether it waits for a new
+    /// connection or for a busy one; with a longer one an attempt to connect that it causes may take longer.
+    ///
+    /// In a stream (`records`, the content of a container) the time does not count in which the subscriber asks for
+    /// nothing: it is the server that is given so much time, not the subscriber. A login is shared with others who
+    /// wait for it, and goes on for a while when a call has given up.
+    ///
     /// The error's reason says what the call was waiting for (a session, a connection, the answer, the rest of the
     /// answer), which limit struck and how long it was. ``FMRest/APIError/outcomeIsUnknown`` is `true` for a write that
     /// had been sent, at least in part; where nothing was sent, or nothing that changes anything, it is `false`, and
-    /// ``FMRest/APIError/isRetryable`` `true`. A session that is waited for has a limit of its own
-    /// (``SessionConfiguration/waitingDeadline``).
+    /// ``FMRest/APIError/isRetryable`` `true`.
     ///
     /// OpenCombine's operator `timeout(_:scheduler:)` is no replacement: it does not know whether anything was sent, and
     /// on a concurrent queue such as `DispatchQueue.global()` it loses values, since it hands each value and the
     /// completion to the queue one by one and the completion may overtake the value. Set a limit of the call instead, or
     /// give the operator a serial queue.
-    public struct Timeouts: Hashable, Sendable {
-        /// To have a connection, with TLS. The default is 10 s. A server that refuses the connection is told at once.
-        ///
-        /// Connections are shared. A call that sets a limit of its own by ``Layout/timeouts(_:)`` gives up its wait for a
-        /// connection after that time, also for one that is busy; with a longer one an attempt to connect that it causes
-        /// may take longer.
-        public var connect: Duration? = .seconds(10)
-        /// From the end of the request to the first byte of the answer: finds in unindexed fields and scripts take their
-        /// time. The default is 120 s.
-        public var firstByte: Duration? = .seconds(120)
-        /// Without a byte in either direction while one is expected. The default is 60 s. It does not run while the
-        /// subscriber of a stream asks for nothing.
-        public var idle: Duration? = .seconds(60)
-        /// How many bytes of an answer have to come in each second, on average from its beginning, while its subscriber
-        /// asks for them. Begins to count after twice the time of ``idle``, and not at all without it. The default is
-        /// 1,000; `nil` is no limit.
-        ///
-        /// With it every call ends, also on a server that sends a byte every now and then: an answer of n bytes is there
-        /// n / 1,000 + 120 seconds after its head, or the call fails. A download or a stream may take any time as
-        /// long as it comes faster.
-        public var minimumRate: Int? = 1000
-        /// For the whole call, from the first demand to its completion: waiting for a session and its login, waiting for a
-        /// connection, sending, the answer, and everything once more where a token had to be renewed or a call takes
-        /// several requests. The default is `nil`: each of these has a limit of its own, so that no call hangs on a silent
-        /// server or one that drips (``minimumRate``), and a limit for the whole would have to be longer than the longest
-        /// script or upload.
-        ///
-        /// In a stream (`records`, the content of a container) the time does not count in which the subscriber asks for
-        /// nothing: it is the server that is given so much time, not the subscriber. A login is shared with others who
-        /// wait for it, and goes on for a while when a call has given up.
-        public var total: Duration?
-
-        /// The defaults; each property says its own.
-        public init() {}
-    }
+    public typealias Timeouts = HTTPTimeouts
 
     /// How TLS is done. The default verifies the certificate and the host name against the system's roots.
-    public struct TLS: Hashable, Sendable {
-        /// Which authorities are trusted.
-        public enum Roots: Hashable, Sendable {
-            case system
-            /// Those of the system and those in a PEM file.
-            case systemAnd(file: String)
-            /// Only those in a PEM file.
-            case only(file: String)
-        }
+    ///
+    ///     config.tls.roots = .systemAnd(file: "ca.pem")           // a private authority beside the public ones
+    ///     config.tls.roots = .only(file: "server.pem")            // this one and no other
+    ///     config.tls.clientCertificate = .init(chainFile: "me.pem", keyFile: "me.key", passphrase: secret)
+    ///     config.tls.pinnedPublicKeys = ["qOkfW/NREyuKnwgPhYFBTrQ7qDiA5q2yYh+q2iY1GFY="]
+    ///     config.tls.minimumVersion = .tls13
+    ///
+    /// `dangerouslySkipsVerification` accepts any certificate, for a development machine only; a server that is made with it
+    /// logs a warning. What cannot be used, such as a file that is not there, fails with ``FMRest/APIError/Code/tls`` and says
+    /// which file it is. Keys and passphrases are never printed.
+    public typealias TLS = TLSOptions
 
-        /// Which authorities are trusted. The default is the system's.
-        public var roots: Roots = .system
-        /// The client's own certificate chain and key, as PEM files.
-        public var clientCertificate: ClientCertificate?
-        /// SHA-256 hashes of public keys (SPKI), base64. When not empty, the key of the server's own certificate must be one
-        /// of them, beside all other checks. The error for one that is not names its pin, to be compared and pasted here.
-        public var pinnedPublicKeys: [String] = []
-        /// Accept any certificate, and with it anybody who stands between: for a development machine only. Logged as a
-        /// warning when a server is made with it.
-        public var dangerouslySkipsVerification = false
+    /// Whether connections go through an HTTP proxy, which opens a tunnel for each: to a server by HTTPS it sees host and port
+    /// and no more. This machine is always reached directly.
+    ///
+    /// - `.environment`: as the variables say. `https_proxy` (or `http_proxy` for plain HTTP, or `all_proxy` for both) names it as
+    ///   `http://user:password@host:port`, `no_proxy` lists hosts that need none.
+    /// - `.none`: directly.
+    /// - `.proxy(HTTPProxy(host: "proxy.example.com", port: 3128, credentials: .init(user: "me", password: secret)))`: through
+    ///   this one. Its credentials are never printed.
+    public typealias Proxy = ProxyOptions
+}
 
-        /// A certificate by which the client proves who it is.
-        public struct ClientCertificate: Hashable, Sendable {
-            /// The path of the certificate and its chain, in PEM.
-            public var chainFile: String
-            /// The path of the private key, in PEM.
-            public var keyFile: String
-
-            /// A certificate and its key, by the paths of their files.
-            public init(chainFile: String, keyFile: String) {
-                self.chainFile = chainFile
-                self.keyFile = keyFile
-            }
-        }
-
-        /// The defaults; each property says its own.
-        public init() {}
+extension DataAPI.Config {
+    /// What of it the HTTP client is set up with.
+    var http: HTTPClientConfiguration {
+        HTTPClientConfiguration(
+            timeouts: timeouts,
+            maximumConnectionsPerOrigin: maximumConnections,
+            maximumBodyBytes: maximumResponseBytes,
+            tls: tls,
+            delivery: delivery,
+            plainHTTP: plainHTTP,
+            proxy: proxy
+        )
     }
 }

@@ -12,16 +12,15 @@ enum HostAddress {
         }
         var rest = Substring(host)
         var scheme = scheme
-        for candidate in [DataAPI.Scheme.http, .https] {
-            let prefix = candidate.rawValue + "://"
-            if rest.lowercased().hasPrefix(prefix) {
-                scheme = candidate
-                rest = rest.dropFirst(prefix.count)
-            }
+        if let end = rest.firstRange(of: "://"),
+            let given = DataAPI.Scheme(rawValue: rest[..<end.lowerBound].lowercased())
+        {
+            scheme = given
+            rest = rest[end.upperBound...]
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         guard let authority = Authority(rest), !authority.host.isEmpty else { throw invalid(host) }
-        return Origin(scheme: scheme == .http ? .http : .https, host: authority.host, port: authority.port)
+        return Origin(scheme: scheme, host: authority.host, port: authority.port)
     }
 
     /// The text as it may be printed: what stands before an "@" is replaced.

@@ -51,7 +51,7 @@ extension DataAPI {
             }
             self.givenReader = AnswerReader(config: config)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
-            self.client = HTTPClient(configuration: config.httpConfiguration, logger: config.logger)
+            self.client = HTTPClient(configuration: config.http, logger: config.logger)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])

@@ -17,7 +17,7 @@ struct PEMSource {
     private let name: String
     let bytes: [UInt8]
 
-    init(_ source: TLSOptions.Certificates) throws(PEMFileError) {
+    init(_ source: TLSOptions.PEM) throws(PEMFileError) {
         switch source {
         case .file(let path):
             name = "the file \"\(path)\""
@@ -28,7 +28,7 @@ struct PEMSource {
                     description: "\(name) cannot be read: \(ConnectionFailure.systemText(of: error.code))"
                 )
             }
-        case .pem(let bytes):
+        case .bytes(let bytes):
             name = "the text"
             self.bytes = bytes
         }

@@ -9,12 +9,8 @@ struct PeerCheck: Sendable {
     private let pinnedKeys: Set<String>
 
     init(_ options: TLSOptions) {
-        verifiesName =
-            switch options.verification {
-            case .full: true
-            case .noneInsecureForDevelopmentOnly: false
-            }
-        pinnedKeys = options.pinnedKeys
+        verifiesName = !options.dangerouslySkipsVerification
+        pinnedKeys = Set(options.pinnedPublicKeys)
     }
 
     /// Why the certificate is not accepted; `nil` when it is.

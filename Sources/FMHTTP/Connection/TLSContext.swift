@@ -38,7 +38,7 @@ final class TLSContext: Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch NIOSSLError.failedToLoadPrivateKey {
             // It was read; what BoringSSL refuses is the pair.
-            throw PEMFileError(description: "the private key does not belong to the certificate of the identity")
+            throw PEMFileError(description: "the private key does not belong to the client's certificate")
         }
     }
 
@@ -51,27 +51,23 @@ final class TLSContext: Sendable {
         case .tls12: configuration.minimumTLSVersion = .tlsv12
         case .tls13: configuration.minimumTLSVersion = .tlsv13
         }
-        switch options.trust {
-        case .system(let more):
-            if !more.isEmpty {
-                configuration.additionalTrustRoots = try more.map { .certificates(try certificates($0)) }
-            }
+        switch options.roots {
+        case .system: break
+        case .systemAnd(let more):
+            configuration.additionalTrustRoots = try more.map { .certificates(try certificates($0)) }
         case .only(let roots):
             configuration.trustRoots = .certificates(try roots.flatMap(certificates))
         }
-        switch options.verification {
         // The name is checked by `PeerCheck`: NIOSSL also accepts the peer's address and the common name.
-        case .full: configuration.certificateVerification = .noHostnameVerification
-        case .noneInsecureForDevelopmentOnly: configuration.certificateVerification = .none
-        }
-        if let identity = options.identity {
-            configuration.certificateChain = try certificates(identity.certificateChain).map { .certificate($0) }
-            configuration.privateKey = .privateKey(try privateKey(identity))
+        configuration.certificateVerification = options.dangerouslySkipsVerification ? .none : .noHostnameVerification
+        if let certificate = options.clientCertificate {
+            configuration.certificateChain = try certificates(certificate.chain).map { .certificate($0) }
+            configuration.privateKey = .privateKey(try privateKey(of: certificate))
         }
         return configuration
     }
 
-    private static func certificates(_ source: TLSOptions.Certificates) throws -> [NIOSSLCertificate] {
+    private static func certificates(_ source: TLSOptions.PEM) throws -> [NIOSSLCertificate] {
         let pem = try PEMSource(source)
         do {
             let certificates = try NIOSSLCertificate.fromPEMBytes(pem.bytes)
@@ -80,10 +76,10 @@ final class TLSContext: Sendable {
         throw pem.unusable(as: "certificate", label: "CERTIFICATE")
     }
 
-    private static func privateKey(_ identity: TLSOptions.Identity) throws -> NIOSSLPrivateKey {
-        let pem = try PEMSource(identity.privateKey)
+    private static func privateKey(of certificate: TLSOptions.ClientCertificate) throws -> NIOSSLPrivateKey {
+        let pem = try PEMSource(certificate.key)
         do {
-            guard let passphrase = identity.passphrase else {
+            guard let passphrase = certificate.passphrase else {
                 return try NIOSSLPrivateKey(bytes: pem.bytes, format: .pem)
             }
             return try NIOSSLPrivateKey(bytes: pem.bytes, format: .pem) { $0(passphrase.utf8) }

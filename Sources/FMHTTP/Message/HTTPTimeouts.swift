@@ -1,22 +1,24 @@
 internal import NIOCore
 
-/// How long the parts of a request may take. Each limit has an error code of its own; `nil` means no limit.
+/// How long the parts of a request may take. Each limit has an error of its own; `nil` means no limit.
 public struct HTTPTimeouts: Sendable, Hashable {
-    /// Waiting for a connection while all are busy. The default is 60 s. When connections cannot even be made and none is
-    /// busy, nobody waits for this: the error of the attempt comes at once.
-    /// Error: ``HTTPClientError/Code/queueTimeout``, with the reason of the last failed attempt if there is one.
-    public var queue: Duration?
-    /// Making a connection: look-up, TCP, proxy and TLS together. The default is 10 s.
-    /// Error: ``HTTPClientError/Code/connectTimeout``.
+    /// For a connection to become free, while all are busy. The default is 60 s. Error:
+    /// ``HTTPClientError/Code/queueTimeout``, with the reason of the last failed attempt to connect if there is one.
     ///
-    /// Connections are shared by waiting requests: an attempt takes no less than the client's configuration allows, and
-    /// longer when the request that causes it does. A request that wants to wait less says so by ``queue``.
+    /// When connections cannot even be made and none is busy, nobody waits for this: the error of the attempt comes at once.
+    public var queue: Duration?
+    /// To have a connection where one has to be made: look-up, TCP, proxy and TLS together. The default is 10 s. A server that
+    /// refuses the connection is told at once. Error: ``HTTPClientError/Code/connectTimeout``.
+    ///
+    /// Attempts to connect are shared by all who wait, so each may take what the client's configuration allows, and longer when
+    /// the request that causes it may. A request that has another limit than the configuration gives up when that is over,
+    /// whether it waits for an attempt or for a connection that is busy.
     public var connect: Duration?
-    /// From the last byte of the request to the first byte of the response. The default is 60 s; a long script needs
-    /// more. Error: ``HTTPClientError/Code/firstByteTimeout``.
+    /// From the end of the request to the first byte of the response: a server may have much to search, or a long script to run.
+    /// The default is 120 s. Error: ``HTTPClientError/Code/firstByteTimeout``.
     public var firstByte: Duration?
-    /// Without any progress while sending a body, or while receiving a body that the subscriber asks for. The default
-    /// is 60 s. Error: ``HTTPClientError/Code/idleTimeout``.
+    /// Without a byte in either direction while one is expected: while a body is sent, or while one is received that the
+    /// subscriber asks for. The default is 60 s. Error: ``HTTPClientError/Code/idleTimeout``.
     public var idle: Duration?
     /// How many bytes of the response's body have to come in each second, on average from its beginning, while the subscriber
     /// asks for them; as they are sent, before decompression. Begins to count after twice the time of ``idle``, and not at
@@ -26,16 +28,15 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// response of n bytes ends within n / 1,000 + 120 seconds after its head, or fails. A body of any size may come
     /// for as long as it takes, if it comes faster.
     public var minimumRate: Int?
-    /// The whole request, from the first demand to the end of the response, waiting and second attempts included, without
-    /// the time in which the subscriber asks for nothing. The default is none.
-    /// Error: ``HTTPClientError/Code/totalTimeout``.
+    /// The whole, from the first demand to the end of the response, waiting and second attempts included, without the time in
+    /// which the subscriber asks for nothing. The default is none. Error: ``HTTPClientError/Code/totalTimeout``.
     public var total: Duration?
 
-    /// Time limits; see the properties.
+    /// Time limits; each property says its own default.
     public init(
         queue: Duration? = .seconds(60),
         connect: Duration? = .seconds(10),
-        firstByte: Duration? = .seconds(60),
+        firstByte: Duration? = .seconds(120),
         idle: Duration? = .seconds(60),
         minimumRate: Int? = 1000,
         total: Duration? = nil

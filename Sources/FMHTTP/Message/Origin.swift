@@ -1,22 +1,25 @@
+/// Plain or encrypted HTTP.
+public enum HTTPScheme: String, Hashable, Sendable {
+    /// HTTP over plain TCP. The client accepts it for loopback hosts only, unless ``HTTPClientConfiguration/plainHTTP`` says
+    /// otherwise.
+    case http
+    /// HTTP over TLS.
+    case https
+
+    /// 80 or 443.
+    public var defaultPort: Int {
+        switch self {
+        case .http: 80
+        case .https: 443
+        }
+    }
+}
+
 /// Where a request goes: scheme, host and port. Connections are pooled by origin, and a connection never serves another
 /// one ([RFC 9110 §4.3](https://www.rfc-editor.org/rfc/rfc9110#section-4.3)).
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// Plain or encrypted HTTP.
-    public enum Scheme: String, Hashable, Sendable {
-        /// HTTP over plain TCP. The client accepts it for loopback hosts only, unless
-        /// ``HTTPClientConfiguration/allowsPlainHTTP`` says otherwise.
-        case http
-        /// HTTP over TLS.
-        case https
-
-        /// 80 or 443.
-        public var defaultPort: Int {
-            switch self {
-            case .http: 80
-            case .https: 443
-            }
-        }
-    }
+    public typealias Scheme = HTTPScheme
 
     /// Plain or encrypted.
     public let scheme: Scheme

@@ -175,6 +175,7 @@ final class ConnectionPool: @unchecked Sendable {
                 .notSent,
                 origin: origin,
                 detail: connectError.map { "the last attempt to connect: \($0.code.explanation)" }
+                    ?? (code == .connectTimeout && attempts.isEmpty ? "all connections were busy" : nil)
             )
         case .shutdown: HTTPClientError(.shutdown, .notSent, origin: origin)
         case .connectFailed: connectError ?? HTTPClientError(.connectFailed, .notSent, origin: origin)

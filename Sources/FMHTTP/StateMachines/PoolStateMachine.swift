@@ -34,8 +34,14 @@ struct PoolStateMachine: Equatable {
 
     struct QueueDeadline: Equatable {
         var deadline: NIODeadline
-        /// `queueTimeout` or `totalTimeout`, whichever comes first.
+        /// Of the limit that ends then: `queueTimeout`, `connectTimeout` or `totalTimeout`.
         var code: HTTPClientError.Code
+
+        /// Of two, where there are two; the first when they are at the same time.
+        static func earliest(_ a: Self?, _ b: Self?) -> Self? {
+            guard let a, let b else { return a ?? b }
+            return b.deadline < a.deadline ? b : a
+        }
     }
 
     enum FailureReason: Equatable {

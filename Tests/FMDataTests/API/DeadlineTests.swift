@@ -100,7 +100,7 @@ import Testing
     }
 
     /// Two sessions and one connection: the second call has its session, and waits for the connection of the first.
-    @Test(arguments: ["total", "connect"])
+    @Test(arguments: ["total", "connect", "queue"])
     func aWriteThatGetsNoConnectionWasNotSent(limit: String) async throws {
         try await Self.silentHost(client: { $0.maximumConnections = 1 }) { host in
             let first = Call<DataAPI.CreateResponse>()
@@ -108,7 +108,13 @@ import Testing
                 host.database.withSession { other in
                     one.addLayout("People").createRecord().subscribe(first)
                     return other.addLayout("People")
-                        .timeouts { if limit == "total" { $0.total = Self.short } else { $0.connect = Self.short } }
+                        .timeouts { timeouts in
+                            switch limit {
+                            case "total": timeouts.total = Self.short
+                            case "connect": timeouts.connect = Self.short
+                            default: timeouts.queue = Self.short
+                            }
+                        }
                         .createRecord()
                 }
                 // The connection is free again for the logouts.
@@ -230,24 +236,21 @@ import Testing
         let limits = CallLimits(timeouts)
         let call = limits.ofOneCall
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-        expectNoDifference(call.next(at: start)?.http.total, .seconds(10))
-        expectNoDifference(call.next(at: start + .seconds(4))?.http.total, .seconds(6))
-        expectNoDifference(call.ofOneCall.next(at: start + .seconds(9))?.http.total, .seconds(1))
+        expectNoDifference(call.next(at: start)?.left.total, .seconds(10))
+        expectNoDifference(call.next(at: start + .seconds(4))?.left.total, .seconds(6))
+        expectNoDifference(call.ofOneCall.next(at: start + .seconds(9))?.left.total, .seconds(1))
         let late = call.next(at: start + .seconds(11))
         #expect(throws: FMRest.APIError.self) { try late?.checked() }
         // Another call has all of it.
-        expectNoDifference(limits.ofOneCall.next(at: start + .seconds(11))?.http.total, .seconds(10))
-        expectNoDifference(call.ofOtherCalls.ofOneCall.next(at: start + .seconds(11))?.http.total, .seconds(10))
+        expectNoDifference(limits.ofOneCall.next(at: start + .seconds(11))?.left.total, .seconds(10))
+        expectNoDifference(call.ofOtherCalls.ofOneCall.next(at: start + .seconds(11))?.left.total, .seconds(10))
     }
 
-    @Test func aCallsOwnLimitForItsConnectionHoldsForABusyOneToo() {
+    @Test func aCallsOwnLimitsReachTheHTTPClientAsTheyAre() {
         var limits = CallLimits(DataAPI.Timeouts())
         limits.timeouts.connect = .seconds(1)
-        expectNoDifference(limits.next(at: .now())?.http.queue, .seconds(1))
-        limits.timeouts.connect = .seconds(1000)
-        expectNoDifference(limits.next(at: .now())?.http.queue, .seconds(60))
-        limits.timeouts.connect = nil
-        expectNoDifference(limits.next(at: .now())?.http.queue, nil)
+        limits.timeouts.queue = nil
+        expectNoDifference(limits.next(at: .now())?.left, limits.timeouts)
     }
 
     @Test func aDatabaseWithOtherLimitsIsTheSameDatabase() async throws {

@@ -134,14 +134,14 @@ import Testing
             )
         )
         let proxy = HTTPProxy(host: "p", credentials: .init(user: secret, password: secret))
-        let identity = TLSOptions.Identity(
-            certificateChain: .file("chain.pem"),
-            privateKey: .file(secret),
-            passphrase: secret
-        )
-        let configuration = HTTPClientConfiguration(tls: TLSOptions(identity: identity), proxy: .proxy(proxy))
-        try expectSilence(of: proxy, ProxyOptions.proxy(proxy), identity, configuration)
-        try expectSilence(of: HTTPClient(configuration: configuration))
+        let key = DataAPI.TLS.PEM.bytes(Array(secret.utf8))
+        let certificate = DataAPI.TLS.ClientCertificate(chain: .file("chain.pem"), key: key, passphrase: secret)
+        let encrypted = DataAPI.TLS.ClientCertificate(chainFile: "chain.pem", keyFile: secret, passphrase: secret)
+        var config = DataAPI.Config()
+        config.tls.clientCertificate = certificate
+        config.proxy = .proxy(proxy)
+        try expectSilence(of: proxy, config.proxy, key, certificate, encrypted, config.tls, config, config.http)
+        try expectSilence(of: HTTPClient(configuration: config.http), DataAPI.Server(host: "h", config: config))
     }
 
     @Test(

@@ -193,8 +193,8 @@ import Testing
         expect(
             try await failure(nil, onAccept: { _ in [.close] }),
             "the TLS handshake failed (ORIGIN): the connection was closed during the handshake",
-            hint: "Does this port speak TLS 1.2 or later? A server that asks for a certificate needs "
-                + "config.tls.clientCertificate."
+            hint: "Does this port speak TLS 1.2 (or config.tls.minimumVersion) or later? A server that asks for a "
+                + "certificate needs config.tls.clientCertificate."
         )
     }
 

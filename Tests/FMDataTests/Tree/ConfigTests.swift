@@ -1,24 +1,34 @@
 import CustomDump
 import FMHTTP
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMData
 
-/// What is set on `Config` reaches the HTTP client, each setting its own.
+/// What is set on `Config` reaches the HTTP client, each setting its own, and the server.
+@Suite(.timeLimit(.minutes(15)))
 struct ConfigTests {
     @Test func theDefaultsAreThoseOfTheirDocumentation() {
-        let http = DataAPI.Config().httpConfiguration
+        let http = DataAPI.Config().http
         expectNoDifference(http.maximumConnectionsPerOrigin, 16)
         expectNoDifference(http.maximumBodyBytes, 1 << 30)
         expectNoDifference(http.delivery, .background)
-        expectNoDifference(http.allowsPlainHTTP, .loopbackOnly)
-        expectNoDifference(http.tls, TLSOptions())
-        expectNoDifference(http.timeouts.connect, .seconds(10))
-        expectNoDifference(http.timeouts.firstByte, .seconds(120))
-        expectNoDifference(http.timeouts.idle, .seconds(60))
-        expectNoDifference(http.timeouts.minimumRate, 1000)
-        expectNoDifference(http.timeouts.total, nil)
+        expectNoDifference(http.plainHTTP, .loopbackOnly)
+        expectNoDifference(http.tls, DataAPI.TLS())
+        expectNoDifference(http.proxy, .environment)
+        expectNoDifference(http.timeouts, DataAPI.Timeouts())
+        expectNoDifference(
+            http.timeouts,
+            DataAPI.Timeouts(
+                queue: .seconds(60),
+                connect: .seconds(10),
+                firstByte: .seconds(120),
+                idle: .seconds(60),
+                minimumRate: 1000,
+                total: nil
+            )
+        )
     }
 
     @Test func everySettingArrives() {
@@ -27,39 +37,84 @@ struct ConfigTests {
         config.maximumResponseBytes = 1000
         config.delivery = .eventLoop
         config.plainHTTP = .anywhereUnencrypted
+        config.proxy = .none
+        config.tls.roots = .systemAnd(file: "ca.pem")
+        config.tls.clientCertificate = .init(chainFile: "chain.pem", keyFile: "key.pem", passphrase: "harbor")
+        config.tls.pinnedPublicKeys = ["A", "B", "A"]
+        config.tls.minimumVersion = .tls13
+        config.tls.dangerouslySkipsVerification = true
+        config.timeouts.queue = nil
         config.timeouts.connect = .seconds(1)
         config.timeouts.firstByte = .seconds(2)
         config.timeouts.idle = .seconds(3)
         config.timeouts.minimumRate = 5
         config.timeouts.total = .seconds(4)
-        let http = config.httpConfiguration
+        let http = config.http
         expectNoDifference(http.maximumConnectionsPerOrigin, 3)
         expectNoDifference(http.maximumBodyBytes, 1000)
         expectNoDifference(http.delivery, .eventLoop)
-        expectNoDifference(http.allowsPlainHTTP, .anywhere)
-        expectNoDifference(http.timeouts.connect, .seconds(1))
-        expectNoDifference(http.timeouts.firstByte, .seconds(2))
-        expectNoDifference(http.timeouts.idle, .seconds(3))
-        expectNoDifference(http.timeouts.minimumRate, 5)
-        expectNoDifference(http.timeouts.total, .seconds(4))
+        expectNoDifference(http.plainHTTP, .anywhereUnencrypted)
+        expectNoDifference(http.proxy, .none)
+        expectNoDifference(http.tls, config.tls)
+        expectNoDifference(http.timeouts, config.timeouts)
     }
 
-    @Test func everythingAboutTLSArrives() {
-        var config = DataAPI.Config()
-        config.tls.roots = .systemAnd(file: "ca.pem")
-        config.tls.clientCertificate = .init(chainFile: "chain.pem", keyFile: "key.pem")
-        config.tls.pinnedPublicKeys = ["A", "B", "A"]
-        var expected = TLSOptions(trust: .system(and: [.file("ca.pem")]))
-        expected.identity = .init(certificateChain: .file("chain.pem"), privateKey: .file("key.pem"))
-        expected.pinnedKeys = ["A", "B"]
-        expectNoDifference(config.httpConfiguration.tls, expected)
+    /// A server that is none of FileMaker's, and what it is asked.
+    private static func requests(_ config: DataAPI.Config) async throws -> [FaultServer.Request] {
+        let listener = try await FaultServer.start { _ in [.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")] }
+        let server = DataAPI.Server(host: "http://127.0.0.1:\(listener.port)", config: config)
+        let database = server.addDatabase("Contacts", credentials: Credentials(user: "u", password: "p"))
+        _ = await server.getProductInfo().awaitSingleResult()
+        _ = await database.getLayoutNames().awaitSingleResult()
+        _ = await server.shutdown().awaitSingleResult()
+        await listener.allConnectionsClosed()
+        try await listener.stopped()
+        return listener.requests
+    }
 
-        config.tls = .init()
-        config.tls.roots = .only(file: "ca.pem")
-        config.tls.dangerouslySkipsVerification = true
-        expected = TLSOptions(trust: .only([.file("ca.pem")]))
-        expected.verification = .noneInsecureForDevelopmentOnly
-        expectNoDifference(config.httpConfiguration.tls, expected)
+    @Test func everyRequestGoesBelowTheRootAndNamesItsClient() async throws {
+        var config = DataAPI.Config.patient
+        var requests = try await Self.requests(config)
+        expectNoDifference(
+            requests.map(\.target),
+            ["/fmi/data/vLatest/productInfo", "/fmi/data/vLatest/databases/Contacts/sessions"]
+        )
+        expectNoDifference(requests.map { $0.headers["User-Agent"] }, [["FMData (Swift)"], ["FMData (Swift)"]])
+
+        config.rootPath = "/behind/fmi/data"
+        config.version = .v2
+        config.userAgent = "invoices/2.1"
+        requests = try await Self.requests(config)
+        expectNoDifference(
+            requests.map(\.target),
+            ["/behind/fmi/data/v2/productInfo", "/behind/fmi/data/v2/databases/Contacts/sessions"]
+        )
+        expectNoDifference(requests.map { $0.headers["User-Agent"] }, [["invoices/2.1"], ["invoices/2.1"]])
+    }
+
+    @Test func everyRequestGoesThroughTheProxy() async throws {
+        let listener = try await FaultServer.start { _ in [.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")] }
+        let proxy = try await TunnelProxy.start(to: listener.port)
+        var config = DataAPI.Config.patient
+        config.plainHTTP = .anywhereUnencrypted
+        config.proxy = .proxy(
+            HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b"))
+        )
+        let server = DataAPI.Server(host: "http://fms.invalid:8080", config: config)
+        let error = await server.getProductInfo().awaitSingleResult().failure
+        expectNoDifference(error?.httpStatus, 404)
+        expectNoDifference(
+            proxy.requests,
+            [
+                "CONNECT fms.invalid:8080 HTTP/1.1\r\nHost: fms.invalid:8080\r\n"
+                    + "Proxy-Authorization: Basic YTpi\r\n\r\n"
+            ]
+        )
+        expectNoDifference(listener.requests.map { $0.headers["Host"] }, [["fms.invalid:8080"]])
+        _ = await server.shutdown().awaitSingleResult()
+        await listener.allConnectionsClosed()
+        try await listener.stopped()
+        try await proxy.stopped()
     }
 
     // MARK: One format

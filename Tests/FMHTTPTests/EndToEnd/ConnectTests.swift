@@ -23,8 +23,8 @@ struct ConnectTests {
         let gate = Gate()
         var configuration = HTTPClientConfiguration(
             timeouts: HTTPTimeouts(queue: nil, connect: connect),
-            tls: TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))])),
-            allowsPlainHTTP: .anywhere
+            tls: TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))])),
+            plainHTTP: .anywhereUnencrypted
         )
         var options = FaultServer.Options()
         if place == .handshake {
@@ -81,6 +81,7 @@ struct ConnectTests {
         try await withHanging(at: place, connect: nil) { client, origin, _, _ in
             for (timeouts, code) in [
                 (HTTPTimeouts(queue: .milliseconds(20)), HTTPClientError.Code.queueTimeout),
+                (HTTPTimeouts(queue: nil, connect: .milliseconds(20)), .connectTimeout),
                 (HTTPTimeouts(total: .milliseconds(20)), .totalTimeout),
             ] {
                 let request = HTTPRequest(origin: origin, target: "/", timeouts: timeouts)
@@ -131,7 +132,7 @@ struct ConnectTests {
         let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in ok("x") }
         let addresses = try [closed.port, server.port].map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
-        var configuration = HTTPClientConfiguration(allowsPlainHTTP: .anywhere)
+        var configuration = HTTPClientConfiguration(plainHTTP: .anywhereUnencrypted)
         configuration.lookUp = { _, _ in addresses }
         let client = HTTPClient(configuration: configuration)
         #expect(await client.get(Origin(scheme: .http, host: "fms.invalid")).value?.text == "x")

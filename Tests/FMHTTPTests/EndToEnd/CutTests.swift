@@ -34,7 +34,7 @@ struct CutTests {
     @Test(arguments: [Way.close, .reset])
     func afterEachByteUnderTLS(way: Way) async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
-        let tls = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+        let tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
         try await afterEachByte(way, answer, options, HTTPClientConfiguration(tls: tls))
     }
@@ -149,7 +149,7 @@ struct CutTests {
 
     @Test func aTLSConnectionCutWithinABodyWithoutLength() async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
-        let tls = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+        let tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
         let answer: FaultServer.Answer = { request in
             [.send("HTTP/1.1 200 OK\r\n\r\nabc"), request.target == "/cut" ? .reset : .close]
         }

@@ -165,12 +165,18 @@ struct FailureTests {
             let first = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
             client.parts(HTTPRequest(origin: origin, target: "/first")).subscribe(first)
             await server.requestCount(atLeast: 1)
-            let timeouts = HTTPTimeouts(queue: .milliseconds(20))
-            let error = try #require(
-                await client.send(HTTPRequest(origin: origin, target: "/second", timeouts: timeouts)).failure
-            )
-            #expect(error.code == .queueTimeout)
-            #expect(error.outcome == .notSent)
+            for (timeouts, code, detail) in [
+                (HTTPTimeouts(queue: .milliseconds(20)), HTTPClientError.Code.queueTimeout, nil),
+                // A limit that is the request's own holds for a connection that is busy, too.
+                (HTTPTimeouts(queue: nil, connect: .milliseconds(20)), .connectTimeout, "all connections were busy"),
+            ] {
+                let error = try #require(
+                    await client.send(HTTPRequest(origin: origin, target: "/second", timeouts: timeouts)).failure
+                )
+                #expect(error.code == code)
+                #expect(error.underlying == detail)
+                #expect(error.outcome == .notSent)
+            }
             #expect(server.requests.count == 1)
             first.cancel()
         }

@@ -19,7 +19,7 @@ struct ProxyTests {
         let proxy = HTTPProxy(host: "127.0.0.1", port: server.port, credentials: credentials)
         let configuration = HTTPClientConfiguration(
             timeouts: HTTPTimeouts(connect: nil),
-            allowsPlainHTTP: .anywhere,
+            plainHTTP: .anywhereUnencrypted,
             proxy: .proxy(proxy)
         )
         let client = HTTPClient(configuration: configuration)
@@ -54,7 +54,7 @@ struct ProxyTests {
         let proxy = try await TunnelProxy.start(to: server.port)
         let configuration = HTTPClientConfiguration(
             timeouts: HTTPTimeouts(connect: .seconds(3600)),
-            tls: TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))])),
+            tls: TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))])),
             proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b")))
         )
         let client = HTTPClient(configuration: configuration)
@@ -109,7 +109,7 @@ struct ProxyTests {
         let server = try await FaultServer.start { _ in [] }
         let configuration = HTTPClientConfiguration(
             timeouts: HTTPTimeouts(connect: .milliseconds(20)),
-            allowsPlainHTTP: .anywhere,
+            plainHTTP: .anywhereUnencrypted,
             proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: server.port))
         )
         let client = HTTPClient(configuration: configuration)

@@ -10,7 +10,7 @@ import Testing
 /// What is said when TLS fails, word by word.
 @Suite(.timeLimit(.minutes(15)))
 struct TLSMessageTests {
-    private static let trusted = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+    private static let trusted = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
     private let patient = HTTPTimeouts(connect: .seconds(3600))
 
     /// What a request to a server ends with.
@@ -101,7 +101,7 @@ struct TLSMessageTests {
 
     @Test func aKeyThatIsNotPinned() async throws {
         var options = Self.trusted
-        options.pinnedKeys = ["AAAA", "BBBB"]
+        options.pinnedPublicKeys = ["AAAA", "BBBB"]
         expect(
             try await failure(.init(tls: TestCertificates.serverContext()), options),
             .certificatePinMismatch,
@@ -208,36 +208,36 @@ struct TLSMessageTests {
     }
 
     @Test func aFileOfAuthoritiesThatCannotBeUsed() async throws {
-        for trust in [TLSOptions.Trust.only([.file("/no/such/ca.pem")]), .system(and: [.file("/no/such/ca.pem")])] {
+        for roots in [TLSOptions.Roots.only(file: "/no/such/ca.pem"), .systemAnd(file: "/no/such/ca.pem")] {
             try await expectUnusable(
-                TLSOptions(trust: trust),
+                TLSOptions(roots: roots),
                 "the file \"/no/such/ca.pem\" cannot be read: No such file or directory"
             )
         }
         let directory = FileManager.default.temporaryDirectory.path
         try await expectUnusable(
-            TLSOptions(trust: .only([.file(directory)])),
+            TLSOptions(roots: .only([.file(directory)])),
             "the file \"\(directory)\" cannot be read: Is a directory"
         )
         try await withFile("") { path in
             try await expectUnusable(
-                TLSOptions(trust: .only([.file(path)])),
+                TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds no certificate in PEM"
             )
         }
         try await withFile(TestCertificates.server.key) { path in
             try await expectUnusable(
-                TLSOptions(trust: .only([.file(path)])),
+                TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds no certificate in PEM, but PRIVATE KEY"
             )
         }
         try await withFile("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") { path in
             try await expectUnusable(
-                TLSOptions(trust: .only([.file(path)])),
+                TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds a certificate that cannot be read"
             )
         }
-        try await expectUnusable(TLSOptions(trust: .only([.pem([])])), "the text holds no certificate in PEM")
+        try await expectUnusable(TLSOptions(roots: .only([.bytes([])])), "the text holds no certificate in PEM")
     }
 
     @Test(.enabled(if: geteuid() != 0, "the administrator may read everything"))
@@ -245,22 +245,22 @@ struct TLSMessageTests {
         try await withFile(TestCertificates.authority) { path in
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
             try await expectUnusable(
-                TLSOptions(trust: .only([.file(path)])),
+                TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" cannot be read: Permission denied"
             )
         }
     }
 
     @Test func anIdentityThatCannotBeUsed() async throws {
-        func options(_ certificate: TLSOptions.Certificates, _ key: TLSOptions.Certificates) -> TLSOptions {
+        func options(_ certificate: TLSOptions.PEM, _ key: TLSOptions.PEM) -> TLSOptions {
             var options = Self.trusted
-            options.identity = .init(certificateChain: certificate, privateKey: key)
+            options.clientCertificate = .init(chain: certificate, key: key)
             return options
         }
         let pair = TestCertificates.client
-        let certificate = TLSOptions.Certificates.pem(Array(pair.certificate.utf8))
+        let certificate = TLSOptions.PEM.bytes(Array(pair.certificate.utf8))
         try await expectUnusable(
-            options(.file("/no/such/chain.pem"), .pem([])),
+            options(.file("/no/such/chain.pem"), .bytes([])),
             "the file \"/no/such/chain.pem\" cannot be read: No such file or directory"
         )
         try await expectUnusable(
@@ -273,26 +273,15 @@ struct TLSMessageTests {
                 "the file \"\(path)\" holds no private key in PEM, but CERTIFICATE"
             )
         }
-        try await withFile(Self.encryptedKey) { path in
+        try await withFile(TestCertificates.encryptedClientKey) { path in
             try await expectUnusable(
                 options(certificate, .file(path)),
                 "the file \"\(path)\" holds an encrypted private key, and no passphrase opens it"
             )
         }
         try await expectUnusable(
-            options(certificate, .pem(Array(TestCertificates.server.key.utf8))),
-            "the private key does not belong to the certificate of the identity"
+            options(certificate, .bytes(Array(TestCertificates.server.key.utf8))),
+            "the private key does not belong to the client's certificate"
         )
     }
-
-    /// Of `TestCertificates.client`, with the passphrase "harbor".
-    private static let encryptedKey = """
-        -----BEGIN ENCRYPTED PRIVATE KEY-----
-        MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh836f/NMDSEAICCAAw
-        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEKWNuyp4QvtbQXO5hGbjHUAEgZDq
-        2dP0IpYsvVfgMBAXCL4JpnB7kuAPnWReqczpQuBTzNYQgg+4MnGxxgkRZ1IB/d/Y
-        7A7ltO64WQXhaT6l9gVvc4fb4dKchVpd9FgORDedCTROOS4h5U/biOgq5znqt/wm
-        l/JAB+J9A3xzEpRDYXZGw7O7Ty9WGM2zixWR3mq9n9aHFwq4WE2xpKKQdRFXD7E=
-        -----END ENCRYPTED PRIVATE KEY-----
-        """
 }

@@ -42,7 +42,7 @@ struct TLSNameTests {
         let proxy = throughProxy ? try await TunnelProxy.start(to: port, at: address.text) : nil
         var configuration = HTTPClientConfiguration(
             timeouts: HTTPTimeouts(connect: .seconds(3600)),
-            tls: TLSOptions(trust: .only([.pem(Array(pair.certificate.utf8))]))
+            tls: TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
         )
         if let proxy { configuration.proxy = .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port)) }
         configuration.lookUp = { _, port in [try SocketAddress(ipAddress: address.text, port: port)] }

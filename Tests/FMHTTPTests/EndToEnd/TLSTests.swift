@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15)))
 struct TLSTests {
-    private static let trusted = TLSOptions(trust: .only([.pem(Array(TestCertificates.authority.utf8))]))
+    private static let trusted = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
 
     private func get(
         _ server: NIOSSLContext,
@@ -68,21 +68,21 @@ struct TLSTests {
     }
 
     @Test func verificationCanBeSwitchedOffOutLoud() async throws {
-        let options = TLSOptions(verification: .noneInsecureForDevelopmentOnly)
+        let options = TLSOptions(dangerouslySkipsVerification: true)
         #expect(try await get(TestCertificates.serverContext(TestCertificates.expired), options).get().text == "x")
     }
 
     @Test func aPinnedKey() async throws {
         var options = Self.trusted
-        options.pinnedKeys = [TestCertificates.serverKeyPin]
+        options.pinnedPublicKeys = [TestCertificates.serverKeyPin]
         #expect(try await get(TestCertificates.serverContext(), options).get().text == "x")
     }
 
     @Test func aKeyThatIsNotPinned() async throws {
         var options = Self.trusted
-        options.pinnedKeys = [TestCertificates.serverKeyPin]
+        options.pinnedPublicKeys = [TestCertificates.serverKeyPin]
         let server = try TestCertificates.serverContext(TestCertificates.client)
-        options.verification = .noneInsecureForDevelopmentOnly
+        options.dangerouslySkipsVerification = true
         let error = try #require(try await get(server, options).failure)
         #expect(error.code == .certificatePinMismatch)
         #expect(error.outcome == .notSent)
@@ -91,16 +91,40 @@ struct TLSTests {
     @Test func aClientCertificate() async throws {
         var options = Self.trusted
         let pair = TestCertificates.client
-        options.identity = .init(
-            certificateChain: .pem(Array(pair.certificate.utf8)),
-            privateKey: .pem(Array(pair.key.utf8))
+        options.clientCertificate = .init(
+            chain: .bytes(Array(pair.certificate.utf8)),
+            key: .bytes(Array(pair.key.utf8))
         )
         let server = try TestCertificates.serverContext(asksForClient: true)
         #expect(try await get(server, options).get().text == "x")
     }
 
+    @Test func aClientCertificateWhoseKeyIsEncrypted() async throws {
+        var options = Self.trusted
+        let server = try TestCertificates.serverContext(asksForClient: true)
+        for (passphrase, code) in [("harbor", nil), ("haven", HTTPClientError.Code.invalidTLSOptions)] {
+            options.clientCertificate = .init(
+                chain: .bytes(Array(TestCertificates.client.certificate.utf8)),
+                key: .bytes(Array(TestCertificates.encryptedClientKey.utf8)),
+                passphrase: passphrase
+            )
+            let result = try await get(server, options)
+            #expect(result.failure?.code == code)
+            #expect(result.value?.text == (code == nil ? "x" : nil))
+        }
+    }
+
+    @Test func theLowestVersionThatIsAccepted() async throws {
+        var options = Self.trusted
+        let server = try TestCertificates.serverContext(maximumVersion: .tlsv12)
+        #expect(try await get(server, options).get().text == "x")
+        options.minimumVersion = .tls13
+        #expect(try await get(server, options).failure?.code == .tlsFailure)
+        #expect(try await get(TestCertificates.serverContext(), options).get().text == "x")
+    }
+
     @Test func optionsThatCannotBeUsed() async throws {
-        let options = TLSOptions(trust: .only([.file("/no/such/file.pem")]))
+        let options = TLSOptions(roots: .only([.file("/no/such/file.pem")]))
         let error = try #require(try await get(TestCertificates.serverContext(), options).failure)
         #expect(error.code == .invalidTLSOptions)
         #expect(error.outcome == .notSent)
@@ -110,7 +134,7 @@ struct TLSTests {
     @Test func optionsThatCouldNotBeUsedAreTriedAgain() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let configuration = HTTPClientConfiguration(tls: TLSOptions(trust: .only([.file(path)])))
+        let configuration = HTTPClientConfiguration(tls: TLSOptions(roots: .only([.file(path)])))
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
         try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
             client,

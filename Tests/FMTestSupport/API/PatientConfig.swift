@@ -5,6 +5,7 @@ extension DataAPI.Config {
     /// limit of a program. Tests of limits set their own.
     public static var patient: DataAPI.Config {
         var config = DataAPI.Config()
+        config.timeouts.queue = nil
         config.timeouts.connect = nil
         config.timeouts.firstByte = nil
         config.timeouts.idle = nil

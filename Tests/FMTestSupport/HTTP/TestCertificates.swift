@@ -165,6 +165,17 @@ public enum TestCertificates {
             """
     )
 
+    /// The key of `client`, with the passphrase "harbor".
+    public static let encryptedClientKey = """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh836f/NMDSEAICCAAw
+        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEKWNuyp4QvtbQXO5hGbjHUAEgZDq
+        2dP0IpYsvVfgMBAXCL4JpnB7kuAPnWReqczpQuBTzNYQgg+4MnGxxgkRZ1IB/d/Y
+        7A7ltO64WQXhaT6l9gVvc4fb4dKchVpd9FgORDedCTROOS4h5U/biOgq5znqt/wm
+        l/JAB+J9A3xzEpRDYXZGw7O7Ty9WGM2zixWR3mq9n9aHFwq4WE2xpKKQdRFXD7E=
+        -----END ENCRYPTED PRIVATE KEY-----
+        """
+
     public struct Pair: Sendable {
         public let certificate: String
         public let key: String

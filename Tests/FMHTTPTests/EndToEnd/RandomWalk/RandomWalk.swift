@@ -95,7 +95,7 @@ enum RandomWalk {
             delivery: plan.delivery
         )
         if plan.isEncrypted {
-            configuration.tls.trust = .only([.pem(Array(TestCertificates.authority.utf8))])
+            configuration.tls.roots = .only([.bytes(Array(TestCertificates.authority.utf8))])
         }
         return configuration
     }
