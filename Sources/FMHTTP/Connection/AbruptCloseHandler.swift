@@ -1,8 +1,7 @@
 internal import NIOCore
 
-/// Closes a TLS connection without the farewell of TLS. It stands below the TLS handler, which would otherwise wait for
-/// the server's part of that farewell, and a connection is abandoned just when the server does not answer. Confined to
-/// the loop.
+/// Closes a TLS connection without close_notify, the message that ends TLS in order. It stands below the TLS handler, which
+/// would wait for the server's own, and a connection is abandoned just when the server does not answer. Confined to the loop.
 final class AbruptCloseHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -4,14 +4,14 @@ internal import NIOCore
 /// An attempt to connect, which can be given up, whatever it is waiting for: a look-up, the network, a handshake.
 final class ConnectionAttempt: Sendable {
     private enum State {
-        /// One channel per address that is tried. → `abandoned`; or it ends, and nobody asks any more.
+        /// One channel per address that is tried. → `abandoned`, or it is over and this is looked at no more.
         case running([any Channel])
         case abandoned(HTTPClientError)
     }
 
     let eventLoop: any EventLoop
-    /// The end of it. Who wants to hear of it says so before the attempt begins: a connection may be closed a moment after it
-    /// was made, and its end must not be heard of first.
+    /// The end of it. Callbacks are added before the attempt begins: a connection may be closed a moment after it was made, and
+    /// that must not be heard of first.
     let ready: EventLoopPromise<HTTP1Connection>
     /// How long it may take; `nil` for ever.
     let limit: TimeAmount?

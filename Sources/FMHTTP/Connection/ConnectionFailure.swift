@@ -22,7 +22,7 @@ enum ConnectionFailure {
         case let error as NIOSSLError: TLSFailure.text(of: error)
         case let error as NIOSSLExtraError: TLSFailure.text(of: error)
         case let error as BoringSSLError: TLSFailure.text(of: error)
-        case is NIOSSLCloseTimedOutError: "the farewell of TLS took too long"
+        case is NIOSSLCloseTimedOutError: "the close_notify of TLS did not come in time"
         default: "\(error)"
         }
     }

@@ -141,7 +141,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private func succeed(context: ChannelHandlerContext) {
         timer?.cancel()
         let connection = HTTP1Connection(id: setup.id, eventLoop: context.eventLoop, handler: handler)
-        // From here on a read happens when somebody wants the bytes.
+        // From here on bytes are read when they are wanted.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.read()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)

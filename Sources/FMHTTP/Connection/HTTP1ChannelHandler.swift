@@ -58,7 +58,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             return
         }
         if !exchange.isSafeToRepeat, machine.servedCount > 0, context?.channel.isClosedByPeer == true {
-            // The loop has yet to hear of it. What is sent now would be lost, and nobody could say that it was.
+            // The loop has yet to hear of it. What is sent now would be lost, and nothing would tell that it was.
             close()
             return exchange.foundConnectionClosed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
         }
@@ -156,7 +156,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     private func parse() {
         let exchange = running?.exchange
-        // Whoever receives a part may cancel at once, and then nothing more is read for it.
+        // A subscriber may cancel when it receives a part, and then nothing more is read for it.
         while let running, running.exchange === exchange {
             do throws(ResponseParser.Problem) {
                 guard let event = try parser.next() else { return }
@@ -233,7 +233,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         progressed()
     }
 
-    /// Let go before you tell: completing may start the next request, and this connection should be free for it.
+    /// The connection is given back before the end is told: that may start the next request, which should find it free.
     private func complete() {
         guard let running = endRunning() else { return }
         switch machine.endReceived(hasLeftover: parser.hasLeftover) {

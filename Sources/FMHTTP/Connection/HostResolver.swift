@@ -35,7 +35,7 @@ final class HostResolver: Resolver, Sendable {
         v6 = eventLoop.makePromise()
     }
 
-    /// Asked for after the other, which does the work for both.
+    /// Its answer comes with that of the AAAA query, which does the work for both.
     func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { v4.futureResult }
 
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {

@@ -45,7 +45,7 @@ final class TLSContext: Sendable {
     private static func configuration(_ options: TLSOptions) throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = ["http/1.1"]
-        // How long an orderly close waits for the server's farewell; nobody waits for the close itself.
+        // How long an orderly close waits for the server's close_notify; no request waits for that.
         configuration.shutdownTimeout = .seconds(1)
         switch options.minimumVersion {
         case .tls12: configuration.minimumTLSVersion = .tlsv12

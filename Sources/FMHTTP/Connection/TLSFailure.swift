@@ -28,7 +28,7 @@ enum TLSFailure {
         case .cannotMatchULabel: "the certificate holds an international name that cannot be compared"
         case .cannotFindPeerIP: "the server's address is not known"
         case .writeDuringTLSShutdown, .readInInvalidTLSState: "the encrypted connection was ending"
-        case .uncleanShutdown: "the connection was cut off without the farewell of TLS"
+        case .uncleanShutdown: "the connection was cut off without the close_notify of TLS"
         default: "a fault in TLS"
         }
     }

@@ -82,9 +82,9 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    private func fired(_ name: Int) {
+    private func fired(_ number: Int) {
         handle {
-            if timer?.name == name { timer = nil }
+            if timer?.number == number { timer = nil }
             return machine.timePassed(now: .now())
         }
     }
@@ -113,7 +113,7 @@ final class ConnectionPool: @unchecked Sendable {
     // MARK: Acting
 
     private struct Timer {
-        let name: Int
+        let number: Int
         let deadline: NIODeadline
         /// `nil` while a thread is about to set it.
         var scheduled: Scheduled<Void>?
@@ -204,22 +204,23 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func wake(at deadline: NIODeadline) {
-        // Named before it is set: it may fire before this thread comes on, and one that was replaced may fire all the same.
-        let (name, superseded): (Int?, Scheduled<Void>?) = lock.withLock {
+        // Numbered before it is scheduled: it may fire before this thread goes on; one that was replaced may still fire.
+        let (number, superseded): (Int?, Scheduled<Void>?) = lock.withLock {
             // Another thread may have set an earlier one meanwhile; when that fires, the machine asks for this one again.
             if isShutDown || (timer.map { $0.deadline <= deadline } ?? false) { return (nil, nil) }
             lastTimer += 1
-            defer { timer = Timer(name: lastTimer, deadline: deadline) }
+            defer { timer = Timer(number: lastTimer, deadline: deadline) }
             return (lastTimer, timer?.scheduled)
         }
         superseded?.cancel()
-        guard let name else { return }
+        guard let number else { return }
         // Weak: a timer must not keep the pool of a forgotten client.
-        let scheduled = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in self?.fired(name) ?? ()
+        let scheduled = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in
+            self?.fired(number) ?? ()
         }
         let isWanted = lock.withLock {
-            if timer?.name == name { timer?.scheduled = scheduled }
-            return timer?.name == name
+            if timer?.number == number { timer?.scheduled = scheduled }
+            return timer?.number == number
         }
         if !isWanted { scheduled.cancel() }
     }

@@ -45,15 +45,15 @@ final class ConnectionPools: Sendable {
             pool.shutDown(promise)
             return promise.futureResult
         }
-        let patience = eventLoop.scheduleTask(in: grace) {
+        let endOfGrace = eventLoop.scheduleTask(in: grace) {
             for pool in pools { pool.closeAll() }
         }
         let all = EventLoopFuture.andAllSucceed(drained, on: eventLoop)
-        all.whenComplete { _ in patience.cancel() }
+        all.whenComplete { _ in endOfGrace.cancel() }
         return all
     }
 
-    /// Closes what nobody can use any more. What runs, ends.
+    /// Closes the idle connections of a client that is gone. Requests that run may end.
     func forget() {
         for pool in close() { pool.shutDown(nil) }
     }

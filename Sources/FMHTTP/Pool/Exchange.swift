@@ -1,7 +1,7 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Who takes a response as it arrives. All calls come one after the other: on the connection's event loop, except that
+/// What takes a response as it arrives. All calls come one after the other: on the connection's event loop, except that
 /// `failed` may come from anywhere when the request never reached a connection.
 protocol ResponseSink: AnyObject, Sendable {
     /// The exchange has a connection, and everything else will come on this loop.
@@ -9,7 +9,7 @@ protocol ResponseSink: AnyObject, Sendable {
     func received(_ part: HTTPResponsePart)
     /// All that one read has brought was handed over.
     func readCompleted()
-    /// Whether to read on. Who says `false` calls ``Exchange/resumeReading()`` later.
+    /// Whether to read on. After `false`, ``Exchange/resumeReading()`` is called later.
     var wantsMore: Bool { get }
     /// The last call, one of these two.
     func finished()

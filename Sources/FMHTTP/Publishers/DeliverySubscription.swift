@@ -112,14 +112,14 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
     }
 
     func deliver() {
-        var (step, receiver, exchange) = lock.withLock { lockedNext() }
+        var (action, receiver, exchange) = lock.withLock { lockedNext() }
         while let current = receiver {
-            switch step {
+            switch action {
             case .value(let value):
                 let more = current.receive(value)
                 let resumes = lock.withLock {
                     let resumes = machine.delivered(more)
-                    (step, receiver, exchange) = lockedNext()
+                    (action, receiver, exchange) = lockedNext()
                     return resumes
                 }
                 if resumes { exchange?.resumeReading() }
@@ -132,7 +132,9 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
         }
     }
 
-    private func lockedNext() -> (DeliveryStateMachine<HTTPResponsePart>.Step, (any ResponseReceiver)?, Exchange?) {
+    private func lockedNext() -> (
+        DeliveryStateMachine<HTTPResponsePart>.NextAction, (any ResponseReceiver)?, Exchange?
+    ) {
         let next = (machine.next(), receiver, exchange)
         if case .completion = next.0 { lockedRelease() }
         return next

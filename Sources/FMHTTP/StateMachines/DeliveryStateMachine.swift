@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import OpenCombine
 
 /// Between what has arrived and what was asked for: keeps the order, the budget of demand, and that nothing follows the
@@ -6,17 +7,18 @@ struct DeliveryStateMachine<Element> {
     enum RequestAction: Equatable {
         /// The first demand.
         case start
-        /// Something can be delivered now; nobody is at it.
+        /// Something can be delivered now, and no thread is delivering.
         case deliver
-        /// Nothing is here; the reader was told to stop and should go on.
+        /// Nothing has arrived that could be delivered; reading was stopped and should go on.
         case resume
         case none
     }
 
-    enum Step {
+    /// What the delivering thread does next.
+    enum NextAction {
         case value(Element)
         case completion(Subscribers.Completion<HTTPClientError>)
-        /// Nothing to deliver for now. Whoever delivers stops.
+        /// Nothing can be delivered for now: the thread stops delivering.
         case rest
     }
 
@@ -30,7 +32,7 @@ struct DeliveryStateMachine<Element> {
 
     private var state = State.cold
     private var demand = Subscribers.Demand.none
-    private var buffer: [Element] = []
+    private var buffer = CircularBuffer<Element>()
     private var completion: Subscribers.Completion<HTTPClientError>?
     private var isDelivering = false
     private var isPaused = false
@@ -81,8 +83,7 @@ struct DeliveryStateMachine<Element> {
         return !isPaused
     }
 
-    /// The next thing for the one who delivers.
-    mutating func next() -> Step {
+    mutating func next() -> NextAction {
         guard state == .active else {
             isDelivering = false
             return .rest
@@ -112,7 +113,7 @@ struct DeliveryStateMachine<Element> {
     mutating func cancelled() -> Bool {
         guard state != .terminal else { return false }
         state = .terminal
-        buffer = []
+        buffer = CircularBuffer()
         return true
     }
 

@@ -182,7 +182,7 @@ struct PoolStateMachine: Equatable {
         } else {
             park(id, lifetime: nil, now: now, &actions)
         }
-        // Whoever still waits may have been held back by the back-off that has just ended.
+        // Requests that still wait may have been held back by the back-off that has just ended.
         connectAsNeeded(now: now, &actions)
         return actions
     }
@@ -199,7 +199,8 @@ struct PoolStateMachine: Equatable {
             nextAttempt = now.advanced(by: backoff(jitter: jitter))
         }
         if connecting.isEmpty {
-            // An idle connection is no hope (whoever waits may not take it), and a busy one not for a second attempt.
+            // No idle connection will serve a waiting request, which would have taken it; nor will a busy one serve a second
+            // attempt, which wants a new one.
             let nothingRuns = leased.isEmpty
             let hopeless = queue.removeAll { nothingRuns || $0.reuse == .never }
             for entry in hopeless { actions.fail.append(FailedRequest(id: entry.id, reason: .connectFailed)) }
@@ -290,7 +291,7 @@ struct PoolStateMachine: Equatable {
         }
         while queue.count > connecting.count {
             if openCount >= settings.maximumConnections {
-                // Whoever waits may not take an idle connection (it would have); so the oldest of them makes room.
+                // A waiting request may take none of the idle connections, or it would have; so the oldest of them makes room.
                 guard !idle.isEmpty else { return }
                 close(idle.removeFirst().id, &actions)
             }
@@ -348,7 +349,7 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
-    /// The patience of a shutdown is over: closes what still runs too.
+    /// The grace of a shutdown is over: closes what still runs, too.
     mutating func closeAll() -> Actions {
         var actions = Actions()
         for id in leased.sorted(by: { $0.number < $1.number }) { close(id, &actions) }

@@ -75,7 +75,7 @@ struct ConnectTests {
         }
     }
 
-    /// A request's own patience ends before the client's.
+    /// A request's own limits end its wait before the client's do.
     @Test(arguments: Place.allCases)
     func theRequestsOwnLimitsHoldMeanwhile(place: Place) async throws {
         try await withHanging(at: place, connect: nil) { client, origin, _, _ in

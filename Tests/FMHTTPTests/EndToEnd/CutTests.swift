@@ -30,7 +30,7 @@ struct CutTests {
         try await afterEachByte(way, answer, FaultServer.Options(), HTTPClientConfiguration())
     }
 
-    /// A handshake for each cut, so there is but one answer. A reset comes without the farewell of TLS.
+    /// A handshake for each cut, so there is but one answer. A reset comes without close_notify.
     @Test(arguments: [Way.close, .reset])
     func afterEachByteUnderTLS(way: Way) async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
