@@ -38,7 +38,7 @@ extension DataAPI {
         public var maximumWaiting = 10_000
 
         /// How long a request waits for a session, a login included, before it fails with code `timeout`. The default is
-        /// 30 seconds. A call that may take less as a whole (``Timeouts/total``) waits no longer than that.
+        /// 30 seconds. A call that may take less as a whole (`timeouts.total`) waits no longer than that.
         public var waitingDeadline = Duration.seconds(30)
 
         /// How long a request waits for a full host when no session of this database is open, before it fails with
