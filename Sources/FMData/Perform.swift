@@ -153,18 +153,18 @@ extension DataAPI.Server {
         token: SessionToken?
     ) throws -> HTTPRequest {
         var headers: HTTPHeaders = ["User-Agent": config.userAgent, "Accept": "application/json"]
-        headers.reserveCapacity(4 + request.headers.count)
+        headers.reserveCapacity(4)
         switch request.authorization {
         case .none: break
         case .session: if let token { headers.add(name: "Authorization", value: token.bearer) }
         case .credentials(let credentials): try credentials.sign(&headers)
         }
-        for header in request.headers { headers.add(name: header.name, value: header.value) }
+        headers.add(contentsOf: request.headers)
         let body: HTTPBody
         switch request.body {
         case .none: body = .none
-        case .json(let bytes):
-            body = .bytes(bytes)
+        case .json:
+            body = .bytes(ByteBuffer(bytes: request.options.json))
             headers.add(name: "Content-Type", value: "application/json")
         case .multipart(let form):
             body = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)

@@ -50,6 +50,11 @@ public struct FMEncoder: Sendable {
     }
 
     private func encode(_ value: some Encodable, _ mode: EncodingMode) throws(EncodingFailure) -> [UInt8] {
+        try wireValue(of: value, mode).json
+    }
+
+    /// What a value is on the wire, before it is written down.
+    func wireValue(of value: some Encodable, _ mode: EncodingMode = .plain) throws(EncodingFailure) -> WireValue {
         let context = EncodingContext(options: options, userInfo: userInfo, recordEncoder: recordEncoder)
         let node = EncodedNode()
         do {
@@ -57,7 +62,7 @@ public struct FMEncoder: Sendable {
         } catch {
             throw EncodingFailure(error)
         }
-        return try JSONWriter.write(node, mode)
+        return try node.wireValue(mode)
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 
 /// Why the result of a script is not of the type that the caller wants, in terms of the script: which key of its JSON, what is
 /// there, and what should be. The value itself is never told.
@@ -29,7 +28,9 @@ struct ScriptResultProblem {
 
     private var explanation: String {
         guard let result else { return "the script returned nothing" }
-        guard let json = try? JSONSerialization.object(ByteBuffer(string: result)) else { return "it is not JSON" }
+        guard let json = try? JSONSerialization.jsonObject(with: Data(result.utf8), options: .fragmentsAllowed) else {
+            return "it is not JSON"
+        }
         switch (error as? DecodingFailure)?.decodingError ?? error {
         case DecodingError.typeMismatch(let expected, let place), DecodingError.valueNotFound(let expected, let place):
             return "\(Self.name(of: place.codingPath)) is \(Self.kind(at: place.codingPath, of: json)), and "

@@ -24,7 +24,7 @@ extension DataAPIRequest {
             method: .POST,
             path: .record(recordId, of: layout.name, in: layout.database.name)
                 / "containers" / fieldName / String(repetition),
-            query: modId.map { [Parameter(name: "modId", value: "\($0)")] } ?? [],
+            options: .shown("modId", modId.map(String.init)),
             body: .multipart(try MultipartForm(file, observer: observer, using: &generator))
         )
     }

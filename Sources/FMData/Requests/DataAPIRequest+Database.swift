@@ -1,7 +1,4 @@
 import FMHTTP
-import Foundation
-import NIOCore
-import NIOFoundationCompat
 
 /// Calls that belong to a database: its sessions, its lists, its globals.
 extension DataAPIRequest {
@@ -9,11 +6,12 @@ extension DataAPIRequest {
         to database: String,
         as credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth?
-    ) throws -> Self where Response == LoginResponse {
+    ) -> Self where Response == LoginResponse {
         Self(
             method: .POST,
             path: .database(database) / "sessions",
-            body: try .json(encoding: LoginBody(dataSources: dataSources)),
+            options: .dataSources(dataSources),
+            body: .json,
             authorization: .credentials(credentials)
         )
     }
@@ -39,18 +37,39 @@ extension DataAPIRequest {
 
     static func setGlobals(_ fields: [String: String], in database: String) throws -> Self
     where Response == FMRest.EmptyResponse {
-        try RequestCheck.qualified(fields.keys)
+        for name in fields.keys where !name.contains("::") {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "A global field is named with its table, as in \"Table::\(name)\"; \"\(name)\" was given."
+            )
+        }
         return Self(
             method: .PATCH,
             path: .database(database) / "globals",
-            body: try .json(encoding: GlobalsBody(globalFields: fields))
+            options: [
+                WireOption(name: "globalFields", value: .object(fields), disclosure: .hidden, names: .fields)
+            ],
+            body: .json
         )
     }
 }
 
-extension DataAPIRequest.Body {
-    /// A body written by the library's own types.
-    static func json(encoding value: some Encodable) throws -> Self {
-        .json(ByteBuffer(data: try JSONEncoder.wire.encode(value)))
+extension [WireOption] {
+    /// The external data sources to open with a login.
+    fileprivate static func dataSources(_ dataSources: DataAPI.FMDataSourceAuth?) -> Self {
+        guard let sources = dataSources?.fmDataSource, !sources.isEmpty else { return [] }
+        let value = WireValue.array(
+            sources.map { source in
+                switch source.credentials {
+                case .basic(let user, let password):
+                    .object(["database": source.database, "username": user, "password": password])
+                case .oAuth(let requestId, let identifier):
+                    .object([
+                        "database": source.database, "oAuthRequestId": requestId, "oAuthIdentifier": identifier,
+                    ])
+                }
+            }
+        )
+        return [WireOption(name: "fmDataSource", value: value, disclosure: .hidden)]
     }
 }

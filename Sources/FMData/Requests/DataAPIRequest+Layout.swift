@@ -1,7 +1,4 @@
 import FMHTTP
-import Foundation
-import NIOCore
-import NIOFoundationCompat
 
 /// Calls that belong to a layout.
 extension DataAPIRequest {
@@ -10,7 +7,7 @@ extension DataAPIRequest {
         Self(
             method: .GET,
             path: .layout(layout.name, in: layout.database.name),
-            query: recordId.map { [Parameter(name: "recordId", value: "\($0)")] } ?? [],
+            options: .shown("recordId", recordId.map(String.init)),
             isSafeToRepeat: true
         )
     }
@@ -27,20 +24,14 @@ extension DataAPIRequest {
 
     static func records<R, P>(of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
-        try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
-        var parameters: [Parameter] = []
-        if let offset = query.offset { parameters.append(Parameter(name: "_offset", value: "\(offset)")) }
-        if let limit = query.limit { parameters.append(Parameter(name: "_limit", value: "\(limit)")) }
-        parameters += try Parameter.sort(query.sortOrder)
-        let request = Self(
+        try Self(
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
-            query: try parameters + shared(query, of: layout),
+            options: query.wireOptions(dateFormats: layout.dateFormats),
             isSafeToRepeat: query.script?.runsScripts != true,
             scripts: query.script.names
         )
-        try request.check(query.script, of: layout)
-        return request
+        .checkedForURL(on: layout)
     }
 
     static func record<R, P>(_ recordId: Int, of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
@@ -51,28 +42,19 @@ extension DataAPIRequest {
                 reason: "A single record has no offset, limit or sort order: leave them out of its RecordQuery."
             )
         }
-        try RequestCheck.counting(offset: .none, limit: .none, portals: query.portal)
-        let request = Self(
+        return try Self(
             method: .GET,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            query: try shared(query, of: layout),
+            options: query.wireOptions(dateFormats: layout.dateFormats),
             isSafeToRepeat: query.script?.runsScripts != true,
             scripts: query.script.names
         )
-        try request.check(query.script, of: layout)
-        return request
-    }
-
-    private static func shared(_ query: DataAPI.RecordQuery, of layout: DataAPI.Layout) throws -> [Parameter] {
-        var parameters = try Parameter.portals(query.portal)
-        if let formats = layout.dateFormats { parameters.append(Parameter(name: "dateformats", value: formats)) }
-        if let layout = query.layoutResponse { parameters.append(Parameter(name: "layout.response", value: layout)) }
-        return parameters + Parameter.scripts(query.script)
+        .checkedForURL(on: layout)
     }
 
     static func find<R, P>(in layout: DataAPI.Layout, query: DataAPI.FindQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
-        try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
+        let options = try query.wireOptions(dateFormats: layout.dateFormats)
         if case .failure(let error) = query.plan { throw error }
         guard !query.query.isEmpty else {
             throw FMRest.APIError(
@@ -84,7 +66,8 @@ extension DataAPIRequest {
         return Self(
             method: .POST,
             path: .layout(layout.name, in: layout.database.name) / "_find",
-            body: try .json(encoding: FindBody(query: query, dateFormats: layout.dateFormats)),
+            options: options.byName,
+            body: .json,
             isSafeToRepeat: query.script?.runsScripts != true,
             scripts: query.script.names
         )
@@ -102,7 +85,8 @@ extension DataAPIRequest {
         return Self(
             method: .POST,
             path: .records(of: layout.name, in: layout.database.name),
-            body: try .json(record, for: layout),
+            options: try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats),
+            body: .json,
             scripts: record.script.names
         )
     }
@@ -112,29 +96,30 @@ extension DataAPIRequest {
         Self(
             method: .PATCH,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            body: try .json(record, for: layout),
+            options: try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats),
+            body: .json,
             scripts: record.script.names
         )
     }
 
     static func delete(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) throws -> Self
     where Response == DataAPI.ScriptResponse {
-        let request = Self(
+        try Self(
             method: .DELETE,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            query: Parameter.scripts(script),
+            options: .scripts(script),
             scripts: script.names
         )
-        try request.check(script, of: layout)
-        return request
+        .checkedForURL(on: layout)
     }
 
-    static func duplicate(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) throws -> Self
+    static func duplicate(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) -> Self
     where Response == DataAPI.CreateResponse {
         Self(
             method: .POST,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            body: try .json(encoding: ScriptBody(script: script)),
+            options: [WireOption].scripts(script).byName,
+            body: .json,
             scripts: script.names
         )
     }
@@ -144,7 +129,7 @@ extension DataAPIRequest {
         Self(
             method: .GET,
             path: .layout(layout.name, in: layout.database.name) / "script" / script,
-            query: parameter.map { [Parameter(name: "script.param", value: $0)] } ?? [],
+            options: .hidden("script.param", parameter),
             scripts: ScriptNames(afterRequest: script)
         )
     }
@@ -158,16 +143,17 @@ extension DataAPIRequest {
     /// The longest path and query, in bytes. The guide asks to keep URIs at or below 2,000 characters.
     static var longestTarget: Int { 2_000 }
 
-    /// Refuses what must not be in the URL of this call, which has no body.
-    private func check(_ scripts: DataAPI.ScriptQuery?, of layout: DataAPI.Layout) throws(FMRest.APIError) {
-        guard let scripts, scripts.hasParameters else { return }
+    /// The request, unless its URL would hold what must not be there. For calls that have no body.
+    fileprivate func checkedForURL(on layout: DataAPI.Layout) throws(FMRest.APIError) -> Self {
         let reason: String
-        if scripts.isConfidential {
+        if query.contains(where: { $0.disclosure == .confidential }) {
             reason = "The parameters of the scripts are confidential, and this call would send them in its URL."
-        } else if try layout.database.server.target(of: self).utf8.count > Self.longestTarget {
+        } else if query.contains(where: { $0.disclosure == .hidden }),
+            try layout.database.server.target(of: self).utf8.count > Self.longestTarget
+        {
             reason = "The parameters of the scripts make the URL longer than \(Self.longestTarget) characters."
         } else {
-            return
+            return self
         }
         throw FMRest.APIError(
             .invalidRequest,
@@ -180,18 +166,9 @@ extension DataAPIRequest {
 
 extension DataAPI.Layout {
     fileprivate var dateFormats: String? { database.server.config.dateFormats.wireValue }
-}
 
-extension DataAPIRequest.Body {
-    /// A user's record, by FileMaker's rules or by the encoder of the configuration.
-    fileprivate static func json<R, P>(_ record: DataAPI.EditRecord<R, P>, for layout: DataAPI.Layout) throws -> Self {
-        let server = layout.database.server
-        let encoder = FMEncoder(options: server.encoding, recordEncoder: server.config.encoder)
-        let body = WriteBody(
-            record: record,
-            modId: try record.givenModId.checked("A modId"),
-            dateFormats: layout.dateFormats
-        )
-        return .json(ByteBuffer(bytes: try encoder.encode(body)))
+    /// Writes records, by FileMaker's rules or by the encoder of the configuration.
+    fileprivate var encoder: FMEncoder {
+        FMEncoder(options: database.server.encoding, recordEncoder: database.server.config.encoder)
     }
 }

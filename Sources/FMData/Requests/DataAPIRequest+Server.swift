@@ -37,14 +37,12 @@ extension DataAPIRequest {
             method: .GET,
             root: .host,
             path: DataAPIPath("oauth", "getoauthurl"),
-            query: [
-                Parameter(name: "trackingID", value: trackingId), Parameter(name: "provider", value: provider),
-                Parameter(name: "address", value: "127.0.0.1"), Parameter(name: "X-FMS-OAuth-AuthType", value: "2"),
-            ],
+            options: [WireOption](joining: [
+                .hidden("trackingID", trackingId), .hidden("provider", provider), .hidden("address", "127.0.0.1"),
+                .hidden("X-FMS-OAuth-AuthType", "2"),
+            ]),
             headers: [
-                Parameter(name: "X-FMS-Application-Type", value: "9"),
-                Parameter(name: "X-FMS-Application-Version", value: "15"),
-                Parameter(name: "X-FMS-Return-URL", value: returnURL),
+                "X-FMS-Application-Type": "9", "X-FMS-Application-Version": "15", "X-FMS-Return-URL": returnURL,
             ],
             authorization: .none,
             isSafeToRepeat: true

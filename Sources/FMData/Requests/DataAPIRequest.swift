@@ -1,15 +1,8 @@
 import FMHTTP
-import NIOCore
 
 /// One call of the Data API as a value: what to ask, and in its type what comes back. Every endpoint is one static function
 /// that returns one of these; `Server.perform` and `Database.perform` are the only places that send them.
 struct DataAPIRequest<Response>: Sendable {
-    /// One parameter of the query, not yet encoded.
-    struct Parameter: Hashable, Sendable {
-        var name: String
-        var value: String
-    }
-
     /// Below what a path stands.
     enum Root: Hashable, Sendable {
         /// `/fmi/data/v…`
@@ -29,10 +22,11 @@ struct DataAPIRequest<Response>: Sendable {
     }
 
     enum Body: Sendable {
+        /// None: the options are in the URL.
         case none
-        /// JSON, already encoded. Sent as `application/json` without a charset: FileMaker Server 18 refuses one.
-        case json(ByteBuffer)
-        /// A file, read while it is sent.
+        /// The options, as a JSON object. Sent as `application/json` without a charset: FileMaker Server 18 refuses one.
+        case json
+        /// A file, read while it is sent; the options are in the URL.
         case multipart(MultipartForm)
 
         /// Whether it can be sent a second time.
@@ -47,9 +41,10 @@ struct DataAPIRequest<Response>: Sendable {
     var method: HTTPMethod
     var root = Root.dataAPI
     var path: DataAPIPath
-    var query: [Parameter] = []
+    /// What the call is told beside its path, in the order in which it is sent.
+    var options: [WireOption] = []
     /// Headers of this call alone.
-    var headers: [Parameter] = []
+    var headers: HTTPHeaders = [:]
     var body: Body = .none
     var authorization: Authorization = .session
     /// Whether sending it twice does no more than sending it once: reads and finds that run no script.
@@ -68,12 +63,17 @@ struct DataAPIRequest<Response>: Sendable {
         return request
     }
 
+    /// The options that are parameters of the URL.
+    var query: [WireOption] {
+        if case .json = body { [] } else { options }
+    }
+
     /// Path and query below the root, percent-encoded.
     func encodedTarget() throws(FMRest.APIError) -> String {
         var target = try path.encoded()
         var separator = "?"
-        for parameter in query {
-            target += "\(separator)\(parameter.name.percentEncoded)=\(parameter.value.percentEncoded)"
+        for option in query {
+            target += "\(separator)\(option.nameInURL.percentEncoded)=\(option.textInURL.percentEncoded)"
             separator = "&"
         }
         return target

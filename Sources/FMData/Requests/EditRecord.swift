@@ -176,3 +176,59 @@ extension DataAPI.EditRecord where R == FieldData, P == DataAPI.EmptyPortal {
 }
 
 extension DataAPI.EditRecord: Sendable where R: Sendable, P: Sendable {}
+
+extension DataAPI.EditRecord {
+    /// What is sent of it, as members of a body.
+    ///
+    /// - Parameters:
+    ///   - encoder: writes the fields and the rows of portals.
+    ///   - dateFormats: how dates are written; `nil` for the server's default.
+    func wireOptions(_ encoder: FMEncoder, dateFormats: String?) throws -> [WireOption] {
+        let values = WrittenValues(record: record, deleteRelated: deleteRelated, portalData: portalData)
+        return [WireOption](joining: [
+            try encoder.wireValue(of: values).members.map { part in
+                WireOption(
+                    name: part.name,
+                    value: part.value,
+                    disclosure: .hidden,
+                    names: part.name == "portalData" ? .portalRows : .fields
+                )
+            },
+            .shown("modId", try givenModId.checked("A modId").map(String.init)),
+            try options.map { options in
+                [WireOption(name: "options", value: try encoder.wireValue(of: options), disclosure: .shown)]
+            } ?? [],
+            .shown("dateformats", dateFormats),
+            .scripts(script),
+        ])
+    }
+}
+
+/// What the caller's own types hold: `{"fieldData":{…},"portalData":{…}}`.
+private struct WrittenValues<R: Encodable, P: Encodable>: Encodable {
+    let record: R
+    let deleteRelated: [DataAPI.RelatedRecord]
+    let portalData: P?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: WireKey.self)
+        try container.encode(WrittenFields(record: record, deleteRelated: deleteRelated), forKey: "fieldData")
+        try container.encodeIfPresent(portalData.map { AsPortals(value: $0) }, forKey: "portalData")
+    }
+}
+
+/// The user's own type, written by the rules for fields or by the user's own encoder, and beside its fields the related records to
+/// delete, which the Data API wants inside.
+private struct WrittenFields<R: Encodable>: Encodable {
+    let record: R
+    let deleteRelated: [DataAPI.RelatedRecord]
+
+    func encode(to encoder: any Encoder) throws {
+        // The keyed container comes first, so that a record without fields is `{}` and not nothing.
+        var container = encoder.container(keyedBy: WireKey.self)
+        try AsFields(value: record).encode(to: encoder)
+        if !deleteRelated.isEmpty {
+            try container.encode(deleteRelated.map { "\($0.portal).\($0.recordId)" }, forKey: "deleteRelated")
+        }
+    }
+}

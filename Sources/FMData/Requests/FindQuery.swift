@@ -152,3 +152,21 @@ extension DataAPI.FindQuery {
         if onlyCall == nil { self.plan = plan }
     }
 }
+
+extension DataAPI.FindQuery {
+    /// What is sent of it, as members of a body.
+    ///
+    /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
+    func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
+        [WireOption](joining: [
+            try .count("offset", givenOffset),
+            try .count("limit", givenLimit),
+            .sort(sort),
+            try .portals(portal),
+            .shown("dateformats", dateFormats),
+            .shown("layout.response", layoutResponse),
+            .scripts(script),
+            .criteria(query),
+        ])
+    }
+}

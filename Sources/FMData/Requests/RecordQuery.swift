@@ -63,3 +63,20 @@ extension DataAPI {
         }
     }
 }
+
+extension DataAPI.RecordQuery {
+    /// What is sent of it, as parameters of a URL.
+    ///
+    /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
+    func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
+        [WireOption](joining: [
+            try .count("offset", givenOffset),
+            try .count("limit", givenLimit),
+            .sort(sortOrder),
+            try .portals(portal),
+            .shown("dateformats", dateFormats),
+            .shown("layout.response", layoutResponse),
+            .scripts(script),
+        ])
+    }
+}

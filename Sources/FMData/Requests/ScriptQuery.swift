@@ -53,27 +53,7 @@ extension DataAPI {
 }
 
 extension DataAPI.ScriptQuery {
-    /// The six keys as they appear in a query or a body, in the order in which the scripts run. A parameter without its
-    /// script says nothing and is left out.
-    var wireParameters: [(name: String, value: String)] {
-        let phases = [
-            ("script.prerequest", scriptPreRequest, scriptPreRequestParam),
-            ("script.presort", scriptPreSort, scriptPreSortParam),
-            ("script", script, scriptParam),
-        ]
-        var parameters: [(name: String, value: String)] = []
-        for (name, script, parameter) in phases {
-            guard let script else { continue }
-            parameters.append((name, script))
-            if let parameter { parameters.append((name + ".param", parameter)) }
-        }
-        return parameters
-    }
-
     var runsScripts: Bool { script != nil || scriptPreSort != nil || scriptPreRequest != nil }
-
-    /// Whether a parameter would be sent.
-    var hasParameters: Bool { wireParameters.contains { $0.name.hasSuffix(".param") } }
 
     /// Which scripts run, without what they are told.
     var names: ScriptNames {

@@ -87,7 +87,7 @@ extension DataAPI.Server {
         dataSources: DataAPI.FMDataSourceAuth?
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         deferred({
-            try DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
+            DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
         }) { request in
             self.exchange(request)
                 .tryMap { response in

@@ -9,7 +9,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         OnDemandPublisher {
             do {
-                try RequestCheck.counting(offset: query.givenOffset, limit: query.givenLimit, portals: query.portal)
+                _ = try query.wireOptions(dateFormats: nil)
                 try Self.checkScripts(of: query, plan)
             } catch {
                 return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()

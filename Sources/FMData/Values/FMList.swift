@@ -71,8 +71,7 @@ extension FMList: Decodable where Element: Decodable {
             return
         }
         let text = try decoder.singleValueContainer().decode(FieldValue.self).text
-        var json: [UInt8] = []
-        JSONWriter.write(text, into: &json)
+        let json = WireValue.text(text).json
         let values = ValueOptions(format: decoder.fileMakerFormat, timeZone: decoder.fileMakerTimeZone)
         do {
             self = try FMDecoder(options: DecodingOptions(values: values)).decodeFields(FMList.self, from: json)

@@ -119,13 +119,14 @@ import Testing
                 await world.database.perform { request }.awaitSingleResult().failure
             }
             let get = await refused(
-                .init(method: .GET, path: .records(of: "Zones", in: "World"), query: [.init(name: "limit", value: "1")])
+                .init(method: .GET, path: .records(of: "Zones", in: "World"), options: .shown("limit", "1"))
             )
             let post = await refused(
                 .init(
                     method: .POST,
                     path: .layout("Zones", in: "World") / "_find",
-                    body: .json(ByteBuffer(string: #"{"query":[{"Name":"*"}],"_limit":"1"}"#))
+                    options: .init(joining: [.criteria([["Name": "*"]]), .shown("_limit", "1")]),
+                    body: .json
                 )
             )
             for error in [get, post] {
@@ -225,7 +226,11 @@ import Testing
             let outside = DataAPIRequest<DataAPI.EditRecordResponse>(
                 method: .PATCH,
                 path: .record(1, of: "Contacts", in: "World"),
-                body: .json(ByteBuffer(string: #"{"fieldData":{},"deleteRelated":"Phones.2"}"#))
+                options: .init(joining: [
+                    [WireOption(name: "fieldData", value: .object([]), disclosure: .hidden)],
+                    .shown("deleteRelated", "Phones.2"),
+                ]),
+                body: .json
             )
             let error = await world.database.perform { outside }.awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .parameterInvalid)
@@ -288,7 +293,14 @@ import Testing
             let null = DataAPIRequest<DataAPI.EditRecordResponse>(
                 method: .PATCH,
                 path: .record(1, of: "Contacts", in: "World"),
-                body: .json(ByteBuffer(string: #"{"fieldData":{"City":null}}"#))
+                options: [
+                    WireOption(
+                        name: "fieldData",
+                        value: .object([.init(name: "City", value: .literal("null"))]),
+                        disclosure: .hidden
+                    )
+                ],
+                body: .json
             )
             let error = await world.database.perform { null }.awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .parameterValueInvalid)

@@ -244,10 +244,18 @@ import Testing
     }
 
     @Test func aLargeBodyIsNoneToRead() throws {
-        let record = EditRecord(createRecord: ["Notes": String(repeating: "x", count: 20_000)])
-        let layout = DataAPI.Server(host: "h").addDatabase("d").addLayout("l")
-        let request: DataAPIRequest<DataAPI.CreateResponse> = try .create(in: layout, record: record)
-        expectNoDifference(request.summary(at: Origin(scheme: .https, host: "h")).body, "••••")
+        func body(_ fields: [String: String]) throws -> String? {
+            let layout = DataAPI.Server(host: "h").addDatabase("d").addLayout("l")
+            let record = EditRecord(createRecord: fields)
+            let request: DataAPIRequest<DataAPI.CreateResponse> = try .create(in: layout, record: record)
+            return request.summary(at: Origin(scheme: .https, host: "h")).body
+        }
+        expectNoDifference(
+            try body(["Notes": String(repeating: "x", count: 20_000)]),
+            #"{"fieldData":{"Notes":"••••"}}"#
+        )
+        let many = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("Field \($0)", "x") })
+        expectNoDifference(try body(many), "••••")
     }
 
     // MARK: Going on after a failure

@@ -28,7 +28,7 @@ import Testing
         )
         expectNoDifference(request.method, .GET)
         expectNoDifference(
-            request.query.map { [$0.name, $0.value] },
+            request.query.map { [$0.nameInURL, $0.textInURL] },
             [
                 ["_offset", "11"], ["_limit", "10"],
                 [
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func duplicateAlwaysHasABody() throws {
-        let request: DataAPIRequest<DataAPI.CreateResponse> = try .duplicate(17, of: layout, script: nil)
+        let request: DataAPIRequest<DataAPI.CreateResponse> = .duplicate(17, of: layout, script: nil)
         expectNoDifference(request.bodyText, "{}")
     }
 
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func loginSendsDataSources() throws {
-        let request: DataAPIRequest<LoginResponse> = try .logIn(
+        let request: DataAPIRequest<LoginResponse> = .logIn(
             to: "Harbor",
             as: Credentials(user: "u", password: "p"),
             dataSources: FMDataSourceAuth(fmDataSource: [
@@ -175,7 +175,7 @@ import Testing
                 ]
             ] as NSDictionary
         )
-        let plain: DataAPIRequest<LoginResponse> = try .logIn(
+        let plain: DataAPIRequest<LoginResponse> = .logIn(
             to: "Harbor",
             as: Credentials(clarisId: "t"),
             dataSources: nil
@@ -211,7 +211,7 @@ import Testing
 
 extension DataAPIRequest {
     fileprivate var bodyText: String? {
-        if case .json(let bytes) = body { String(buffer: bytes) } else { nil }
+        if case .json = body { String(decoding: options.json, as: UTF8.self) } else { nil }
     }
 
     fileprivate var bodyJSON: NSDictionary? {

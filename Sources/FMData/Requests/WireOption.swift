@@ -1,0 +1,152 @@
+/// One option of a call: a parameter of its URL, or a member of its JSON body. A call has one list of them, which the URL, the
+/// body, the summary of the request in errors, and the search for the field that an error is about all read.
+struct WireOption: Hashable, Sendable {
+    /// Its name in a body.
+    let name: String
+    let value: WireValue
+    let disclosure: Disclosure
+    /// What it names of a layout; `nil` for nothing.
+    var names: Names?
+    /// Whether a URL has an underscore before its name. The server refuses the wrong form with 960.
+    var isUnderscoredInURL = false
+
+    /// Who may see the value.
+    enum Disclosure: Hashable, Sendable {
+        /// Everybody: it chooses or orders, and holds names and counts alone.
+        case shown
+        /// Those who are asked: it may hold the value of a field, or a parameter of a script. Nothing prints it.
+        case hidden
+        /// The same, and it must not be in a URL either.
+        case confidential
+    }
+
+    /// What the value is made of, where that names fields or portals.
+    enum Names: Hashable, Sendable {
+        /// An array of sort orders.
+        case sortFields
+        /// An array of find requests, each an object with a member for each field.
+        case criteria
+        /// An object with a member for each field.
+        case fields
+        /// An array of the names of portals.
+        case portals
+        /// An object with a member for each portal, an array of rows.
+        case portalRows
+    }
+
+    /// Its name in the query of a URL.
+    var nameInURL: String { isUnderscoredInURL ? "_" + name : name }
+
+    /// Its value in the query of a URL, not yet encoded: a text as it is, all else as JSON.
+    var textInURL: String { value.text ?? String(decoding: value.json, as: UTF8.self) }
+
+    /// The value as it may be printed.
+    var shownValue: WireValue {
+        disclosure == .shown ? value : value.replacingValues(by: Redacted.mark)
+    }
+}
+
+/// What stands in place of a secret.
+enum Redacted {
+    static let mark = "••••"
+}
+
+// Each of these is the options that one property of a query comes to: none when it is not set.
+extension [WireOption] {
+    init(joining options: [Self]) {
+        self = options.flatMap(\.self)
+    }
+
+    /// A name, an id or a choice.
+    static func shown(_ name: String, _ text: String?) -> Self {
+        text.map { [WireOption(name: name, value: .text($0), disclosure: .shown)] } ?? []
+    }
+
+    /// A text that may hold anything.
+    static func hidden(_ name: String, _ text: String?) -> Self {
+        text.map { [WireOption(name: name, value: .text($0), disclosure: .hidden)] } ?? []
+    }
+
+    /// Where to begin or how many to return. What is no number, or less than 1, the server would refuse with a bare
+    /// "Parameter is invalid".
+    ///
+    /// - Parameter portal: the portal that is counted in; `nil` for records.
+    static func count(
+        _ name: String,
+        _ given: GivenNumber,
+        inPortal portal: String? = nil
+    ) throws(FMRest.APIError) -> Self {
+        let what = portal.map { "The \(name) of portal \"\($0)\"" } ?? (name == "offset" ? "An offset" : "A \(name)")
+        guard let number = try given.checked(what) else { return [] }
+        guard number >= 1 else {
+            throw FMRest.APIError(.invalidRequest, reason: "\(what) counts from 1; \(number) was given.")
+        }
+        let name = portal.map { "\(name).\($0)" } ?? name
+        return [
+            WireOption(name: name, value: .text("\(number)"), disclosure: .shown, isUnderscoredInURL: true)
+        ]
+    }
+
+    /// The portals to return, and which of their rows.
+    static func portals(_ portals: [DataAPI.PortalRequest]?) throws(FMRest.APIError) -> Self {
+        guard let portals else { return [] }
+        var options = [
+            WireOption(name: "portal", value: .texts(portals.map(\.name)), disclosure: .shown, names: .portals)
+        ]
+        for portal in portals {
+            options += try count("offset", portal.givenOffset, inPortal: portal.name)
+            options += try count("limit", portal.givenLimit, inPortal: portal.name)
+        }
+        return options
+    }
+
+    /// What to find.
+    static func criteria(_ requests: [[String: String]]) -> Self {
+        let value = WireValue.array(requests.map(WireValue.object))
+        return [WireOption(name: "query", value: value, disclosure: .hidden, names: .criteria)]
+    }
+
+    /// The fields to sort by.
+    static func sort(_ order: [DataAPI.SortQuery]?) -> Self {
+        guard let order, !order.isEmpty else { return [] }
+        let value = WireValue.array(
+            order.map { .object(["fieldName": $0.fieldName, "sortOrder": $0.sortOrder.rawValue]) }
+        )
+        return [
+            WireOption(name: "sort", value: value, disclosure: .shown, names: .sortFields, isUnderscoredInURL: true)
+        ]
+    }
+
+    /// The scripts in the order in which they run, each with its parameter. A parameter without its script says nothing
+    /// and is left out.
+    static func scripts(_ scripts: DataAPI.ScriptQuery?) -> Self {
+        guard let scripts else { return [] }
+        let phases = [
+            ("script.prerequest", scripts.scriptPreRequest, scripts.scriptPreRequestParam),
+            ("script.presort", scripts.scriptPreSort, scripts.scriptPreSortParam),
+            ("script", scripts.script, scripts.scriptParam),
+        ]
+        var options: [WireOption] = []
+        for (name, script, parameter) in phases {
+            guard let script else { continue }
+            options += shown(name, script)
+            guard let parameter else { continue }
+            options.append(
+                WireOption(
+                    name: name + ".param",
+                    value: .text(parameter),
+                    disclosure: scripts.isConfidential ? .confidential : .hidden
+                )
+            )
+        }
+        return options
+    }
+
+    /// The options in the order of their names: the same bytes for the same query.
+    var byName: Self { sorted { $0.name < $1.name } }
+
+    /// A body.
+    var json: [UInt8] {
+        WireValue.object(map { WireValue.Member(name: $0.name, value: $0.value) }).json
+    }
+}
