@@ -76,24 +76,6 @@ extension DataAPI.Database {
             return attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
     }
-
-    /// Fails with an error that says which of the request's fields and portals it is about, where FileMaker's does not: the
-    /// layout's metadata are fetched for it, by the same sessions. When they cannot be had the error says what it can without.
-    private func namingFields<Response, Value>(
-        in error: FMRest.APIError,
-        of request: DataAPIRequest<Response>,
-        _ limits: CallLimits
-    ) -> AnyPublisher<Value, FMRest.APIError> {
-        guard let suspicion = FieldSuspicion(error, about: request) else {
-            return Fail(error: error).eraseToAnyPublisher()
-        }
-        return DataAPI.Database(self, limits: limits).addLayout(suspicion.layoutToAsk).getLayoutMetadata()
-            .map { suspicion.naming(fieldsOn: $0) }
-            .replaceError(with: suspicion.namingPortalsAlone)
-            .setFailureType(to: FMRest.APIError.self)
-            .flatMap { Fail(error: $0) }
-            .eraseToAnyPublisher()
-    }
 }
 
 extension DataAPI.Server {
@@ -128,6 +110,7 @@ extension DataAPI.Server {
 
     func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
         let error = FMRest.APIError(wrapping: error).naming(request.limits?.timeouts ?? config.timeouts)
+            .hintingAtLength(of: { try target(of: request).utf8.count })
         guard case .success(let origin) = origin else { return error }
         return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
     }

@@ -99,7 +99,7 @@ extension FMRest.APIError {
         /// The request could not be written: a value failed to encode.
         public static let encoding = Code("encoding")
         /// The request cannot be sent as it is: a host that is no host, a header with a line break, plain HTTP to
-        /// another machine, a body that the server refuses as too large (HTTP 413). It was not carried out.
+        /// another machine, a body or a URL that the server refuses as too large (HTTP 413, 414). It was not carried out.
         public static let invalidRequest = Code("invalidRequest")
         /// No connection, or one that broke; see `underlying`.
         public static let network = Code("network")

@@ -3,6 +3,9 @@
 ///
 /// Source: Claris Data API guide, "URL and data format notes"; the grammar is in its endpoint pages.
 struct DataAPIPath: Hashable, Sendable {
+    /// The longest path and query, in bytes. The guide asks to keep URIs at or below 2,000 characters.
+    static let longestTarget = 2_000
+
     private(set) var segments: [String]
 
     init(_ segments: String...) {

@@ -140,18 +140,15 @@ extension DataAPI.ScriptQuery? {
 }
 
 extension DataAPIRequest {
-    /// The longest path and query, in bytes. The guide asks to keep URIs at or below 2,000 characters.
-    static var longestTarget: Int { 2_000 }
-
-    /// The request, unless its URL would hold what must not be there. For calls that have no body.
+    /// The request, unless its URL would hold what must not be there.
     fileprivate func checkedForURL(on layout: DataAPI.Layout) throws(FMRest.APIError) -> Self {
         let reason: String
         if query.contains(where: { $0.disclosure == .confidential }) {
             reason = "The parameters of the scripts are confidential, and this call would send them in its URL."
         } else if query.contains(where: { $0.disclosure == .hidden }),
-            try layout.database.server.target(of: self).utf8.count > Self.longestTarget
+            try layout.database.server.target(of: self).utf8.count > DataAPIPath.longestTarget
         {
-            reason = "The parameters of the scripts make the URL longer than \(Self.longestTarget) characters."
+            reason = "The parameters of the scripts make the URL longer than \(DataAPIPath.longestTarget) characters."
         } else {
             return self
         }

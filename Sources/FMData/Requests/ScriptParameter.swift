@@ -6,9 +6,9 @@ extension DataAPI {
     ///     .json(Order(number: 42))                    // the script reads it by JSONGetElement
     ///     .confidential(pin)                          // never in a URL, never printed
     ///
-    /// A parameter goes in the URL, where web servers log it, as the Data API wants it. A confidential one and one that
-    /// would make the URL longer than 2,000 characters take the way of
-    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` that has a body.
+    /// A parameter goes in the URL, as the Data API wants it, where web servers log it and limit its length. A confidential one
+    /// takes the way of ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` that has a body, and may be of any
+    /// length.
     public struct ScriptParameter: Sendable {
         /// Whether the parameter may be in a URL.
         public let isConfidential: Bool
@@ -30,12 +30,12 @@ extension DataAPI {
             ScriptParameter { try $0.json(value) }
         }
 
-        /// A text that must not be in a URL, and is not printed.
+        /// A text that must not be in a URL, or is too long for one, and is not printed.
         public static func confidential(_ text: String) -> ScriptParameter {
             ScriptParameter(isConfidential: true) { _ in text }
         }
 
-        /// A value as JSON that must not be in a URL, and is not printed.
+        /// A value as JSON that must not be in a URL, or is too long for one, and is not printed.
         public static func confidential(json value: some Encodable & Sendable) -> ScriptParameter {
             ScriptParameter(isConfidential: true) { try $0.json(value) }
         }

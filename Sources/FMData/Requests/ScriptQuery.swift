@@ -10,7 +10,7 @@ extension DataAPI {
     /// log and limit them. There a parameter that makes the URL longer than 2,000 characters, and any at all of a query
     /// that is ``isConfidential``, is refused with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. Finds,
     /// creates, edits and duplicates send parameters in their body, and
-    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` finds a way for every one.
+    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` has a way for confidential ones.
     ///
     ///     ScriptQuery(script: "Unlock", scriptParam: pin, isConfidential: true)
     ///

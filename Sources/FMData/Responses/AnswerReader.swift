@@ -87,7 +87,11 @@ final class AnswerReader: Sendable {
     /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
     /// in front of one that is down.
     func notDataAPI(_ answer: HTTPResponse, underlying: (any Error)? = nil) -> FMRest.APIError {
-        if answer.status == .payloadTooLarge { return requestTooLarge(answer) }
+        switch answer.status {
+        case .payloadTooLarge: return requestTooLarge(answer)
+        case .uriTooLong, .requestHeaderFieldsTooLarge: return urlTooLong(answer)
+        default: break
+        }
         let reason: String
         var hint = answer.statusHint
         if answer.body.readableBytes == 0 {
@@ -117,6 +121,17 @@ final class AnswerReader: Sendable {
         error.hint =
             "Send less at once, or raise the limit of the web server in front of the Data API (client_max_body_size of "
             + "nginx, LimitRequestBody of Apache)."
+        return error
+    }
+
+    /// RFC 9110 §15.5.15, and RFC 6585 §5 for servers that count the URL among the headers.
+    private func urlTooLong(_ answer: HTTPResponse) -> FMRest.APIError {
+        var error = failure(
+            .invalidRequest,
+            "The URL is longer than the server accepts, which has not carried out the request.",
+            answer
+        )
+        error.hint = FMRest.APIError.hintAtLength
         return error
     }
 

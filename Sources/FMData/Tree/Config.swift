@@ -48,6 +48,13 @@ extension DataAPI {
         public var allowsForeignContainers = false
         /// Where values arrive. The default is `.background`.
         public var delivery: Delivery = .background
+        /// Whether a call asks for a layout's metadata when FileMaker refuses a field without saying which: "Field is missing"
+        /// (102), "Field cannot be modified" (201) and the codes of validation (500 to 513). The error then names it, in
+        /// ``FMRest/APIError/fields``, ``FMRest/APIError/portals`` and its reason. The default is yes.
+        ///
+        /// What is known of a layout is used for 60 seconds, and calls that fail at the same time ask together: a thousand rows
+        /// that are refused cost one request.
+        public var asksWhichFieldFailed = true
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``;
         /// ``DateFormats/server`` is what the server's product information says.
         ///

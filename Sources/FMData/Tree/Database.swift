@@ -38,6 +38,8 @@ extension DataAPI {
 
         let identity: SessionIdentity
         let sessions: Sessions
+        /// What errors had to be explained by.
+        let layouts: LayoutMemory
         /// The time limits of the calls.
         let limits: CallLimits
         /// What this one shows with other time limits, kept alive by it; `nil` when it is no such view.
@@ -65,11 +67,13 @@ extension DataAPI {
             )
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
+            let time = SessionTime.running(on: server.client.eventLoop)
+            layouts = LayoutMemory(time: time)
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
                 authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
-                time: .running(on: server.client.eventLoop),
+                time: time,
                 observer: SessionObserver(transition: { state.show($0) }, repeats: { log.repeats(after: $0) })
             )
             sessions = .pool(pool)
@@ -87,6 +91,7 @@ extension DataAPI {
             limits = database.limits.ofOtherCalls
             shown = nil
             identity = database.identity
+            layouts = database.layouts
             sessions = .pinned(lease, of: database.pool)
             _credentials.set(Credentials(token: lease.token.value))
         }
@@ -99,6 +104,7 @@ extension DataAPI {
             layoutNames = database.layoutNames
             identity = database.identity
             sessions = database.sessions
+            layouts = database.layouts
             self.limits = limits
             shown = database.original
             _credentials = database._credentials

@@ -7,8 +7,9 @@ extension DataAPI.Layout {
     /// own has still run; `failOnScriptError(except:)` makes it a failure. Nothing is sent before demand; each subscription
     /// runs the script; cancelling ends the exchange, but a script that has begun runs on.
     ///
-    /// The parameter travels in the URL, where logs can see it, unless it makes the URL too long; for secrets use
-    /// ``executeScript(script:parameter:isolation:)``. Fails with FileMaker code 104 when there is no such script.
+    /// The parameter travels in the URL, where logs can see it and web servers limit its length: for secrets and long ones use
+    /// ``executeScript(script:parameter:isolation:)`` with a confidential one. Fails with FileMaker code 104 when there is no
+    /// such script.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -31,15 +32,16 @@ extension DataAPI.Layout {
     /// Publishes the script's result and error, then finishes. Nothing is sent before demand; each subscription runs the
     /// script; cancelling ends the exchange, but a script that has begun runs on.
     ///
-    /// The Data API runs a script by a GET, whose URL web servers log and limit. A parameter that is confidential, or makes
-    /// the path and query longer than 2,000 characters, is therefore sent in the body of the one call that changes nothing
-    /// by itself: a find for all records of the layout, one of which is returned, with the script to run after it. What
-    /// differs then:
+    /// The Data API runs a script by a GET, whose URL web servers log and limit. A long parameter is sent in it as it is: the
+    /// guide asks for 2,000 characters at most, many servers take 8,000, and one that does not makes the publisher fail with a
+    /// hint at the length.
+    ///
+    /// A confidential parameter is sent in the body of the one call that changes nothing by itself: a find for all records of
+    /// the layout, one of which is returned, with the script to run after it. What differs then:
     ///
     /// - The layout's metadata are asked for first, since a find has to name a field. The layout needs a field of its own
     ///   that is stored and not global, and the table a record that the account may see. Otherwise the script does not run
-    ///   and the publisher fails with ``FMRest/APIError/Code/invalidRequest`` when the parameter is confidential; one that
-    ///   is just long is then sent in the URL, in the hope that the server takes it.
+    ///   and the publisher fails with ``FMRest/APIError/Code/invalidRequest``.
     /// - The script starts with all records as its found set, and with one record as the current one, as it does by a GET,
     ///   but after a find, which takes its time in a large table.
     /// - A script that leaves its layout makes FileMaker answer with a record of another one; it is not looked at.
@@ -91,23 +93,11 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         OnDemandPublisher {
             do {
-                let layout = forOneCall
-                let server = database.server
-                let text = try parameter?.text(server.config)
-                let call = DataAPIRequest<DataAPI.ScriptResponse>.run(script: script, parameter: text, in: self)
-                if let parameter, let text {
-                    if parameter.isConfidential { return layout.runByFind(script, parameter: text) }
-                    if try server.target(of: call).utf8.count > DataAPIRequest<DataAPI.ScriptResponse>.longestTarget {
-                        return layout.runByFind(script, parameter: text)
-                            .catch { error in
-                                // The script has not run; the server may take a longer URL than it promises.
-                                error.code == .invalidRequest
-                                    ? layout.database.perform { call } : Fail(error: error).eraseToAnyPublisher()
-                            }
-                            .eraseToAnyPublisher()
-                    }
+                let text = try parameter?.text(database.server.config)
+                if let parameter, parameter.isConfidential, let text {
+                    return forOneCall.runByFind(script, parameter: text)
                 }
-                return layout.database.perform { call }
+                return database.perform { .run(script: script, parameter: text, in: self) }
             } catch {
                 return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
             }
@@ -115,7 +105,7 @@ extension DataAPI.Layout {
         .eraseToAnyPublisher()
     }
 
-    /// The way for parameters that must not be in a URL.
+    /// The way for confidential parameters.
     ///
     /// Why a find: a create or a duplicate makes a record; an edit needs one, locks it and needs the right to write; a
     /// log-in and the globals take no script. And why the script runs after the find and not before: a find that matches
@@ -162,8 +152,8 @@ extension FMRest.APIError {
             .invalidRequest,
             reason: reason,
             hint:
-                "A confidential or long parameter travels in the body of a find: run the script on a layout of a table "
-                + "with records, with a field of its own."
+                "A confidential parameter travels in the body of a find: run the script on a layout of a table with records, "
+                + "with a field of its own."
         )
     }
 }

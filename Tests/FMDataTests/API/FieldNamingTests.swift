@@ -125,6 +125,35 @@ import Testing
         }
     }
 
+    @Test func aRunOfFailuresAsksForMetadataOnce() async throws {
+        try await World.run { world in
+            let rows = Publishers.Sequence<[Int], Never>(sequence: Array(0..<40))
+                .flatMap { _ in
+                    world.contacts.editRecord(["Nmae": "b"], recordId: 1).map { _ in [String]() }
+                        .catch { Just($0.fields) }
+                }
+            let fields = try await rows.collect().setFailureType(to: FMRest.APIError.self).firstValue()
+            expectNoDifference(fields, Array(repeating: ["Nmae"], count: 40))
+            let later = await world.contacts.timeouts { $0.idle = .seconds(7) }
+                .editRecord(["Nmae": "b"], recordId: 1).awaitSingleResult().failure
+            expectNoDifference(later?.fields, ["Nmae"])
+            expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], 1)
+        }
+    }
+
+    @Test func theConfigurationCanForbidIt() async throws {
+        try await World.run(client: { $0.asksWhichFieldFailed = false }) { world in
+            let field = await world.contacts.editRecord(["Nmae": "b"], recordId: 1).awaitSingleResult().failure
+            expectNoDifference(field?.reason, "Field is missing")
+            expectNoDifference(field?.fields, [])
+            let portal = await world.contacts
+                .getRecords(recordQuery: RecordQuery(portal: [PortalRequest(name: "Fones")]))
+                .returnAs(FieldData.self).awaitSingleResult().failure
+            expectNoDifference(portal?.portals, ["Fones"], "what the request itself tells is told")
+            expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], nil)
+        }
+    }
+
     @Test(arguments: [Sandbox.Fault.html(status: 502), .error(FileMakerError(105)), .empty(status: 404), .reset])
     func withoutMetadataTheErrorStaysAsItIs(fault: Sandbox.Fault) async throws {
         try await World.run { world in

@@ -33,6 +33,32 @@ import Testing
         }
     }
 
+    @Test func valueListsOfRelatedValuesAreThoseOfTheRecordThatIsNamed() async throws {
+        var solution = Solution.sample
+        solution.accounts = []
+        solution.valueLists.append(.init(name: "Its zones", field: "Zones::Name", relatedFrom: "Country"))
+        solution.layouts = solution.layouts.map { item in
+            guard case .layout(var layout) = item, layout.name == "Countries" else { return item }
+            layout.fields[0].valueList = "Its zones"
+            return .layout(layout)
+        }
+        try await Hosted.run(solution) { database, _ in
+            let countries = database.addLayout("Countries")
+            let found = try await countries.findRecords(query: FindQuery(query: [["Code": "==NZ"]]))
+                .returnAs(FieldData.self).firstValue()
+            let newZealand = try #require(found.data.first?.recordId)
+            let ofNone = try await countries.getLayoutMetadata().firstValue()
+            expectNoDifference(ofNone.valueLists?.first?.values, [])
+            let ofOne = try await countries.getLayoutMetadata(recordId: newZealand).firstValue()
+            expectNoDifference(
+                ofOne.valueLists?.first?.values.map(\.value),
+                ["Pacific/Auckland", "Pacific/Chatham"]
+            )
+            let byText = try await countries.getLayoutMetadata(recordId: "\(newZealand)").firstValue()
+            expectNoDifference(byText, ofOne)
+        }
+    }
+
     @Test(arguments: [FaultyHost.Reply(status: 404, contentType: nil), .html(404), .error(1700, "None", status: 404)])
     func whereNeitherWayExistsTheFirstRefusalIsTheError(reply: FaultyHost.Reply) async throws {
         try await FaultyHost.run(answer: { _, _ in reply }) { host in

@@ -286,20 +286,47 @@ import Testing
         }
     }
 
-    @Test func aMegabyteTakesTheBodyAndTwoThousandBytesOfURLAreTheLimit() async throws {
+    @Test func aMegabyteGoesInTheBodyWhenItIsConfidential() async throws {
         try await World.run { world in
             let long = (0..<170_000).map { String($0) }.joined(separator: " ")
-            let response = try await world.contacts.executeScript(script: "Echo", scriptParam: long).firstValue()
+            let response = try await world.contacts.executeScript(script: "Echo", parameter: .confidential(long))
+                .firstValue()
             expectNoDifference(response.scriptResult == long, true)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
         }
-        try await FaultyHost.run { host in
-            let prefix = "/fmi/data/vLatest/databases/Harbor/layouts/People/script/S?script.param="
-            let fitting = String(repeating: "x", count: 2000 - prefix.utf8.count)
-            _ = try await host.layout.executeScript(script: "S", scriptParam: fitting).firstValue()
-            expectNoDifference(host.calls.map(\.target), [prefix + fitting])
-            _ = await host.layout.executeScript(script: "S", scriptParam: fitting + "x").awaitSingleResult()
-            expectNoDifference(host.calls.last?.target, "/fmi/data/vLatest/databases/Harbor/layouts/People")
+    }
+
+    @Test func aLongParameterGoesInTheURLAndNothingElseIsAskedFor() async throws {
+        let long = String(repeating: "long ", count: 800)
+        try await World.run { world in
+            let response = try await world.contacts.executeScript(script: "Echo", scriptParam: long).firstValue()
+            expectNoDifference(response.scriptResult, long)
+            expectNoDifference(world.sandbox.counters.requests[.find], nil)
+            expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], nil)
+        }
+    }
+
+    @Test(arguments: [414, 431])
+    func aURLThatIsRefusedAsTooLongWasNotCarriedOut(status: Int) async throws {
+        try await FaultyHost.run(answer: { _, _ in .html(status) }) { host in
+            let error = await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: 9_000))
+                .awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+            #expect(error?.hint?.contains("confidential") == true, "\(error as Any)")
+            expectNoDifference(host.calls.count, 1)
+        }
+    }
+
+    @Test(arguments: [400, 404])
+    func aBareRefusalOfALongURLIsHintedAt(status: Int) async throws {
+        try await FaultyHost.run(answer: { _, _ in .html(status) }) { host in
+            func hint(_ length: Int) async -> String? {
+                await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: length))
+                    .awaitSingleResult().failure?.hint
+            }
+            #expect(await hint(9_000)?.contains("confidential") == true)
+            #expect(await hint(9)?.contains("confidential") == false)
         }
     }
 
@@ -312,17 +339,6 @@ import Testing
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.reason.contains("did not run") == true)
             expectNoDifference(sandbox.counters.scriptRuns, 0)
-        }
-        try await Hosted.run(empty) { database, sandbox in
-            let long = String(repeating: "long ", count: 800)
-            let response = try await database.addLayout("Notes").executeScript(script: "Echo", scriptParam: long)
-                .firstValue()
-            expectNoDifference(
-                response.scriptResult,
-                long,
-                "what is only long goes in the URL when there is no other way"
-            )
-            expectNoDifference(sandbox.counters.scriptRuns, 1)
         }
         var blind = Solution.single(
             fields: [.init("gName", isGlobal: true), .init("Photo", .container), .init("omit")],

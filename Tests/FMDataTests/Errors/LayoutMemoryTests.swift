@@ -1,0 +1,124 @@
+import CustomDump
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What is known of layouts, and who asks for it when. Time stands still until a test moves it.
+@Suite struct LayoutMemoryTests {
+    private typealias MetaData = DataAPI.Layout.LayoutMetaData
+
+    /// Requests that are answered when the test says so.
+    private final class Requests {
+        private(set) var count = 0
+        private(set) var cancelled = 0
+        private var answers: [PassthroughSubject<MetaData, FMRest.APIError>] = []
+
+        func next() -> AnyPublisher<MetaData, FMRest.APIError> {
+            count += 1
+            let answer = PassthroughSubject<MetaData, FMRest.APIError>()
+            answers.append(answer)
+            return answer.handleEvents(receiveCancel: { self.cancelled += 1 }).eraseToAnyPublisher()
+        }
+
+        func succeed() { answers.removeFirst().send(MetaData(fieldMetaData: [], portalMetaData: [:], valueLists: nil)) }
+        func fail() { answers.removeFirst().send(completion: .failure(.init(.network, reason: "broken"))) }
+    }
+
+    private let time = ManualTime()
+    private let requests = Requests()
+    private let asker = Requests()
+    private let memory: LayoutMemory
+
+    init() {
+        memory = LayoutMemory(time: time.sessionTime)
+    }
+
+    private func ask(
+        _ layout: String = "People",
+        for asker: AnyObject? = nil,
+        within limit: TimeAmount? = nil
+    ) -> Recorder<MetaData?> {
+        memory.metadata(of: layout, for: asker ?? self.asker, by: limit.map { time.now + $0 }, requests.next)
+            .setFailureType(to: FMRest.APIError.self)
+            .record { $0 == nil ? "nothing" : "fields" }
+    }
+
+    @Test func whoAsksMeanwhileWaitsForTheSameAnswer() {
+        let all = (0..<3).map { _ in ask() }
+        expectNoDifference(requests.count, 1)
+        requests.succeed()
+        for one in all { expectNoDifference(one.history, ["fields", "finished"]) }
+    }
+
+    @Test func anAnswerHoldsForAMinute() {
+        let first = ask()
+        requests.succeed()
+        expectNoDifference(first.history, ["fields", "finished"])
+        time.advance(by: .seconds(59))
+        expectNoDifference(ask().history, ["fields", "finished"])
+        expectNoDifference(requests.count, 1)
+        time.advance(by: .seconds(1))
+        expectNoDifference(ask().history, [])
+        expectNoDifference(requests.count, 2)
+    }
+
+    @Test func noAnswerHoldsAsLong() {
+        let first = ask()
+        requests.fail()
+        expectNoDifference(first.history, ["nothing", "finished"])
+        expectNoDifference(ask().history, ["nothing", "finished"])
+        time.advance(by: .seconds(60))
+        _ = ask()
+        expectNoDifference(requests.count, 2)
+    }
+
+    @Test func otherLayoutsAreAskedForThemselves() {
+        _ = ask()
+        _ = ask("Orders")
+        expectNoDifference(requests.count, 2)
+    }
+
+    /// The one may wait for a session that the other holds.
+    @Test func whoHasOtherSessionsAsksForThemselvesAndKnowsTheSame() {
+        let first = ask()
+        let other = ask(for: requests)
+        expectNoDifference(requests.count, 2)
+        requests.succeed()
+        expectNoDifference(first.history, ["fields", "finished"])
+        expectNoDifference(other.history, [])
+        expectNoDifference(ask(for: requests).history, ["fields", "finished"])
+    }
+
+    @Test func theLastToLeaveEndsTheRequest() {
+        let first = ask()
+        let second = ask()
+        first.cancel()
+        expectNoDifference(requests.cancelled, 0)
+        second.cancel()
+        expectNoDifference(requests.cancelled, 1)
+        expectNoDifference(first.history + second.history, [])
+        _ = ask()
+        expectNoDifference(requests.count, 2)
+    }
+
+    @Test func whoseTimeIsOverGoesOnWithout() {
+        let hurried = ask(within: .seconds(2))
+        let patient = ask()
+        time.advance(by: .seconds(2))
+        expectNoDifference(hurried.history, ["nothing", "finished"])
+        requests.succeed()
+        expectNoDifference(patient.history, ["fields", "finished"])
+    }
+
+    @Test func anAlarmEndsWithItsWaiter() {
+        _ = ask(within: .seconds(2))
+        requests.succeed()
+        let second = ask("Orders", within: .seconds(2))
+        expectNoDifference(time.alarmCount, 1)
+        second.cancel()
+        expectNoDifference(time.alarmCount, 0)
+    }
+}
