@@ -30,19 +30,19 @@ extension DataAPI.Database {
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         let call: AnyPublisher<Value, FMRest.APIError> = deferred(makeRequest) { request in
-            let limits = self.limits.ofOneCall
+            let call = self.calls.ofOneCall
             let answer = self.inSession(
                 isRepeatable: request.isSafeToRepeat,
                 isReplayable: request.body.isReplayable,
-                limits: limits
+                call: call
             ) { token in
-                exchange(request.limited(by: limits.next(at: self.pool.now)), token)
+                exchange(request.within(call.next(at: self.pool.now)), token)
             }
             // Who waited for a session in vain has sent nothing, and is told what it was for.
-            .mapError { error in self.server.naming(request, in: error) }
+            .mapError { error in self.server.naming(request.within(call.next(at: self.pool.now)), in: error) }
             .eraseToAnyPublisher()
             guard request.mayNameFields else { return answer }
-            return answer.catch { error in self.namingFields(in: error, of: request, limits) }.eraseToAnyPublisher()
+            return answer.catch { error in self.namingFields(in: error, of: request, call) }.eraseToAnyPublisher()
         }
         return server.knowingFormats(call, for: Response.self)
     }
@@ -52,13 +52,13 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - isRepeatable: whether it may be done again although the server may have done it already.
     ///   - isReplayable: whether it can be done again at all.
-    ///   - limits: those of this one call.
+    ///   - call: what holds for this one call.
     ///   - attempt: what to do, called at most twice. It holds the database until all has ended, so that
     ///     `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
     func inSession<Value>(
         isRepeatable: Bool,
         isReplayable: Bool = true,
-        limits: CallLimits,
+        call: CallContext,
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
@@ -66,7 +66,7 @@ extension DataAPI.Database {
             let work = pool.authorized(
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
-                clock: limits.clock
+                clock: call.clock
             ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
@@ -83,7 +83,7 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in self.exchange(request) }
+        deferred(makeRequest) { request in self.exchange(request.within(self.calls.ofOneCall.next(at: .now()))) }
     }
 
     /// One attempt: what comes back is read while it arrives.
@@ -109,7 +109,7 @@ extension DataAPI.Server {
     }
 
     func error<Response>(_ error: any Error, about request: DataAPIRequest<Response>) -> FMRest.APIError {
-        let error = FMRest.APIError(wrapping: error).naming(request.limits?.timeouts ?? config.timeouts)
+        let error = FMRest.APIError(wrapping: error).naming(request.context.limits?.timeouts ?? config.timeouts)
             .hintingAtLength(of: { try target(of: request).utf8.count })
         guard case .success(let origin) = origin else { return error }
         return error.about(request.summary(at: origin, below: apiRoot), isSafeToRepeat: request.isSafeToRepeat)
@@ -160,7 +160,7 @@ extension DataAPI.Server {
             headers: headers,
             body: body,
             isSafeToRepeat: request.isSafeToRepeat,
-            timeouts: try request.limits?.checked()
+            timeouts: try request.context.limits?.checked()
         )
     }
 }

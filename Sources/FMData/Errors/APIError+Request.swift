@@ -8,6 +8,8 @@ extension FMRest.APIError {
         /// The path below the root of the API (`/fmi/data/vLatest`), with database, layout and record, percent-encoded; a
         /// session's token is replaced. ``url`` has it with its root.
         public var path: String
+        /// What the call is part of, as the caller named it by ``DataAPI/Calling/tagged(_:)``.
+        public var tag: String?
 
         /// The root of the API: `/fmi/data/vLatest`.
         var prefix: String
@@ -20,7 +22,7 @@ extension FMRest.APIError {
 
         /// A request as an error shows it: without query, headers and body.
         public init(method: String, origin: String, path: String) {
-            self.init(method: method, origin: origin, path: path, prefix: "", query: [], headers: [], body: nil)
+            self.init(method: method, origin: origin, path: path, prefix: "")
         }
 
         init(
@@ -28,9 +30,10 @@ extension FMRest.APIError {
             origin: String,
             path: String,
             prefix: String,
-            query: [String],
-            headers: [String],
-            body: String?
+            query: [String] = [],
+            headers: [String] = [],
+            body: String? = nil,
+            tag: String? = nil
         ) {
             self.method = method
             self.origin = origin
@@ -39,6 +42,7 @@ extension FMRest.APIError {
             self.query = query
             self.headers = headers
             self.body = body
+            self.tag = tag
         }
 
         /// The URL up to its query, percent-encoded, to be pasted: `https://fms.example.com/fmi/data/vLatest/databases/…`. The
@@ -68,8 +72,8 @@ extension FMRest.APIError {
 }
 
 extension FMRest.APIError.RequestSummary: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Method and ``url``, which hold no secret and no field value.
-    public var description: String { "\(method) \(url)" }
+    /// Method and ``url``, which hold no secret and no field value, and the ``tag`` of the call.
+    public var description: String { "\(method) \(url)" + (tag.map { ", tagged \"\($0)\"" } ?? "") }
 
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -7,7 +7,7 @@ extension DataAPI.Database {
     func namingFields<Response, Value>(
         in error: FMRest.APIError,
         of request: DataAPIRequest<Response>,
-        _ limits: CallLimits
+        _ call: CallContext
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard let suspicion = FieldSuspicion(error, about: request) else {
             return Fail(error: error).eraseToAnyPublisher()
@@ -15,8 +15,8 @@ extension DataAPI.Database {
         guard server.config.asksWhichFieldFailed else {
             return Fail(error: suspicion.namingPortalsAlone).eraseToAnyPublisher()
         }
-        let layout = DataAPI.Database(self, limits: limits.ofOtherCalls).addLayout(suspicion.layoutToAsk)
-        return layouts.metadata(of: layout.name, for: original, by: limits.clock?.deadline(from: pool.now)) {
+        let layout = DataAPI.Database(self, calls: call.ofOtherCalls).addLayout(suspicion.layoutToAsk)
+        return layouts.metadata(of: layout.name, for: original, by: call.clock?.deadline(from: pool.now)) {
             layout.getLayoutMetadata(isolation: nil)
         }
         .map { $0.map(suspicion.naming(fieldsOn:)) ?? suspicion.namingPortalsAlone }

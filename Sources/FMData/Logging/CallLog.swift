@@ -13,25 +13,25 @@ struct CallLog: Sendable {
     private let hasMessages: Bool
     private let started = NIODeadline.now()
 
-    init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to origin: Origin?) {
+    fileprivate init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to origin: Origin?) {
         self.init(
             logger,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
             metadata: [
                 "origin": origin.map { "\($0)" }, "method": request.method.rawValue, "path": request.path.template,
-                "database": request.path.database, "layout": request.layout,
+                "database": request.path.database, "layout": request.layout, "tag": request.context.tag,
             ]
         )
     }
 
     /// The log of fetching the content of a container. Its path is a value: the text of a field, and a key to the content.
-    init(_ logger: Logger, ofContentFrom origin: Origin) {
+    fileprivate init(_ logger: Logger, ofContentFrom origin: Origin, tag: String?) {
         self.init(
             logger,
             kind: "call",
             hasMessages: false,
-            metadata: ["origin": "\(origin)", "method": "GET", "path": "/{content}"]
+            metadata: ["origin": "\(origin)", "method": "GET", "path": "/{content}", "tag": tag]
         )
     }
 
@@ -71,15 +71,20 @@ struct CallLog: Sendable {
 }
 
 extension DataAPI.Server {
-    /// Where to log at `debug`; `nil` when nobody would read it, and then a call pays for nothing more than this question.
-    var debugLogger: Logger? {
-        guard let logger = config.logger, logger.logLevel <= .debug else { return nil }
-        return logger
-    }
-
     /// The log of one call that begins now; `nil` when nobody would read it.
     func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
-        debugLogger.map { CallLog($0, of: request, to: try? origin.get()) }
+        logger(for: request.context).map { CallLog($0, of: request, to: try? origin.get()) }
+    }
+
+    /// The log of fetching the content of a container.
+    func callLog(ofContentFrom origin: Origin, _ context: RequestContext) -> CallLog? {
+        logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag) }
+    }
+
+    /// Where to log at `debug`; `nil` when nobody would read it, and then a call pays for nothing more than this question.
+    private func logger(for context: RequestContext) -> Logger? {
+        guard let logger = context.logger ?? config.logger, logger.logLevel <= .debug else { return nil }
+        return logger
     }
 }
 

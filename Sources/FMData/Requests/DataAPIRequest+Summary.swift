@@ -15,7 +15,8 @@ extension DataAPIRequest {
                 "\($0.nameInURL.percentEncoded)=\($0.disclosure == .shown ? $0.textInURL.percentEncoded : Redacted.mark)"
             },
             headers: redactedHeaders,
-            body: redactedBody
+            body: redactedBody,
+            tag: context.tag
         )
     }
 

@@ -53,13 +53,13 @@ struct DataAPIRequest<Response>: Sendable {
     var scripts = ScriptNames()
     /// The part of the path that must not be printed: the token of a log-out.
     var secretSegment: String?
-    /// The time limits of this one request; `nil` for those of the server's configuration.
-    var limits: RequestLimits?
+    /// What holds for this one request besides.
+    var context = RequestContext()
 
-    /// The request as the next step of a call with these limits.
-    func limited(by limits: RequestLimits?) -> Self {
+    /// The request as the next one of a call.
+    func within(_ context: RequestContext) -> Self {
         var request = self
-        request.limits = limits
+        request.context = context
         return request
     }
 

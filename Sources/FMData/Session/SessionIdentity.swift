@@ -1,5 +1,6 @@
 import FMHTTP
 import NIOConcurrencyHelpers
+import NIOCore
 import OpenCombine
 
 /// Who a database logs in as: replaced by the next `login`, and asked anew for each login.
@@ -81,13 +82,17 @@ extension SessionAuthenticator {
 
 extension DataAPI.Server {
     /// One login: publishes the token of a new session.
+    ///
+    /// - Parameter calls: what holds for a login that is a call by itself; `nil` for one that others need.
     func logIn(
         to database: String,
         as credentials: DataAPI.Credentials,
-        dataSources: DataAPI.FMDataSourceAuth?
+        dataSources: DataAPI.FMDataSourceAuth?,
+        _ calls: CallContext? = nil
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         deferred({
             DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
+                .within((calls ?? self.calls).ofOneCall.next(at: .now()))
         }) { request in
             self.exchange(request)
                 .tryMap { response in

@@ -27,8 +27,7 @@ extension DataAPI {
         /// Where plain HTTP may go. The default is this machine only: passwords and tokens travel in the clear. A call to any
         /// other host fails with ``FMRest/APIError/Code/invalidRequest``.
         public var plainHTTP: PlainHTTP = .loopbackOnly
-        /// How long to wait for what. Single calls may have other limits: ``Layout/timeouts(_:)``,
-        /// ``Database/timeouts(_:)``.
+        /// How long to wait for what. Single calls may have other limits: ``Calling/timeouts(_:)``.
         public var timeouts = Timeouts()
         /// How certificates are checked, with which one the client presents itself, and which versions of TLS will do.
         public var tls = TLS()
@@ -96,7 +95,7 @@ extension DataAPI {
         /// encoder makes of keys; so are parameters of scripts. An array still fills the repetitions of its field. The
         /// default is `nil`.
         public var encoder: JSONEncoder?
-        /// Where the library logs. The default is nowhere.
+        /// Where the library logs. The default is nowhere. Single calls may have another one: ``Calling/logger(_:)``.
         ///
         ///     config.logger = Logger(label: "invoices.fmdata")
         ///     config.logger?.logLevel = .debug
@@ -110,6 +109,7 @@ extension DataAPI {
         /// - `database` and `layout`;
         /// - `filemaker_code`: 0 for success, and `http_status`;
         /// - `error`: the ``FMRest/APIError/Code`` of a failure;
+        /// - `tag`: what the caller says the call is part of, by ``Calling/tagged(_:)``;
         /// - `duration_ms`: from the first demand to the end of the answer, for a container's content to its beginning.
         ///
         /// At `trace` the HTTP client adds its own lines, with `request`, `attempt` and `connection`. Warnings tell of what is

@@ -40,21 +40,21 @@ extension DataAPI.Database {
     ///
     /// - Parameters:
     ///   - triesOtherSessions: whether the content may belong to another session than the one that is leased.
-    ///   - locate: where the content is, by a request with that token and these limits if need be.
+    ///   - locate: where the content is, by a request with that token and what holds for it if need be.
     func openContainer(
         triesOtherSessions: Bool = false,
         locate:
-            @escaping (SessionToken, CallLimits) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
+            @escaping (SessionToken, CallContext) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     ) -> AnyPublisher<OpenedContainer, FMRest.APIError> {
         Deferred {
-            let limits = self.limits.ofOneCall
-            return self.inSession(isRepeatable: true, limits: limits) { token in
+            let call = self.calls.ofOneCall
+            return self.inSession(isRepeatable: true, call: call) { token in
                 ContainerOpening(
                     server: self.server,
                     token: token,
                     otherTokens: { triesOtherSessions ? self.pool.openTokens.filter { $0 != token } : [] },
-                    location: locate(token, limits),
-                    limits: { limits.next(at: self.pool.now) }
+                    location: locate(token, call),
+                    context: { call.next(at: self.pool.now) }
                 )
                 .eraseToAnyPublisher()
             }

@@ -33,7 +33,8 @@ extension DataAPI.Database {
             .setFailureType(to: FMRest.APIError.self)
             .handedOver(to: isolation, by: server)
         }
-        return pool.visit(server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials)) {
+        let session = server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials, calls)
+        return pool.visit(session) {
             self.use(login)
         }
         .handleEvents(
@@ -108,7 +109,7 @@ extension DataAPI.Database {
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         Deferred {
-            self.pool.pinned(clock: self.limits.ofOneCall.clock) { lease in
+            self.pool.pinned(clock: self.calls.ofOneCall.clock) { lease in
                 work(DataAPI.Database(self, pinnedTo: lease))
             }
         }
@@ -122,7 +123,12 @@ extension DataAPI.Database {
         _ credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth? = nil
     ) -> DataAPI.Database {
-        DataAPI.Database(name: name, server: server, login: DataAPI.Login(credentials, dataSources: dataSources))
+        DataAPI.Database(
+            name: name,
+            server: server,
+            login: DataAPI.Login(credentials, dataSources: dataSources),
+            calls: calls.ofOtherCalls
+        )
     }
 
     /// What the sessions are doing at this moment.

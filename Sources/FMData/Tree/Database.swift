@@ -40,9 +40,9 @@ extension DataAPI {
         let sessions: Sessions
         /// What errors had to be explained by.
         let layouts: LayoutMemory
-        /// The time limits of the calls.
-        let limits: CallLimits
-        /// What this one shows with other time limits, kept alive by it; `nil` when it is no such view.
+        /// What holds for the calls.
+        let calls: CallContext
+        /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
         private let shown: Database?
 
         /// Where the calls of a database get their session from.
@@ -53,12 +53,12 @@ extension DataAPI {
             case pinned(SessionLease, of: SessionPool)
         }
 
-        init(name: String, server: Server, login: Login) {
+        init(name: String, server: Server, login: Login, calls: CallContext) {
             self.name = name
             self.server = server
             changes = ObservableObjectPublisher()
             layoutNames = NIOLockedValueBox([])
-            limits = CallLimits(server.config.timeouts)
+            self.calls = calls
             shown = nil
             identity = SessionIdentity(
                 login,
@@ -88,7 +88,7 @@ extension DataAPI {
             server = database.server
             changes = ObservableObjectPublisher()
             layoutNames = NIOLockedValueBox([])
-            limits = database.limits.ofOtherCalls
+            calls = database.calls.ofOtherCalls
             shown = nil
             identity = database.identity
             layouts = database.layouts
@@ -96,8 +96,8 @@ extension DataAPI {
             _credentials.set(Credentials(token: lease.token.value))
         }
 
-        /// A view of a database with other time limits.
-        init(_ database: Database, limits: CallLimits) {
+        /// A view of a database with other options of its calls.
+        init(_ database: Database, calls: CallContext) {
             name = database.name
             server = database.server
             changes = database.changes
@@ -105,7 +105,7 @@ extension DataAPI {
             identity = database.identity
             sessions = database.sessions
             layouts = database.layouts
-            self.limits = limits
+            self.calls = calls
             shown = database.original
             _credentials = database._credentials
             _scriptList = database._scriptList

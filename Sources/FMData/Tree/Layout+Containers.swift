@@ -157,14 +157,14 @@ extension DataAPI.Layout {
             let database = self.database
             return database.openContainer {
                 token,
-                limits -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> in
+                call -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> in
                 database.server.findContainer(
                     fieldName,
                     repetition,
                     of: recordId,
                     on: self,
                     token: token,
-                    limits: limits.next(at: database.pool.now)
+                    within: call.next(at: database.pool.now)
                 )
             }
             .mapError { $0.about(container: fieldName, repetition, of: recordId, on: self) }
@@ -201,10 +201,10 @@ extension DataAPI.Server {
         of recordId: GivenNumber,
         on layout: DataAPI.Layout,
         token: SessionToken,
-        limits: RequestLimits?
+        within context: RequestContext
     ) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> {
         deferred { () throws -> DataAPIRequest<Record> in
-            try .record(recordId.recordId(), of: layout, query: DataAPI.RecordQuery(portal: [])).limited(by: limits)
+            try .record(recordId.recordId(), of: layout, query: DataAPI.RecordQuery(portal: [])).within(context)
         } _: { request in
             self.exchange(request, token: token)
                 .tryMap { response in

@@ -21,7 +21,7 @@ extension DataAPI {
 }
 
 extension DataAPI.Layout: Hashable {
-    /// Two layouts are the same when they have the same name in the same database object, whatever the time limits of
+    /// Two layouts are the same when they have the same name in the same database object, whatever the options of
     /// their calls.
     public static func == (lhs: DataAPI.Layout, rhs: DataAPI.Layout) -> Bool {
         lhs.name == rhs.name && lhs.database.original === rhs.database.original

@@ -23,20 +23,24 @@ extension DataAPI {
         /// Sends when the list of ``databases`` changes: on the main actor to those who subscribed there, else on
         /// the thread that changes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
-        private let changes = ObservableObjectPublisher()
+        private let changes: ObservableObjectPublisher
 
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
         /// Reads answers as the configuration says; see ``reader``.
         let givenReader: AnswerReader
-        let formats = ServerFormats()
+        let formats: ServerFormats
         let blockedActorWatch: BlockedActorWatch
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
-        private let children = NIOLockedValueBox<[String: WeakDatabase]>([:])
+        private let children: NIOLockedValueBox<[String: WeakDatabase]>
         /// The session pools of all databases and their siblings, for ``shutdown(isolation:)``.
-        private let pools = NIOLockedValueBox<[WeakPool]>([])
+        private let pools: NIOLockedValueBox<[WeakPool]>
+        /// What holds for the calls, and for those of the databases.
+        let calls: CallContext
+        /// What this one shows with other options of its calls; `nil` when it is no such view.
+        private let shown: Server?
 
         /// - Parameters:
         ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
@@ -46,6 +50,12 @@ extension DataAPI {
         public init(host: String, config: Config = Config()) {
             self.host = HostAddress.withoutUserInfo(host)
             self.config = config
+            changes = ObservableObjectPublisher()
+            formats = ServerFormats()
+            children = NIOLockedValueBox([:])
+            pools = NIOLockedValueBox([])
+            calls = CallContext(config.timeouts)
+            shown = nil
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
             }
@@ -58,9 +68,26 @@ extension DataAPI {
             }
         }
 
+        /// A view of a server with other options of its calls.
+        init(_ server: Server, calls: CallContext) {
+            host = server.host
+            config = server.config
+            changes = server.changes
+            origin = server.origin
+            client = server.client
+            givenReader = server.givenReader
+            formats = server.formats
+            blockedActorWatch = server.blockedActorWatch
+            apiRoot = server.apiRoot
+            children = server.children
+            pools = server.pools
+            self.calls = calls
+            shown = server.shown ?? server
+        }
+
         /// The databases that are in use, by name.
         public var databases: [Database] {
-            children.withLockedValue { $0.values.compactMap(\.database) }.sorted { $0.name < $1.name }
+            children.withLockedValue { $0.values.compactMap(\.database) }.sorted { $0.name < $1.name }.map(view(of:))
         }
 
         /// The database of that name: a new object, or the one that is already in use.
@@ -124,7 +151,13 @@ extension DataAPI {
         private func addDatabase(_ name: String, login: Login?) -> Database {
             let (database, isNew) = children.withLockedValue { children in
                 if let database = children[name]?.database { return (database, false) }
-                let database = Database(name: name, server: self, login: login ?? Login(.invalid))
+                let server = shown ?? self
+                let database = Database(
+                    name: name,
+                    server: server,
+                    login: login ?? Login(.invalid),
+                    calls: server.calls
+                )
                 children = children.filter { $0.value.database != nil }
                 children[name] = WeakDatabase(database: database)
                 return (database, true)
@@ -134,7 +167,12 @@ extension DataAPI {
             } else if let login {
                 database.use(login)
             }
-            return database
+            return view(of: database)
+        }
+
+        /// The database with the options of this server's calls.
+        private func view(of database: Database) -> Database {
+            shown == nil ? database : Database(database, calls: calls)
         }
     }
 }

@@ -190,6 +190,79 @@ import Testing
         expectNoDifference(log.all, [])
     }
 
+    // MARK: A logger and a tag of single calls
+
+    @Test func aCallsOwnLoggerGetsItsLinesWithItsMetadata() async throws {
+        let common = LogLines()
+        let own = LogLines()
+        try await World.run(client: { $0.logger = common.logger(.debug) }) { world in
+            var logger = own.logger(.debug)
+            logger[metadataKey: "request_id"] = "R-7"
+            let people = world.contacts.logger(logger)
+            let id = try await people.createRecord().firstValue().recordId
+            let file = FMRest.ContainerFile(fileName: "a.txt", data: Data("a".utf8))
+            _ = try await people.uploadContainer(file, to: "Photo", recordId: id).firstValue()
+            _ = try await people.downloadContainer(fieldName: "Photo", recordId: id).toMemory().firstValue()
+            _ = try await people.records(FieldData.self).collect().firstValue()
+            _ = await people.deleteRecord(recordId: 999_999).awaitSingleResult()
+        }
+        expectNoDifference(common.messages, ["debug login finished", "debug logout finished"])
+        expectNoDifference(
+            own.messages,
+            Array(repeating: "debug call finished", count: 6) + ["debug call failed"]
+        )
+        for line in own.all { #expect(line.contains("request_id=R-7"), "\(line)") }
+    }
+
+    @Test func aCallsOwnLoggerHasALevelOfItsOwn() async throws {
+        let common = LogLines()
+        let own = LogLines()
+        try await World.run(client: { $0.logger = common.logger(.info) }) { world in
+            _ = try await world.countries.logger(own.logger(.debug)).getRecords().returnAs(FieldData.self).firstValue()
+            _ = try await world.countries.logger(own.logger(.info)).getRecords().returnAs(FieldData.self).firstValue()
+        }
+        expectNoDifference(common.all, [])
+        expectNoDifference(own.messages, ["debug call finished"])
+    }
+
+    @Test func aTagIsInTheLogAndInErrors() async throws {
+        let log = LogLines()
+        try await World.run(client: { $0.logger = log.logger(.debug) }) { world in
+            let tagged = world.contacts.tagged("nightly import")
+            let error = await tagged.deleteRecord(recordId: 999_999).awaitSingleResult().failure
+            expectNoDifference(error?.request?.tag, "nightly import")
+            #expect(error.map { "\($0)".contains(#", tagged "nightly import")"#) } == true, "\(error as Any)")
+            let plain = await world.contacts.deleteRecord(recordId: 999_999).awaitSingleResult().failure
+            expectNoDifference(plain?.request?.tag, nil)
+        }
+        expectNoDifference(log.all.map { $0.contains("tag=nightly import") }, [false, true, false, false])
+    }
+
+    @Test func optionsHoldForAllThatComesFromWhereTheyWereSet() async throws {
+        let log = LogLines()
+        try await World.run(client: { $0.logger = log.logger(.debug) }) { world in
+            let server = world.database.server.tagged("a")
+            let database = server.addDatabase(world.database.name)
+            expectNoDifference(database.addLayout("Contacts"), world.contacts)
+            #expect(database.server === world.database.server)
+            expectNoDifference(server.databases.map(\.name), [world.database.name])
+            _ = try await server.getProductInfo().firstValue()
+            _ = try await database.getScriptNames().firstValue()
+            _ = try await database.addLayout("Countries").getLayoutMetadata().firstValue()
+            _ = try await server.databases[0].tagged("b").withSession { pinned in
+                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "x"])
+            }
+            .firstValue()
+            _ = try await database.addLayout("Countries").tagged("c").timeouts { $0.idle = .seconds(7) }
+                .getLayoutMetadata().firstValue()
+            expectNoDifference(world.database.scriptList, database.scriptList)
+        }
+        let tags = log.all.filter { $0.hasPrefix("debug call") }.map { line in
+            line.split(separator: " ").first { $0.hasPrefix("tag=") }.map(String.init)
+        }
+        expectNoDifference(tags, ["tag=a", "tag=a", "tag=a", "tag=b", "tag=c"])
+    }
+
     @Test func aPathHoldsNamesAlone() {
         let layout = DataAPI.Server(host: "h").addDatabase("A/B").addLayout("50 %")
         let path = DataAPIPath.record(17, of: layout.name, in: "A/B")

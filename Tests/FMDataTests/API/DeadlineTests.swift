@@ -221,36 +221,52 @@ import Testing
         var expected = config.timeouts
         expected.idle = nil
         expected.total = .seconds(2)
-        expectNoDifference(layout.database.limits.timeouts, expected)
-        expectNoDifference(database.limits.timeouts, config.timeouts)
+        expectNoDifference(layout.database.calls.options.timeouts, expected)
+        expectNoDifference(database.calls.options.timeouts, config.timeouts)
     }
 
     @Test func withTheServersLimitsTheHTTPClientNeedsNoOthers() {
-        let limits = CallLimits(DataAPI.Timeouts())
-        expectNoDifference(limits.ofOneCall.next(at: .now()), nil)
+        let calls = CallContext(DataAPI.Timeouts())
+        expectNoDifference(calls.ofOneCall.next(at: .now()).limits, nil)
     }
 
     @Test func theServersLimitOfTheWholeCountsFromTheFirstStepOfEachCall() {
         var timeouts = DataAPI.Timeouts()
         timeouts.total = .seconds(10)
-        let limits = CallLimits(timeouts)
-        let call = limits.ofOneCall
+        let calls = CallContext(timeouts)
+        let call = calls.ofOneCall
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-        expectNoDifference(call.next(at: start)?.left.total, .seconds(10))
-        expectNoDifference(call.next(at: start + .seconds(4))?.left.total, .seconds(6))
-        expectNoDifference(call.ofOneCall.next(at: start + .seconds(9))?.left.total, .seconds(1))
-        let late = call.next(at: start + .seconds(11))
+        func total(_ call: CallContext, at instant: NIODeadline) -> Duration? {
+            call.next(at: instant).limits?.left.total
+        }
+        expectNoDifference(total(call, at: start), .seconds(10))
+        expectNoDifference(total(call, at: start + .seconds(4)), .seconds(6))
+        expectNoDifference(total(call.ofOneCall, at: start + .seconds(9)), .seconds(1))
+        let late = call.next(at: start + .seconds(11)).limits
         #expect(throws: FMRest.APIError.self) { try late?.checked() }
         // Another call has all of it.
-        expectNoDifference(limits.ofOneCall.next(at: start + .seconds(11))?.left.total, .seconds(10))
-        expectNoDifference(call.ofOtherCalls.ofOneCall.next(at: start + .seconds(11))?.left.total, .seconds(10))
+        expectNoDifference(total(calls.ofOneCall, at: start + .seconds(11)), .seconds(10))
+        expectNoDifference(total(call.ofOtherCalls.ofOneCall, at: start + .seconds(11)), .seconds(10))
     }
 
     @Test func aCallsOwnLimitsReachTheHTTPClientAsTheyAre() {
-        var limits = CallLimits(DataAPI.Timeouts())
-        limits.timeouts.connect = .seconds(1)
-        limits.timeouts.queue = nil
-        expectNoDifference(limits.next(at: .now())?.left, limits.timeouts)
+        let calls = CallContext(DataAPI.Timeouts()).changed {
+            $0.timeouts.connect = .seconds(1)
+            $0.timeouts.queue = nil
+        }
+        expectNoDifference(calls.next(at: .now()).limits?.left, calls.options.timeouts)
+    }
+
+    @Test func aCallOfTheServerAndALoginHaveTheirLimitsToo() async throws {
+        let server = try await FaultServer.start { _ in [] }
+        defer { server.stop() }
+        let host = DataAPI.Server(host: "http://127.0.0.1:\(server.port)", config: .patient)
+            .timeouts { $0.firstByte = Self.short }
+        let info = await host.getProductInfo().awaitSingleResult().failure
+        #expect(info?.reason.contains("the limit was timeouts.firstByte, 0.03 seconds") == true, "\(info as Any)")
+        let login = await host.addDatabase("Harbor")
+            .login(credentials: Credentials(user: "api", password: "secret")).awaitSingleResult().failure
+        #expect(login?.reason.contains("the limit was timeouts.firstByte, 0.03 seconds") == true, "\(login as Any)")
     }
 
     @Test func aDatabaseWithOtherLimitsIsTheSameDatabase() async throws {

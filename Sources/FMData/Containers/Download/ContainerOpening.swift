@@ -19,8 +19,8 @@ struct ContainerOpening: Publisher {
     var otherTokens: () -> [SessionToken] = { [] }
     /// Where the content is: known already, or asked of the server under this token first.
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
-    /// What holds for the next request; `nil` for the limits of the server's configuration.
-    var limits: @Sendable () -> RequestLimits? = { nil }
+    /// What holds for the next request.
+    var context: @Sendable () -> RequestContext = { RequestContext() }
     var now: @Sendable () -> Date = { Date() }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
@@ -111,7 +111,7 @@ extension ContainerOpening {
                 server: opening.server,
                 step: step,
                 token: lock.withLock { token },
-                limits: opening.limits
+                context: opening.context
             )
             do {
                 let httpRequest = try request.httpRequest()
@@ -200,7 +200,7 @@ extension ContainerOpening {
                 }
             }
             guard begin(check) else { return }
-            let request = DataAPIRequest.validateSession(.session).limited(by: opening.limits())
+            let request = DataAPIRequest.validateSession(.session).within(opening.context())
             check.start(opening.server.exchange(request, token: opening.token))
         }
 
@@ -222,9 +222,8 @@ extension ContainerOpening {
                 _ = downstream?.receive(container)
                 downstream?.receive(completion: .finished)
             case .failure(let error):
-                downstream?.receive(
-                    completion: .failure(error.about(opening.server.containerSummary, isSafeToRepeat: true))
-                )
+                let summary = opening.server.containerSummary(tag: opening.context().tag)
+                downstream?.receive(completion: .failure(error.about(summary, isSafeToRepeat: true)))
             }
         }
 

@@ -213,7 +213,7 @@ extension ContainerParts {
             do {
                 response.start(try request.httpRequest(headers), by: request.server.client)
             } catch {
-                finish(.failure(error.about(request.server.containerSummary, isSafeToRepeat: true)))
+                finish(.failure(error.about(request.summary, isSafeToRepeat: true)))
             }
         }
 

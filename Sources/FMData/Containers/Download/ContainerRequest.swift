@@ -5,8 +5,8 @@ struct ContainerRequest: Sendable {
     let server: DataAPI.Server
     let step: ContainerDownloadStateMachine.Request
     let token: SessionToken
-    /// What holds for the next request; `nil` for the limits of the server's configuration.
-    let limits: @Sendable () -> RequestLimits?
+    /// What holds for the next request.
+    let context: @Sendable () -> RequestContext
 
     /// - Parameter more: further headers.
     func httpRequest(_ more: HTTPHeaders = [:]) throws(FMRest.APIError) -> HTTPRequest {
@@ -22,31 +22,36 @@ struct ContainerRequest: Sendable {
             target: step.target,
             headers: headers,
             isSafeToRepeat: true,
-            timeouts: try limits()?.checked(),
+            timeouts: try context().limits?.checked(),
             // The content is streamed, and takes no memory here.
             maximumBodyBytes: .max
         )
     }
 
     /// `nil` when nobody would read it.
-    var log: CallLog? { server.debugLogger.map { CallLog($0, ofContentFrom: step.origin) } }
+    var log: CallLog? { server.callLog(ofContentFrom: step.origin, context()) }
+
+    /// What errors may tell of it.
+    var summary: FMRest.APIError.RequestSummary { server.containerSummary(tag: context().tag) }
 
     /// The limits as they were set.
-    var timeouts: DataAPI.Timeouts { limits()?.timeouts ?? server.config.timeouts }
+    var timeouts: DataAPI.Timeouts { context().limits?.timeouts ?? server.config.timeouts }
 
     /// A failure in terms of the limits.
     func error(_ error: HTTPClientError) -> FMRest.APIError {
-        FMRest.APIError(error).naming(timeouts).about(server.containerSummary, isSafeToRepeat: true)
+        FMRest.APIError(error).naming(timeouts).about(summary, isSafeToRepeat: true)
     }
 }
 
 extension DataAPI.Server {
     /// The path is left out: it is the value of a field, and a key to the content.
-    var containerSummary: FMRest.APIError.RequestSummary {
+    func containerSummary(tag: String?) -> FMRest.APIError.RequestSummary {
         FMRest.APIError.RequestSummary(
             method: "GET",
             origin: (try? origin.get())?.description ?? "",
-            path: "/••••"
+            path: "/••••",
+            prefix: "",
+            tag: tag
         )
     }
 }

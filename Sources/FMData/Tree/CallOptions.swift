@@ -1,0 +1,106 @@
+public import Logging
+
+extension DataAPI {
+    /// What single calls may have of their own: how long they may take, where they log, and a name for what they are part of.
+    ///
+    ///     people.timeouts { $0.total = .seconds(2) }.logger(requestLogger).tagged("nightly import").getRecords()
+    ///
+    /// They are set where calls are made, by the methods of ``Calling``.
+    public struct CallOptions: Sendable {
+        /// How long to wait for what. They begin as those of the server's ``DataAPI/Config/timeouts``.
+        public var timeouts: Timeouts
+        /// Where the calls are logged, with the metadata that this logger carries. `nil`, the default, is the server's
+        /// ``DataAPI/Config/logger``, which also gets what no single call is the cause of: the logins and logouts of shared
+        /// sessions, the lines of the HTTP client.
+        public var logger: Logger?
+        /// A text of yours that names what the calls are part of: `tag` in the log, ``FMRest/APIError/RequestSummary/tag`` in
+        /// errors. It is printed as it is. The default is none.
+        public var tag: String?
+    }
+
+    /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,
+    /// but for the options of the calls that are made through what comes back: of a server also those of its databases, of a
+    /// database those of its layouts.
+    ///
+    ///     let patient = database.timeouts { $0.firstByte = .seconds(900) }
+    ///     let names = database.tagged("start").getLayoutNames()
+    ///
+    /// Credentials, sessions, lists and connections are shared with what the method was called on: what is changed through
+    /// one shows in the other. Options that are not touched stay as they are. Each call has its own time: a publisher that is
+    /// subscribed to twice makes two calls.
+    public protocol Calling {
+        /// The same, whose calls have other options.
+        ///
+        /// - Parameter change: gets the options that hold so far.
+        func callOptions(_ change: (inout CallOptions) -> Void) -> Self
+    }
+}
+
+extension DataAPI.Calling {
+    /// The same, whose calls have other time limits.
+    ///
+    ///     people.timeouts { $0.total = .seconds(2) }.findRecords(query: query).returnAs(Person.self)
+    ///
+    ///     let nightly = reports.timeouts {
+    ///         $0.firstByte = .seconds(1800)       // the script takes its time
+    ///         $0.total = nil
+    ///     }
+    ///
+    /// Work in ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call inside has these
+    /// limits. See ``DataAPI/Timeouts`` for what each limit covers, and what the error says.
+    ///
+    /// - Parameter change: gets the limits that hold so far: those of ``DataAPI/Config/timeouts``, or of the call to this
+    ///   method before.
+    public func timeouts(_ change: (inout DataAPI.Timeouts) -> Void) -> Self {
+        callOptions { change(&$0.timeouts) }
+    }
+
+    /// The same, whose calls are logged by this logger: that of a request that is being served, with its metadata.
+    ///
+    /// ``DataAPI/Config/logger`` says what is logged. The logger's own level counts, whatever that of the server's is.
+    public func logger(_ logger: Logger) -> Self {
+        callOptions { $0.logger = logger }
+    }
+
+    /// The same, whose calls carry a name for what they are part of.
+    ///
+    ///     people.tagged("nightly import").createRecord(ada)
+    ///
+    /// - Parameter tag: a text of yours, in the log as `tag` and in the ``FMRest/APIError/request`` of errors; printed as it
+    ///   is. It takes the place of the one before.
+    public func tagged(_ tag: String) -> Self {
+        callOptions { $0.tag = tag }
+    }
+}
+
+extension DataAPI.Server: DataAPI.Calling {
+    /// The same server, whose calls, and those of the databases that come from it, have other options.
+    public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.Server {
+        DataAPI.Server(self, calls: calls.changed(change))
+    }
+}
+
+extension DataAPI.Database: DataAPI.Calling {
+    /// The same database, whose calls, and those of its layouts, have other options.
+    public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.Database {
+        DataAPI.Database(self, calls: calls.changed(change))
+    }
+
+    /// For a call of several steps, which share its time.
+    var forOneCall: DataAPI.Database {
+        let one = calls.ofOneCall
+        return one.clock == nil ? self : DataAPI.Database(self, calls: one)
+    }
+}
+
+extension DataAPI.Layout: DataAPI.Calling {
+    /// The same layout, whose calls have other options.
+    public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.Layout {
+        DataAPI.Layout(name: name, database: database.callOptions(change), table: table)
+    }
+
+    /// For a call of several steps, which share its time.
+    var forOneCall: DataAPI.Layout {
+        DataAPI.Layout(name: name, database: database.forOneCall, table: table)
+    }
+}
