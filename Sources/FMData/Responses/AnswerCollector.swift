@@ -138,34 +138,3 @@ struct AnswerBeginning {
         }
     }
 }
-
-extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodable {
-    typealias Collector = RecordAnswer<R, P>
-
-    static var isAboutRecords: Bool { true }
-
-    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
-}
-
-extension DataAPI.ScriptResponse: DataAPIResponse {
-    mutating func nameScripts(_ scripts: ScriptNames) { names = scripts }
-}
-
-extension DataAPI.CreateResponse: DataAPIResponse {
-    static var isAboutRecords: Bool { true }
-
-    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
-}
-
-extension DataAPI.EditRecordResponse: DataAPIResponse {
-    static var isAboutRecords: Bool { true }
-
-    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
-}
-
-extension DataAPI.Database.DatabaseListResponse: DataAPIResponse {}
-extension DataAPI.Layout.LayoutMetaData: DataAPIResponse {}
-extension DataAPI.Server.ProductInfoContainer: DataAPIResponse {}
-extension FMRest.EmptyResponse: DataAPIResponse {}
-extension LayoutListBody: DataAPIResponse {}
-extension ScriptListBody: DataAPIResponse {}

@@ -134,3 +134,15 @@ extension KeyedDecodingContainer {
         return try decode([DataAPI.CreatedPortalRecordInfo].self, forKey: key).filter { seen.insert($0).inserted }
     }
 }
+
+extension DataAPI.CreateResponse: DataAPIResponse {
+    static var isAboutRecords: Bool { true }
+
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}
+
+extension DataAPI.EditRecordResponse: DataAPIResponse {
+    static var isAboutRecords: Bool { true }
+
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}

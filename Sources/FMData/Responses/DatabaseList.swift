@@ -32,3 +32,5 @@ extension DataAPI.Database {
         }
     }
 }
+
+extension DataAPI.Database.DatabaseListResponse: DataAPIResponse {}

@@ -17,3 +17,5 @@ extension FMRest.EmptyResponse: Decodable {
         self.init()
     }
 }
+
+extension FMRest.EmptyResponse: DataAPIResponse {}

@@ -48,3 +48,5 @@ struct LayoutListBody: Decodable {
 
     var layouts: [Entry]
 }
+
+extension LayoutListBody: DataAPIResponse {}

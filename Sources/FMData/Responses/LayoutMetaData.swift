@@ -225,3 +225,5 @@ extension KeyedDecodingContainer {
         }
     }
 }
+
+extension DataAPI.Layout.LayoutMetaData: DataAPIResponse {}

@@ -64,3 +64,5 @@ extension DataAPI.Server.ProductInfo {
         try ValueFormat(date: dateFormat, time: timeFormat, timestamp: timeStampFormat)
     }
 }
+
+extension DataAPI.Server.ProductInfoContainer: DataAPIResponse {}

@@ -121,3 +121,11 @@ public protocol DataAPIPortalRecord: Decodable {
     /// The related record's modification id.
     var modId: ModID { get }
 }
+
+extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodable {
+    typealias Collector = RecordAnswer<R, P>
+
+    static var isAboutRecords: Bool { true }
+
+    mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}

@@ -49,3 +49,5 @@ extension DataAPI.Database.ScriptItem: Decodable {
 struct ScriptListBody: Decodable {
     var scripts: [DataAPI.Database.ScriptItem]
 }
+
+extension ScriptListBody: DataAPIResponse {}

@@ -123,3 +123,7 @@ extension DataAPI.ScriptResponse: Decodable {
         return response.isEmpty ? nil : response
     }
 }
+
+extension DataAPI.ScriptResponse: DataAPIResponse {
+    mutating func nameScripts(_ scripts: ScriptNames) { names = scripts }
+}
