@@ -58,10 +58,14 @@ extension FileMakerErrorCode {
     /// The family of the code. An undocumented code falls into the family of its range, since Claris numbers new codes
     /// beside their kin.
     public var category: Category {
-        Self.exceptions[self] ?? Self.ranges.first { $0.codes.contains(rawValue) }?.category ?? .unknown
+        row?.category ?? Self.rangeCategory(of: rawValue)
     }
 
-    /// The hundreds as Claris deals them out.
+    static func rangeCategory(of number: Int) -> Category {
+        ranges.first { $0.codes.contains(number) }?.category ?? .unknown
+    }
+
+    /// The hundreds as Claris deals them out, for codes that are not documented yet.
     private static let ranges: [(codes: ClosedRange<Int>, category: Category)] = [
         (-1 ... -1, .general),
         (0...0, .success),
@@ -87,48 +91,5 @@ extension FileMakerErrorCode {
         (1600...1699, .network),
         (1700...1799, .request),
         (5000...5499, .script),
-    ]
-
-    /// Codes that Claris placed among strangers.
-    private static let exceptions: [FileMakerErrorCode: Category] = [
-        .commandUnavailable: .script,
-        .commandUnknown: .script,
-        .commandInvalid: .script,
-        .canceledByTrigger: .script,
-        .fileReadOnly: .file,
-        .insufficientPrivileges: .privileges,
-        .requestedDataMissing: .request,
-        .objectInUse: .locking,
-        .accountInformationRequired: .account,
-        .mailClientMissing: .mail,
-        .importOrderInvalid: .importExport,
-        .exportOrderInvalid: .importExport,
-        .recoveredByWrongVersion: .file,
-        .importDenied: .privileges,
-        .importWriteDenied: .privileges,
-        .importAddDenied: .privileges,
-        .importModifyDenied: .privileges,
-        .privilegesDamaged: .file,
-        .fileNotShared: .host,
-        .hostCapacityExceeded: .host,
-        .recordSynchronizationFailed: .host,
-        .disconnectedByHost: .host,
-        .fileModifiedElsewhere: .locking,
-        .unexpectedError: .host,
-        .invalidToken: .session,
-        .transferLimitExceeded: .host,
-        .sessionLimitExceeded: .host,
-        .webPublishingDisabled: .host,
-        .phpPrivilegeRequired: .privileges,
-        .remoteFileRequired: .file,
-        .newConnectionsRefused: .host,
-        .hostUnavailable: .host,
-        .authorizationMalformed: .account,
-        .invalidUserOrToken: .account,
-        .licenseExpired: .host,
-        .privateKeyFileExists: .host,
-        .systemUnsupported: .host,
-        .externalGroupNameInvalid: .account,
-        .externalSignInDisabled: .account,
     ]
 }

@@ -1,6 +1,7 @@
 /// A FileMaker error code: what `messages[0].code` and `scriptError` say.
 ///
-/// Any number is a code; those that Claris documents have a constant, a ``name``, and many a ``hint``:
+/// Any number is a code. Those that Claris documents have a ``name``, and many a ``hint``; those that a request itself may end
+/// with have a constant:
 ///
 ///     switch error.fileMakerCode {
 ///     case .recordMissing: …              // 101
@@ -39,7 +40,7 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
 
     /// What the code means in a few words, such as "record is missing". Unique among the documented codes, `nil` for
     /// all others.
-    public var name: String? { Self.names[self] }
+    public var name: String? { row?.name }
 
     /// What the code means as a text that also serves for undocumented codes: "FileMaker error 101: record is missing".
     public var summary: String {
@@ -48,7 +49,7 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
 
     /// What most often is behind this code in a Data API program and what to do about it: which privilege, which
     /// setting, which argument. `nil` where the name says it all.
-    public var hint: String? { Self.hints[self] }
+    public var hint: String? { row?.hint }
 
     /// Whether the very same request may succeed when it is sent again a little later, because the code tells of a
     /// passing state and says that nothing was done: a lock held by somebody else (13, 300–304, 308, 310, 870), a lock
@@ -60,8 +61,8 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
     public var isRetryable: Bool { meansHostFull || Self.passing.contains(self) }
 
     /// Whether the host had no room for another session or connection (812, 956, 1638): nothing is wrong with the
-    /// credentials, back off before the next login and let idle sessions end. 953 is a neighbour that does not belong
-    /// here: no session becomes free by which it would end.
+    /// credentials, back off before the next login and let idle sessions end. 953 does not belong here: it limits the
+    /// data sent in a year, whatever sessions end.
     public var meansHostFull: Bool { Self.hostFull.contains(self) }
 
     /// Whether the code says by itself that the session is gone (952). A lost window (112) can mean the same, but a

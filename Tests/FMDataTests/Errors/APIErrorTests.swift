@@ -75,8 +75,8 @@ import Testing
         #expect(!FMRest.APIError(wrapping: Strange()).isRetryable)
     }
 
-    @Test func theCodeOfFileMakerDecidesOverTheWholeCatalogue() {
-        for code in FileMakerErrorCode.names.keys {
+    @Test func theCodeOfFileMakerDecidesOverTheWholeTable() {
+        for code in FileMakerErrorCode.rows.keys.map(FileMakerErrorCode.init(rawValue:)) {
             let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: code)
             expectNoDifference(error.isRetryable, code.isRetryable, "\(code)")
             var unknown = error
@@ -110,8 +110,8 @@ import Testing
 
     @Test func theHintOfACodeIsThatOfItsError() async throws {
         // Codes that end the session or wait for room would change what is asked next.
-        let codes = FileMakerErrorCode.hints.keys.sorted().filter {
-            !$0.meansSessionLost && !$0.meansHostFull && $0 != .windowMissing
+        let codes = FileMakerErrorCode.rows.keys.sorted().map(FileMakerErrorCode.init(rawValue:)).filter {
+            $0.hint != nil && !$0.meansSessionLost && !$0.meansHostFull && $0 != .windowMissing
         }
         try await FaultyHost.run(answer: { _, number in .error(codes[number % codes.count].rawValue) }) { host in
             for code in codes {

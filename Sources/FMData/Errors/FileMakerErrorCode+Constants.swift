@@ -1,5 +1,5 @@
-// The codes a Data API request itself may end with. Numbers: Claris FileMaker error codes, edition 26. The names and the
-// words are ours.
+// The codes that a Data API request itself may end with. Others reach a client inside a script's result only, and are known by
+// their number: `name`, `category` and `hint` tell of them too.
 
 // MARK: - General
 
@@ -338,6 +338,8 @@ extension FileMakerErrorCode {
 // MARK: - REST
 
 extension FileMakerErrorCode {
+    /// Host allows no new connections.
+    public static let newConnectionsRefused: Self = 1638
     /// Resource does not exist.
     public static let resourceMissing: Self = 1700
     /// Host cannot receive requests now.

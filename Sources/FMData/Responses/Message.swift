@@ -16,6 +16,9 @@ extension DataAPI {
 
         /// Whether this is the message of a request that went well.
         public var isSuccess: Bool { code == "0" }
+
+        /// The code as a number; `nil` when it is not one.
+        public var errorCode: FileMakerErrorCode? { FileMakerErrorCode(wireText: code) }
     }
 }
 
