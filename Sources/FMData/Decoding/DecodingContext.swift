@@ -35,8 +35,8 @@ final class DecodingContext {
         case gap(parent: UInt32, key: DecodingKey)
         /// Without a key it stands in the place of its parent.
         case list(parent: UInt32, key: DecodingKey?, elements: [UInt32])
-        /// A value as the element of a list that it stands for itself: it stands for no further one, or a type of lists
-        /// within lists would never come to an end.
+        /// A single value that is read as a list, as the element of that list. It is not read as a list again: a type of
+        /// lists within lists would never come to an end.
         case element(UInt32)
         /// A part of a text, as a text.
         case line(parent: UInt32, key: DecodingKey, JSONTape.Entry)
@@ -45,6 +45,7 @@ final class DecodingContext {
     static let detachedBit: UInt32 = 0x8000_0000
 
     let document: JSONDocument
+    let keys: KeyMemory
     let options: DecodingOptions
     let rules: Rules
     let userInfo: [CodingUserInfoKey: any Sendable]
@@ -68,13 +69,12 @@ final class DecodingContext {
     /// How many types are being made within each other, and how many may be.
     @exclusivity(unchecked) private var nesting = 0
     private let maximumNesting: Int
-    /// Whether a type has asked for itself without end: then nothing that it makes of the error counts.
+    /// Whether a type has asked for itself more often than any sound one does. The error for it stands, even where the type
+    /// catches it and tries something else.
     @exclusivity(unchecked) private var isEndless = false
-    /// The object whose names a type has asked for last, where some may have other forms in Unicode.
+    /// The object whose keys a type has listed last, if some of them are not plain ASCII: they may differ in their form in
+    /// Unicode only. See ``checkNames(_:_:)``.
     @exclusivity(unchecked) var listed: UInt32?
-    let slot = OwnSlot()
-    @exclusivity(unchecked) private var frames = KeyFrames()
-    @exclusivity(unchecked) var indices = KeyIndices()
     /// What a strategy of the user's made of names, over all records and for the objects of this one.
     var convertedNames: [ExactName: String] = [:]
     @exclusivity(unchecked) var customNames: [UInt32: CustomNames] = [:]
@@ -90,6 +90,7 @@ final class DecodingContext {
         recordDecoder: JSONDecoder?
     ) {
         self.document = document
+        keys = document.keys
         self.options = options
         self.userInfo = userInfo
         self.recordDecoder = recordDecoder
@@ -115,15 +116,6 @@ final class DecodingContext {
         )
     }
 
-    deinit {
-        if areContainersHeld { slot.abandon() } else { slot.giveBack() }
-        frames.removeAll()
-        frames.deallocate()
-    }
-
-    /// Whether a type keeps a container, which it may ask from any thread at any time.
-    var areContainersHeld: Bool { frames.areHeld }
-
     /// Forgets the bytes, and keeps what was learned of keys.
     func restart() {
         document.restart()
@@ -141,24 +133,14 @@ final class DecodingContext {
         )
     }
 
-    /// The value on the tape is going to be decoded.
-    func begin() {
-        slot.open(self)
-    }
-
-    /// Forgets the value on the tape. Containers that were kept give nothing any more; for decoders that were kept there
-    /// is ``continuation()``.
+    /// Forgets the value on the tape. Nobody may hold a decoder or a container of it: otherwise there is
+    /// ``continuation()``.
     func end() {
-        slot.close()
-        if frames.hasRetired {
-            slot.invalidate()
-            frames.removeAll()
-        }
         document.tape.count = 0
         if !detached.isEmpty { detached.removeAll() }
         if !customNames.isEmpty { customNames.removeAll(keepingCapacity: true) }
         if !cursors.isEmpty { cursors.removeAll(keepingCapacity: true) }
-        indices.reset()
+        keys.endValue()
         repetitions.reset()
         listed = nil
     }
@@ -206,7 +188,7 @@ final class DecodingContext {
         _ mode: Mode
     ) throws -> KeyedDecodingContainer<Key> {
         guard isOnTape(object), document[object].kind == .object else { throw mismatch([String: Any].self, object) }
-        return frames.container(type, object, mode.members, self)
+        return KeyedDecodingContainer(KeyedValues<Key>(self, object, mode.members))
     }
 
     // MARK: Values
@@ -299,9 +281,9 @@ final class DecodingContext {
         var result: [DecodingKey] = []
         var container: UInt32 = 0
         while container != node {
-            guard let step = step(from: container, to: node) else { return result }
-            result.append(step.key)
-            container = step.value
+            guard let member = member(of: container, holding: node) else { return result }
+            result.append(member.key)
+            container = member.value
         }
         return result
     }
@@ -312,16 +294,18 @@ final class DecodingContext {
         var position: Int
     }
 
+    /// The member of a container that a value is, or is somewhere in.
+    ///
     /// A type that tries what fits makes an error for one element after the other: each search goes on where the one before
     /// it in the same container came to.
-    private func step(from container: UInt32, to node: UInt32) -> (key: DecodingKey, value: UInt32)? {
+    private func member(of container: UInt32, holding node: UInt32) -> (key: DecodingKey, value: UInt32)? {
         let head = document[container]
         guard head.kind == .object || head.kind == .array else { return nil }
         var index = container + 1
         var position = 0
         if let cursor = cursors[container], cursor.index <= node { (index, position) = (cursor.index, cursor.position) }
         while index < head.link {
-            indices.work &+= 1
+            keys.work &+= 1
             let value = head.kind == .object ? index + 1 : index
             let end = document.tape.end(of: value)
             if node < end {

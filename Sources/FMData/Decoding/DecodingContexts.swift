@@ -40,9 +40,7 @@ final class DecodingContexts: @unchecked Sendable {
     /// Keeps a context after a whole answer, unless somebody holds it, one of its decoders or of its containers.
     func give(_ context: consuming DecodingContext) {
         var context = context
-        guard isKnownUniquelyReferenced(&context), !context.areContainersHeld,
-            context.document.capacity <= Self.maximumCapacity, !context.document.keyMemory.isWornOut
-        else { return }
+        guard isKnownUniquelyReferenced(&context), context.document.capacity <= Self.maximumCapacity else { return }
         context.end()
         context.restart()
         // The superfluous one is destroyed outside of the lock.

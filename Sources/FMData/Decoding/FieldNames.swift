@@ -2,13 +2,15 @@
 // a repetition, a related field, named by a strategy.
 extension DecodingContext {
     /// The value that a key means in an object; `nil` when there is none.
+    ///
+    /// - Parameter asker: who asks, by ``KeyMemory/beginAsking(_:_:)``.
     func value(
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ frame: UnsafeMutablePointer<KeyFrame>? = nil
+        asker: UInt8? = nil
     ) -> UInt32? {
-        if let value = member(named: name, in: object, mode, frame) { return value }
+        if let value = member(named: name, in: object, mode, asker: asker) { return value }
         guard mode == .fields, rules.contains(.repetitions) else { return nil }
         return repetitions.list(named: name, in: object, self)
     }
@@ -17,10 +19,10 @@ extension DecodingContext {
         named name: String,
         in object: UInt32,
         _ mode: Mode,
-        _ frame: UnsafeMutablePointer<KeyFrame>? = nil
+        asker: UInt8? = nil
     ) -> UInt32? {
         if mode == .fields, rules.contains(.customKeys) { return customMember(named: name, in: object) }
-        if let value = exactMember(named: name, in: object, frame) { return value }
+        if let value = exactMember(named: name, in: object, asker) { return value }
         guard mode == .fields, rules.contains(.keysWithoutTable), !name.contains("::") else { return nil }
         let suffix = "::" + name
         return first(in: object) { key in
@@ -28,16 +30,8 @@ extension DecodingContext {
         }
     }
 
-    private func exactMember(
-        named name: String,
-        in object: UInt32,
-        _ frame: UnsafeMutablePointer<KeyFrame>?
-    ) -> UInt32? {
-        let tape = view
-        if let key = indices.key(name, in: object, startingAt: frame?.pointee.searchStart ?? object + 1, tape) {
-            frame?.pointee.found(key, tape)
-            return key + 1
-        }
+    private func exactMember(named name: String, in object: UInt32, _ asker: UInt8?) -> UInt32? {
+        if let key = keys.search(name, in: object, asker: asker, view) { return key + 1 }
         // A server may spell accents decomposed where the source code has them composed.
         guard name.mayHaveOtherForms else { return nil }
         return first(in: object) { !$0.flags.isDisjoint(with: [.nonASCII, .escaped]) && document.text($0) == name }
@@ -47,7 +41,7 @@ extension DecodingContext {
         let end = document[object].link
         var index = object + 1
         while index < end {
-            indices.work &+= 1
+            keys.work &+= 1
             if matches(document[index]) { return index + 1 }
             index = document.tape.end(of: index + 1)
         }
@@ -94,7 +88,7 @@ extension DecodingContext {
         let names = customNames(object)
         if let value = names.values[ExactName(name)] { return value }
         guard name.mayHaveOtherForms else { return nil }
-        indices.work &+= names.list.count
+        keys.work &+= names.list.count
         return names.list.first { $0.name == name }?.value
     }
 
@@ -106,7 +100,7 @@ extension DecodingContext {
         let end = document[object].link
         var index = object + 1
         while index < end {
-            indices.work &+= 1
+            keys.work &+= 1
             names.add(converted(document.text(document[index]), convert), index + 1)
             index = document.tape.end(of: index + 1)
         }

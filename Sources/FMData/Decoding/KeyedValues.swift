@@ -8,65 +8,45 @@ private struct Member {
 
 /// The members of an object by their keys.
 ///
-/// Made of plain values only; see ``ContextSlot``. A member that is where it is expected, and what it is expected to be, is
-/// read without touching the context.
+/// A member that is where it is expected, and what it is expected to be, takes no more than the tape and the memory of keys.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let slot: UnsafeMutablePointer<ContextSlot>
-    /// Belongs to the context, as long as the generation stands.
-    private let frame: UnsafeMutablePointer<KeyFrame>
-    private let generation: UInt32
+    private let context: DecodingContext
+    private let object: UInt32
+    private let mode: DecodingContext.Mode
+    /// The number of the type of keys; see ``KeyMemory/beginAsking(_:_:)``.
+    private let asker: UInt8
+    /// Whether the names on the tape stand for themselves.
+    private let isGuessable: Bool
 
-    init(_ slot: UnsafeMutablePointer<ContextSlot>, _ frame: UnsafeMutablePointer<KeyFrame>) {
-        self.slot = slot
-        self.frame = frame
-        generation = slot.pointee.generation
+    init(_ context: DecodingContext, _ object: UInt32, _ mode: DecodingContext.Mode) {
+        self.context = context
+        self.object = object
+        self.mode = mode
+        asker = context.keys.beginAsking(Key.self, object)
+        isGuessable =
+            !context.document[object].flags.contains(.irregular)
+            && !(mode == .fields && context.rules.contains(.customKeys))
     }
 
-    // MARK: Context
+    private var inside: DecodingContext.Mode { mode.inside }
 
-    /// Whether the value is still there. Before nothing else may be looked at, not even the frame.
-    @inline(__always)
-    private var isLive: Bool {
-        slot.pointee.generation == generation && frame.pointee.value == slot.pointee.value
-    }
-
-    /// The tape, unless the value is gone.
-    @inline(__always)
-    private var tape: TapeView? { isLive ? slot.pointee.tape : nil }
-
-    /// The context, unless the value is gone.
-    @inline(__always)
-    private var context: DecodingContext? { isLive ? slot.pointee.context?.takeUnretainedValue() : nil }
-
-    /// Does something with the context, without counting a reference to it.
-    @inline(__always)
-    private func withContext<Result>(_ body: (DecodingContext) throws -> Result) throws -> Result {
-        guard isLive, let context = slot.pointee.context else { throw tooLate }
-        return try context._withUnsafeGuaranteedRef { try body($0) }
-    }
-
-    private var tooLate: DecodingError {
-        DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], cause: .tooLate))
-    }
-
-    var codingPath: [any CodingKey] { context?.codingPath(frame.pointee.object) ?? [] }
+    var codingPath: [any CodingKey] { context.codingPath(object) }
 
     var allKeys: [Key] {
-        guard let context, let tape else { return [] }
-        let object = frame.pointee.object
         var seen: Set<ExactName> = []
-        if frame.pointee.mode == .fields, context.rules.contains(.customKeys) {
+        if mode == .fields, context.rules.contains(.customKeys) {
             return context.customNames(object).list.compactMap {
                 seen.insert(ExactName($0.name)).inserted ? Key(stringValue: $0.name) : nil
             }
         }
+        let tape = context.view
         var keys: [Key] = []
         keys.reserveCapacity(Int(tape[object].length))
         var index = object + 1
-        while index < frame.pointee.end {
+        while index < tape[object].link {
             let name = tape.string(tape[index])
             if tape[index].flags.contains(.nonASCII) || tape[index].flags.contains(.escaped) { context.listed = object }
-            if frame.pointee.isGuessable || seen.insert(ExactName(name)).inserted, let key = Key(stringValue: name) {
+            if isGuessable || seen.insert(ExactName(name)).inserted, let key = Key(stringValue: name) {
                 keys.append(key)
             }
             index = tape.end(of: index + 1)
@@ -78,30 +58,19 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func find(_ key: Key) -> Member? {
-        guard let tape else { return nil }
-        if frame.pointee.isRecallable {
-            let node = frame.pointee.recall(KeyedValues.byte(key))
-            if node != 0 { return Member(node: node, entry: tape[node]) }
+        var name = key.stringValue
+        if isGuessable {
+            let tape = context.view
+            if let node = name.withUTF8({ context.keys.guess($0, asker, object, tape) }) {
+                return Member(node: node, entry: tape[node])
+            }
         }
-        return search(key, tape)
+        return search(name)
     }
 
-    /// Whether keys are what enums of coding keys are: a byte that says everything.
-    static var hasByteKeys: Bool { MemoryLayout<Key>.size == 1 && _isPOD(Key.self) }
-
-    @inline(__always)
-    private static func byte(_ key: Key) -> UInt8 { unsafeBitCast(key, to: UInt8.self) }
-
     @inline(never)
-    private func search(_ key: Key, _ tape: TapeView) -> Member? {
-        var name = key.stringValue
-        if frame.pointee.isGuessable {
-            let rawKey = frame.pointee.isRecallable ? KeyedValues.byte(key) : 0
-            let node = name.withUTF8 { frame.pointee.guess($0, rawKey, tape) }
-            if node != 0 { return Member(node: node, entry: tape[node]) }
-        }
-        guard let context, let node = context.value(named: name, in: frame.pointee.object, frame.pointee.mode, frame)
-        else { return nil }
+    private func search(_ name: String) -> Member? {
+        guard let node = context.value(named: name, in: object, mode, asker: asker) else { return nil }
         return Member(node: node, entry: context.entry(node))
     }
 
@@ -112,7 +81,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     private func missing(_ key: Key) -> DecodingError {
-        context?.missing(key, frame.pointee.object) ?? tooLate
+        context.missing(key, object)
     }
 
     /// The member, unless it is absent, `null` or, for a number, an empty field.
@@ -120,8 +89,8 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func present(_ key: Key, emptyIsNil: Bool) -> Member? {
         guard let member = find(key) else { return nil }
         if member.entry.kind == .null { return nil }
-        if emptyIsNil, member.entry.kind == .string, member.entry.length == 0, frame.pointee.inside == .fields,
-            context?.rules.contains(.emptyIsNil) == true
+        if emptyIsNil, member.entry.kind == .string, member.entry.length == 0, inside == .fields,
+            context.rules.contains(.emptyIsNil)
         {
             return nil
         }
@@ -136,7 +105,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
         let member = try member(key)
-        return try withContext { try $0.bool(member.node, frame.pointee.inside) }
+        return try context.bool(member.node, inside)
     }
 
     @inline(__always)
@@ -146,7 +115,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
         let member = try member(key)
-        return try withContext { try $0.float(member.node, frame.pointee.inside) }
+        return try context.float(member.node, inside)
     }
 
     @inline(__always)
@@ -172,36 +141,30 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func string(_ member: Member) throws -> String {
-        if member.entry.kind == .string, let tape { return tape.string(member.entry) }
-        return try withContext { try $0.string(member.node, frame.pointee.inside) }
+        if member.entry.kind == .string { return context.view.string(member.entry) }
+        return try context.string(member.node, inside)
     }
 
     @inline(__always)
     private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ member: Member) throws -> Integer {
         if let small = member.entry.smallInteger, let number = Integer(exactly: small) { return number }
-        return try withContext { try $0.integer(type, member.node, frame.pointee.inside) }
+        return try context.integer(type, member.node, inside)
     }
 
     @inline(__always)
     private func double(_ member: Member) throws -> Double {
         if let small = member.entry.smallDouble { return small }
-        return try withContext { try $0.double(member.node, frame.pointee.inside) }
+        return try context.double(member.node, inside)
     }
 
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        let member = find(key)
-        return try withContext { context in
-            if let member { return try context.decode(type, member.node, frame.pointee.inside) }
-            return try context.decode(type, try absent(type, key, context), frame.pointee.inside)
-        }
+        try context.decode(type, try find(key)?.node ?? absent(type, key), inside)
     }
 
     /// What stands for a member that is not there, if anything does.
-    private func absent(_ type: Any.Type, _ key: Key, _ context: DecodingContext) throws -> UInt32 {
-        guard let list = context.absentList(type, key, frame.pointee.object, frame.pointee.mode) else {
-            throw missing(key)
-        }
+    private func absent(_ type: Any.Type, _ key: Key) throws -> UInt32 {
+        guard let list = context.absentList(type, key, object, mode) else { throw missing(key) }
         return list
     }
 
@@ -209,14 +172,14 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
-        return try withContext { try $0.bool(member.node, frame.pointee.inside) }
+        return try context.bool(member.node, inside)
     }
 
     @inline(__always)
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
         guard let member = present(key, emptyIsNil: false) else { return nil }
-        if member.entry.length == 0, member.entry.kind == .string, frame.pointee.inside == .fields,
-            context?.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil]) == true
+        if member.entry.length == 0, member.entry.kind == .string, inside == .fields,
+            context.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil])
         {
             return nil
         }
@@ -227,12 +190,12 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
         if member.entry.kind == .number { return try double(member) }
-        return try withContext { try $0.doubleIfAny(member.node, frame.pointee.inside) }
+        return try context.doubleIfAny(member.node, inside)
     }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
-        return try withContext { try $0.floatIfAny(member.node, frame.pointee.inside) }
+        return try context.floatIfAny(member.node, inside)
     }
 
     @inline(__always)
@@ -255,16 +218,14 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func integerIfPresent<Integer: FixedWidthInteger>(_ type: Integer.Type, _ key: Key) throws -> Integer? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
         if member.entry.kind == .number { return try integer(type, member) }
-        return try withContext { try $0.integerIfAny(type, member.node, frame.pointee.inside) }
+        return try context.integerIfAny(type, member.node, inside)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let member = find(key) else { return nil }
-        return try withContext { context in
-            // A list whose first repetitions are missing is a list all the same.
-            if member.entry.kind == .null, !context.isGap(member.node) || !(type is any ListValue.Type) { return nil }
-            return try context.decodeIfAny(type, member.node, frame.pointee.inside)
-        }
+        // A list whose first repetitions are missing is a list all the same.
+        if member.entry.kind == .null, !context.isGap(member.node) || !(type is any ListValue.Type) { return nil }
+        return try context.decodeIfAny(type, member.node, inside)
     }
 
     // MARK: Containers
@@ -280,25 +241,21 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try decoder(key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder { try superDecoder(named: "super") }
+    func superDecoder() throws -> any Decoder { superDecoder(named: "super") }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(named: key.stringValue) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(named: key.stringValue) }
 
     /// A decoder for a member; as if it were `null` where there is none.
-    private func superDecoder(named name: String) throws -> any Decoder {
-        try withContext { context in
-            let object = frame.pointee.object
-            let node = context.value(named: name, in: object, frame.pointee.mode)
-            return ValueDecoder(
-                context: context,
-                node: node ?? context.add(.absent(parent: object, key: DecodingKey(name))),
-                mode: frame.pointee.inside
-            )
-        }
+    private func superDecoder(named name: String) -> any Decoder {
+        let node = context.value(named: name, in: object, mode)
+        return ValueDecoder(
+            context: context,
+            node: node ?? context.add(.absent(parent: object, key: DecodingKey(name))),
+            mode: inside
+        )
     }
 
     private func decoder(_ key: Key) throws -> ValueDecoder {
-        let member = try member(key)
-        return try withContext { ValueDecoder(context: $0, node: member.node, mode: frame.pointee.inside) }
+        ValueDecoder(context: context, node: try member(key).node, mode: inside)
     }
 }

@@ -1,5 +1,5 @@
-/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of the object that was asked for some last: looked for
-/// once, when a key was not found otherwise.
+/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of one object: collected when a key is not found otherwise, and
+/// kept until another object is asked for some.
 struct Repetitions {
     /// As many as FileMaker has.
     private static let maximumNumber = 32_000
@@ -77,7 +77,7 @@ struct Repetitions {
         var index = object + 1
         while index < tape[object].link {
             let key = tape[index]
-            context.indices.work &+= 1
+            context.keys.work &+= 1
             if key.flags.contains(.escaped) {
                 add(tape.string(key), index + 1)
             } else if let (length, number) = Repetitions.split(tape.content(key)) {

@@ -3,7 +3,7 @@ struct ValueDecoder: Decoder {
     let context: DecodingContext
     let node: UInt32
     let mode: DecodingContext.Mode
-    /// The type that is made of the value; `Never` where a type asked for a decoder to do with it what it likes.
+    /// The type that is made of the value; `Never` where a type asked for the decoder itself, as by `superDecoder()`.
     let type: any Any.Type
 
     init(context: DecodingContext, node: UInt32, mode: DecodingContext.Mode, type: any Any.Type = Never.self) {

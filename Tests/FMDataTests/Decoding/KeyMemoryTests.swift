@@ -58,6 +58,78 @@ import Testing
         #expect(throws: DecodingFailure.self) { try read(json, options: options) }
     }
 
+    /// Objects that begin and end where regular ones did, with the keys that were remembered for their places: and yet
+    /// others, since a key of an inner object is now one of the outer.
+    @Test func duplicatesWhereAnInnerObjectWas() throws {
+        let nested = #"{"a":{"a":1},"c":2}"#
+        let flat = [#"{"a":1,"a":2,"c":3}"#, #"{"a":1,"a":[2,3],"c":3}"#]
+        var options = DecodingOptions()
+        let decoder = FMDecoder(options: options)
+        for json in [nested] + flat {
+            expectNoDifference(
+                try decoder.decode([String: Leaves].self, from: json.utf8).mapValues(\.count),
+                ["a": 1, "c": 1]
+            )
+        }
+        options.duplicateKeys = .refuse
+        let strict = FMDecoder(options: options)
+        for json in flat {
+            _ = try strict.decode([String: Leaves].self, from: nested.utf8)
+            #expect(throws: DecodingFailure.self) { try strict.decode([String: Leaves].self, from: json.utf8) }
+        }
+    }
+
+    /// How many numbers a value holds.
+    private struct Leaves: Decodable {
+        var count = 1
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let list = try? container.decode([Int].self) { count = list.count }
+            if let object = try? container.decode([String: Int].self) { count = object.count }
+        }
+    }
+
+    /// The reader's hash is no secret: whoever writes the keys can choose them for it.
+    @Test func keysOfEqualHashes() throws {
+        let names = namesOfEqualHashes(12)
+        let members = names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ",")
+        var options = DecodingOptions()
+        options.duplicateKeys = .refuse
+        let decoder = FMDecoder(options: options)
+        for _ in 0..<2 {
+            expectNoDifference(
+                try decoder.decode([String: Int].self, from: "{\(members)}".utf8),
+                Dictionary(uniqueKeysWithValues: zip(names, 0...))
+            )
+            #expect(throws: DecodingFailure.self) {
+                try decoder.decode([String: Int].self, from: "{\(members),\"\(names[3])\":0}".utf8)
+            }
+        }
+    }
+
+    /// Names of eight bytes. Their hash is the upper half of a product, which is undone here.
+    private func namesOfEqualHashes(_ count: Int) -> [String] {
+        let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+        // By Newton's method: each turn doubles the number of bits that are right.
+        let inverse = (0..<6).reduce(factor) { inverse, _ in inverse &* (2 &- factor &* inverse) }
+        let hash: UInt32 = 0x1234_5678
+        var names: [String] = []
+        var lower: UInt64 = 0
+        while names.count < count {
+            lower += 1
+            let word = (UInt64(hash) << 32 | lower) &* inverse ^ 8
+            let bytes = withUnsafeBytes(of: word.littleEndian) { Array($0) }
+            // Letters, digits and signs that a JSON text need not escape.
+            guard bytes.allSatisfy({ (0x23...0x7E).contains($0) && $0 != 0x5C }) else { continue }
+            (bytes + [UInt8](repeating: 0, count: 8)).withUnsafeBufferPointer {
+                #expect(KeyMemory.hash($0.baseAddress!, 8) == hash)
+            }
+            names.append(String(decoding: bytes, as: UTF8.self))
+        }
+        return names
+    }
+
     /// More fields than are remembered.
     @Test func wideRecords() throws {
         let members = (0..<400).map { "\"field \($0)\":\($0)" }.joined(separator: ",")
@@ -122,8 +194,8 @@ import Testing
     }
 }
 
-/// Containers are kept and handed out again; here somebody holds on to them, or there are more than are kept.
-@Suite struct KeptContainerTests {
+/// All containers of one type of keys guess from one memory; here many of them ask at the same time.
+@Suite struct ContainersOfOneTypeTests {
     private enum Keys: String, CodingKey { case id, name, rows }
 
     private struct Row: Decodable, Equatable {
@@ -155,7 +227,7 @@ import Testing
         (0..<count).map { "{\"name\":\"n\($0)\",\"id\":\(first + $0)}" }.joined(separator: ",")
     }
 
-    /// Far more objects of one type than containers are kept, in records of changing length.
+    /// Far more objects of one type than are remembered, in records of changing length.
     @Test func longArrays() throws {
         let counts = [300, 3, 0, 70, 300, 68, 1]
         let data = counts.map {
@@ -182,7 +254,7 @@ import Testing
         }
     }
 
-    /// A type within itself, deeper than containers are kept.
+    /// A type within itself.
     @Test func nestedDeeply() throws {
         final class Node: Decodable {
             var id: Int

@@ -26,7 +26,7 @@ public struct DecodingFailure: Error, Sendable {
     public let hint: String?
 
     let place: DecodingPlace
-    let source: DecodingAccount.Source
+    let source: DecodingExplanation.Source
 
     /// The same as `Swift.DecodingError`, when it is one.
     public var decodingError: DecodingError? { underlying as? DecodingError }
@@ -88,7 +88,7 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 extension DecodingFailure {
-    init(_ error: JSONSyntaxError, path: [String] = [], source: DecodingAccount.Source = .answer) {
+    init(_ error: JSONSyntaxError, path: [String] = [], source: DecodingExplanation.Source = .answer) {
         self.init(
             error: DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
@@ -106,7 +106,7 @@ extension DecodingFailure {
         self.init(
             error: DecodingError.keyNotFound(key, DecodingError.Context(codingPath: [parent], cause: cause)),
             path: [parent.stringValue, key.stringValue],
-            reason: DecodingAccount(cause: cause).reason
+            reason: DecodingExplanation(cause: cause).reason
         )
     }
 
@@ -122,7 +122,7 @@ extension DecodingFailure {
 
     /// An error of a decoder that has nothing but its path to say.
     init(_ error: DecodingError) {
-        let source = DecodingAccount.Source(isAnswer: false, isForeign: true)
+        let source = DecodingExplanation.Source(isAnswer: false, isForeign: true)
         self.init(error, DecodingEvidence(error), source: source, root: .plain, rules: [])
     }
 
@@ -135,7 +135,7 @@ extension DecodingFailure {
         _ error: any Error,
         in context: DecodingContext,
         recordNumber: Int? = nil,
-        source: DecodingAccount.Source = .answer,
+        source: DecodingExplanation.Source = .answer,
         root: DecodingContext.Mode = .plain
     ) {
         if let error = error as? JSONSyntaxError {
@@ -152,13 +152,13 @@ extension DecodingFailure {
     private init(
         _ error: any Error,
         _ evidence: DecodingEvidence,
-        source: DecodingAccount.Source,
+        source: DecodingExplanation.Source,
         root: DecodingContext.Mode,
         rules: DecodingContext.Rules,
         recordNumber: Int? = nil
     ) {
         let place = DecodingPlace(evidence.path, root: root)
-        let account = DecodingAccount(
+        let explanation = DecodingExplanation(
             cause: evidence.cause,
             place: place,
             source: source,
@@ -168,8 +168,8 @@ extension DecodingFailure {
         self.init(
             error: error,
             path: evidence.path.map { $0.intValue.map { "Index \($0)" } ?? $0.stringValue },
-            reason: account.reason,
-            hint: account.hint,
+            reason: explanation.reason,
+            hint: explanation.hint,
             source: source,
             place: place,
             recordNumber: recordNumber,
@@ -184,7 +184,7 @@ extension DecodingFailure {
         byteOffset: Int? = nil,
         reason: String,
         hint: String? = nil,
-        source: DecodingAccount.Source = .answer,
+        source: DecodingExplanation.Source = .answer,
         place: DecodingPlace = DecodingPlace([], root: .plain),
         recordNumber: Int? = nil,
         recordId: Int? = nil,

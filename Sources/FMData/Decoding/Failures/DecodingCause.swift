@@ -1,6 +1,6 @@
 /// Why no value could be made: what was wanted and what stands there, and nothing of the value itself.
 ///
-/// It travels below the `DecodingError` that is thrown. ``DecodingAccount`` makes words of it once that error leaves the
+/// It travels below the `DecodingError` that is thrown. ``DecodingExplanation`` makes words of it once that error leaves the
 /// decoder: a type that tries one thing after the other pays for no long texts.
 enum DecodingCause: Error {
     /// Another kind of JSON value than the type is made of; which one is not known of other decoders.
@@ -31,8 +31,6 @@ enum DecodingCause: Error {
     case sameName(wanted: any Any.Type)
     /// A list without a further element.
     case exhausted
-    /// A container that was kept.
-    case tooLate
     /// The type itself refused what stands there, by a `DecodingError` of its own.
     case refused(found: Found?)
     /// The type itself threw an error of its own.
@@ -77,5 +75,43 @@ extension DecodingCause.Found: CustomStringConvertible {
         case .boolean: "a boolean"
         case .null: "null"
         }
+    }
+}
+
+// What is thrown: a `DecodingError`, as of every decoder, with the cause below it. No text here holds a value: the values of
+// fields are nobody's business but the caller's.
+extension DecodingContext {
+    func mismatch(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
+        if isGap(node) { return .valueNotFound(type, place(node, .gap(wanted: type))) }
+        let found = entry(node).found
+        let context = place(node, .otherKind(wanted: type, found: found))
+        return found == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    func emptyField(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
+        .valueNotFound(type, place(node, .empty(wanted: type)))
+    }
+
+    func corrupted(_ node: UInt32, _ cause: DecodingCause) -> DecodingError {
+        .dataCorrupted(place(node, cause))
+    }
+
+    func missing(_ key: some CodingKey, _ object: UInt32) -> DecodingError {
+        .keyNotFound(key, place(object, .missing(name: key.stringValue)))
+    }
+
+    private func place(_ node: UInt32, _ cause: DecodingCause) -> DecodingError.Context {
+        DecodingError.Context(codingPath: codingPath(node), cause: cause)
+    }
+}
+
+extension DecodingError.Context {
+    /// The place of an error whose cause is known.
+    init(codingPath: [any CodingKey], cause: DecodingCause) {
+        self.init(
+            codingPath: codingPath,
+            debugDescription: DecodingExplanation(cause: cause).reason,
+            underlyingError: cause
+        )
     }
 }

@@ -23,7 +23,6 @@ struct RecordCutter: ~Copyable {
         guard try advance(isLast: false) else { return false }
         context.recordIndex = recordCount
         recordCount += 1
-        context.begin()
         return true
     }
 
@@ -73,7 +72,6 @@ struct RecordCutter: ~Copyable {
     private mutating func take(_ name: String, of level: AnswerScanner.Level) throws(DecodingFailure) {
         context.recordIndex = nil
         context.memberPath = (level == .answer ? [] : [DecodingKey("response")]) + [DecodingKey(name)]
-        context.begin()
         defer { endValue() }
         do {
             switch (level, name) {
@@ -93,7 +91,7 @@ struct RecordCutter: ~Copyable {
         }
     }
 
-    /// Makes the memory ready for the next value. Somebody who still holds a decoder keeps the old memory.
+    /// Makes the memory ready for the next value. Somebody who still holds a decoder or a container keeps the old memory.
     private mutating func endValue() {
         if isKnownUniquelyReferenced(&context) {
             context.end()

@@ -1,5 +1,5 @@
 /// The one place where a ``DecodingCause`` becomes words: what is wrong, and what can be done about it.
-struct DecodingAccount {
+struct DecodingExplanation {
     /// What was being read, and by what.
     struct Source {
         /// Whether it is an answer of a server, and not a text that the user gave to a decoder.
@@ -45,7 +45,6 @@ struct DecodingAccount {
         case .gap: "the layout shows a later repetition of the field and not this one"
         case .sameName: "two names differ in nothing but the form of their accents, and a dictionary would lose one"
         case .exhausted: "expected another element, but the list ends here"
-        case .tooLate: "the container was kept beyond the decoding of its value"
         case .refused(let found): "the declared type cannot be made of \(found?.description ?? "what stands there")"
         case .thrown(let error): "the declared type threw \(error)"
         }
@@ -115,7 +114,7 @@ struct DecodingAccount {
         case .gap(let wanted):
             "Declare the elements as \(optional(wanted)) to get nil for it, or let the layout show all repetitions."
         case .sameName: "FieldData tells them apart."
-        case .endless, .exhausted, .tooLate, .thrown: nil
+        case .endless, .exhausted, .thrown: nil
         }
     }
 

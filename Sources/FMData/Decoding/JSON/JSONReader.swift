@@ -5,7 +5,7 @@
 // its last byte was looked at.
 extension JSONDocument {
     /// What may come next.
-    enum Step {
+    enum Expectation {
         case value
         /// A value, or the end of an array that has none.
         case firstElement
@@ -19,7 +19,7 @@ extension JSONDocument {
 
     /// A value that is being read.
     struct Reading {
-        var step = Step.value
+        var expectation = Expectation.value
         /// The innermost open container.
         var open = JSONTape.none
         var depth = 0
@@ -70,14 +70,14 @@ extension JSONDocument {
         // Positions on the tape are 32 bits wide.
         guard end < Int(UInt32.max) else { throw syntaxError(.tooLarge(limit: Int(UInt32.max)), at: valueStart) }
         var at = position - valueStart
-        var step = reading.step
+        var expectation = reading.expectation
         var open = reading.open
         var depth = reading.depth
         var tape = tape
         defer {
             self.tape = tape
             position = valueStart + at
-            reading.step = step
+            reading.expectation = expectation
             reading.open = open
             reading.depth = depth
         }
@@ -90,25 +90,25 @@ extension JSONDocument {
             }
             if at >= end { return .starved }
 
-            switch step {
+            switch expectation {
             case .key, .firstKey:
                 if byte == UInt8(ascii: "\"") {
                     if reading.stringScan == 0 {
-                        step = try readMembers(&tape, open, base, &at, end)
-                        if step != .key { continue }
+                        expectation = try readMembers(&tape, open, base, &at, end)
+                        if expectation != .key { continue }
                     }
                     guard let key = try readKey(base, at, end, place: tape.count) else { return .starved }
                     at += Int(key.length) + 2
                     JSONDocument.push(&tape, key)
                     if base[at] == UInt8(ascii: ":") {
                         at += 1
-                        step = .value
+                        expectation = .value
                     } else {
-                        step = .colon
+                        expectation = .colon
                     }
                     continue
                 }
-                guard byte == UInt8(ascii: "}"), step == .firstKey else {
+                guard byte == UInt8(ascii: "}"), expectation == .firstKey else {
                     throw syntaxError(.unexpectedByte, at: valueStart + at)
                 }
                 at += 1
@@ -116,7 +116,7 @@ extension JSONDocument {
             case .colon:
                 guard byte == UInt8(ascii: ":") else { throw syntaxError(.unexpectedByte, at: valueStart + at) }
                 at += 1
-                step = .value
+                expectation = .value
                 continue
 
             case .value, .firstElement:
@@ -145,7 +145,7 @@ extension JSONDocument {
                     open = UInt32(truncatingIfNeeded: tape.count)
                     JSONDocument.push(&tape, entry)
                     at += 1
-                    step = isObject ? .firstKey : .firstElement
+                    expectation = isObject ? .firstKey : .firstElement
                     continue
                 case UInt8(ascii: "t"):
                     guard try readLiteral("true", base, at, end) else { return .starved }
@@ -160,26 +160,26 @@ extension JSONDocument {
                     JSONDocument.push(&tape, JSONDocument.literal(.null, at, 4))
                     at += 4
                 default:
-                    guard byte == UInt8(ascii: "]"), step == .firstElement else {
+                    guard byte == UInt8(ascii: "]"), expectation == .firstElement else {
                         throw syntaxError(.unexpectedByte, at: valueStart + at)
                     }
                     at += 1
                     open = try close(&tape, open)
                     depth -= 1
                     if open == JSONTape.none { return .complete }
-                    step = .afterValue
+                    expectation = .afterValue
                     continue
                 }
                 if open == JSONTape.none { return .complete }
                 tape.entries[Int(open)].length &+= 1
-                step = .afterValue
+                expectation = .afterValue
                 continue
 
             case .afterValue:
                 let isObject = tape.entries[Int(open)].kind == .object
                 if byte == UInt8(ascii: ",") {
                     at += 1
-                    step = isObject ? .key : .value
+                    expectation = isObject ? .key : .value
                     continue
                 }
                 guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
@@ -192,7 +192,7 @@ extension JSONDocument {
             open = try close(&tape, open)
             depth -= 1
             if open == JSONTape.none { return .complete }
-            step = .afterValue
+            expectation = .afterValue
         }
     }
 
@@ -206,12 +206,12 @@ extension JSONDocument {
         _ base: UnsafePointer<UInt8>,
         _ at: inout Int,
         _ end: Int
-    ) throws(JSONSyntaxError) -> Step {
-        let keyMemory = keyMemory
+    ) throws(JSONSyntaxError) -> Expectation {
+        let keys = keys
         var (written, position) = (tape, at)
         defer { (tape, at) = (written, position) }
         while true {
-            guard let key = keyMemory.match(at: written.count, base, position &+ 1) else { return .key }
+            guard let key = keys.match(at: written.count, base, position &+ 1) else { return .key }
             JSONDocument.push(&written, key.entry)
             position = key.next
             guard key.hasColon else { return .colon }
@@ -262,20 +262,14 @@ extension JSONDocument {
         let entry = tape.entries + Int(open)
         let parent = entry.pointee.link
         entry.pointee.link = UInt32(truncatingIfNeeded: tape.count)
-        if entry.pointee.kind == .object, entry.pointee.length > 0, !keyMemory.isRegular(open, end: tape.count) {
-            try judgeKeys(&tape, open)
+        if entry.pointee.kind == .object, entry.pointee.length > 0,
+            keys.mayRepeatKeys(open, tape, bytes + valueStart)
+        {
+            entry.pointee.flags.insert(.irregular)
+            if limits.refusesDuplicateKeys { try refuseDuplicateKey(tape, open) }
         }
         if parent != JSONTape.none { tape.entries[Int(parent)].length += 1 }
         return parent
-    }
-
-    /// Notices an object that has the same key twice, or may have.
-    private func judgeKeys(_ tape: inout JSONTape, _ object: UInt32) throws(JSONSyntaxError) {
-        guard keys.mayRepeat(tape, object, bytes + valueStart) else {
-            return keyMemory.setRegular(object, end: tape.count)
-        }
-        tape.entries[Int(object)].flags.insert(.irregular)
-        if limits.refusesDuplicateKeys { try refuseDuplicateKey(tape, object) }
     }
 
     private func refuseDuplicateKey(_ tape: JSONTape, _ object: UInt32) throws(JSONSyntaxError) {

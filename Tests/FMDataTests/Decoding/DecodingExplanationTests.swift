@@ -5,7 +5,7 @@ import Testing
 @testable import FMData
 
 /// What is said of a field that cannot be decoded, cause by cause, as whole texts.
-@Suite struct DecodingAccountTests {
+@Suite struct DecodingExplanationTests {
     private struct One<Value: Decodable>: Decodable {
         var v: Value
     }

@@ -14,8 +14,7 @@ final class JSONDocument {
     let limits: JSONLimits
     var tape = JSONTape()
     var reading = Reading()
-    let keys = JSONKeys()
-    var keyMemory = JSONKeyMemory()
+    let keys = KeyMemory()
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -38,8 +37,6 @@ final class JSONDocument {
     deinit {
         bytes.deallocate()
         tape.deallocate()
-        keys.deallocate()
-        keyMemory.deallocate()
     }
 
     /// Position in the whole body of a position here.

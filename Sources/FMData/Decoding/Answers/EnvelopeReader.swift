@@ -57,7 +57,7 @@ extension DecodingContext {
     /// The one value of a whole JSON text is going to be decoded.
     func begin(
         whole text: UnsafeRawBufferPointer,
-        source: DecodingAccount.Source = .answer
+        source: DecodingExplanation.Source = .answer
     ) throws(DecodingFailure) {
         document.append(text)
         do {
@@ -65,7 +65,6 @@ extension DecodingContext {
         } catch {
             throw DecodingFailure(error, source: source)
         }
-        begin()
     }
 }
 

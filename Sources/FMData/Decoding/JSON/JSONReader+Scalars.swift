@@ -28,9 +28,9 @@ extension JSONDocument {
         place: Int
     ) throws(JSONSyntaxError) -> JSONTape.Entry? {
         guard let string = try readString(base, at, end) else { return nil }
-        if let known = keyMemory.match(at: place, base, at + 1) { return known.entry }
-        let key = string.entry(.key, hash: JSONKeys.hash(base + string.start, string.length))
-        if place < JSONKeyMemory.limit { keyMemory.learn(key, at: place, base) }
+        if let known = keys.match(at: place, base, at + 1) { return known.entry }
+        let key = string.entry(.key, hash: KeyMemory.hash(base + string.start, string.length))
+        keys.learn(key, at: place, base)
         return key
     }
 
@@ -130,9 +130,10 @@ extension JSONDocument {
             // The padding makes this safe at the end, and its zeros stop the loop.
             let block = UnsafeRawPointer(base + scan).loadUnaligned(as: SIMD16<UInt8>.self)
             let stops = (block .== quotes) .| (block .== backslashes) .| (block .< controls)
-            // A mask is all ones in the bytes it means: as two words, its lowest bit is that of the first such byte. Which
-            // of the words that is in nobody can predict, so there is no branch on it.
-            let found = unsafeBitCast(stops, to: SIMD2<UInt64>.self)
+            // All ones in the bytes that stop: as two words, the lowest bit is that of the first such byte. Which of the words
+            // it is in nobody can predict, so there is no branch on it.
+            let marks = SIMD16<UInt8>().replacing(with: .max, where: stops)
+            let found = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
             let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
             if found[0] | found[1] == 0 {
                 bits |= words[0] | words[1]
