@@ -3,8 +3,9 @@ import FMSandbox
 import Foundation
 import Testing
 
-/// Every Swift sample of README and DocC is compiled and run as a reader would paste it: in a `main.swift`, in the `main` of an
-/// `@main` type, in a class of the main actor and in a nonisolated function. Each prints what its comments claim.
+/// Every Swift sample of README and DocC, and every one between fences in a doc comment, is compiled and run as a reader would
+/// paste it: in a `main.swift`, in the `main` of an `@main` type, in a class of the main actor and in a nonisolated function. Each
+/// prints what its comments claim.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SamplesTests {
     enum Place: String, CaseIterable, Sendable {
         case mainFile, main, `class`, function
@@ -22,7 +23,7 @@ import Testing
             var isInSample = false
             var hasSample = false
             var claims: [String] = []
-            for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
+            for line in try Self.lines(of: url) {
                 if line == "```swift" || line == "<!-- swift" {
                     isInSample = true
                     hasSample = true
@@ -37,21 +38,29 @@ import Testing
             guard hasSample else { return nil }
             self.claims = claims
         }
+
+        /// The lines of a document; of a source file those of its comments.
+        private static func lines(of url: URL) throws -> [String] {
+            let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")
+            guard url.pathExtension == "swift" else { return lines }
+            return lines.map { $0.replacing(/^\s*\/\/\/? ?/, with: "") }
+        }
     }
 
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     static let documents: [Document] = {
-        let catalogue = root.appendingPathComponent("Sources/FMData/Documentation.docc")
-        let articles =
-            (try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)) ?? []
-        return ([root.appendingPathComponent("README.md")] + articles.filter { $0.pathExtension == "md" })
+        let sources = root.appendingPathComponent("Sources/FMData")
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects ?? []
+        return ([root.appendingPathComponent("README.md")] + files.compactMap { $0 as? URL })
+            .filter { ["md", "swift"].contains($0.pathExtension) }
             .compactMap { try? Document(at: $0) }
     }()
 
     @Test func allDocumentsAreFound() {
         #expect(Self.documents.count > 6)
+        #expect(Set(Self.documents.map(\.name)).isSuperset(of: ["README", "Errors", "APIError", "Server"]))
         expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
     }
 

@@ -1,15 +1,31 @@
 import FMHTTP
 
 extension FMRest {
+    // <!-- swift
+    // import FMData
+    // import OpenCombine
+    // let contacts = DataAPI.Server(host: "fms.example.com")
+    //     .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
+    //     .addLayout("Contacts")
+    // var subscriptions: Set<AnyCancellable> = []
+    // -->
+
     /// The one failure type of every publisher in this library.
     ///
     /// It answers three questions: what went wrong (``code``, and FileMaker's own ``fileMakerCode`` where there is one),
     /// where (``request``, ``httpStatus``), and whether it makes sense to try again (``isRetryable``). Its description
     /// holds no password, token or field value, so it can go to a log or a ticket as it is.
     ///
-    ///     .catch { error in
-    ///         error.fileMakerCode == .recordMissing ? Just(nil) : Fail(error: error)
+    /// ```swift
+    /// contacts.deleteRecord(recordId: 999_999)
+    ///     .map { _ in "deleted" }
+    ///     .tryCatch { error in
+    ///         guard error.fileMakerCode == .recordMissing else { throw error }
+    ///         return Just("was gone before")
     ///     }
+    ///     .sink(receiveCompletion: { _ in }, receiveValue: { print($0) })     // was gone before
+    ///     .store(in: &subscriptions)
+    /// ```
     public struct APIError: FileMakerCodedError, Sendable {
         /// The kind of failure.
         public var code: Code

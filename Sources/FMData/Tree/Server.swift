@@ -115,9 +115,17 @@ extension DataAPI {
             addDatabase(name, login: Login(credentialsProvider, dataSources: dataSources))
         }
 
+        // <!-- swift
+        // import FMData
+        // let server = DataAPI.Server(host: "fms.example.com")
+        // -->
+
         /// Ends everything: logs out all sessions of all databases, then closes the connections.
         ///
-        ///     _ = await server.shutdown().firstValue()      // in a handler for SIGTERM
+        /// ```swift
+        /// let end = try await server.shutdown().firstValue()      // in a handler for SIGTERM
+        /// print(end.sessionsLeft, "sessions left")                // 0 sessions left
+        /// ```
         ///
         /// Publishes one value when it is done, which says whether the server was told of every end, then finishes; never
         /// fails. Begins with demand. Requests under way are served first, a logout that fails in passing is repeated, all

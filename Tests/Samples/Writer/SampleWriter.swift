@@ -7,7 +7,8 @@ import Foundation
 ///
 /// All samples of a document are one text, in their order, together with what stands in comments that no reader sees
 /// (`<!-- swift … -->`): what a sample takes for granted. `"fms.example.com"` becomes the address of the server that the
-/// programs are given.
+/// programs are given. Of a source file the comments are the document: its samples stand between fences in doc comments, and what
+/// no reader sees in other ones.
 @main
 struct SampleWriter {
     static func main() throws {
@@ -92,7 +93,7 @@ struct SampleWriter {
     }
 }
 
-/// The Swift in one Markdown document.
+/// The Swift in one Markdown document, or in the comments of one source file.
 struct Document {
     let name: String
     let imports: [String]
@@ -104,7 +105,7 @@ struct Document {
         name = url.deletingPathExtension().lastPathComponent
         var lines: [String] = []
         var end: String?
-        for line in try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n") {
+        for line in try Self.lines(of: url) {
             if let closing = end {
                 if line.hasPrefix(closing) { end = nil } else { lines.append(line) }
             } else if line == "```swift" {
@@ -118,5 +119,11 @@ struct Document {
             lines.filter { !$0.hasPrefix("import ") }
             .joined(separator: "\n")
             .replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
+    }
+
+    private static func lines(of url: URL) throws -> [String] {
+        let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")
+        guard url.pathExtension == "swift" else { return lines }
+        return lines.map { $0.replacing(/^\s*\/\/\/? ?/, with: "") }
     }
 }
