@@ -13,7 +13,8 @@ final class EncodedNode {
     }
 
     var content = Content.nothing
-    /// What the members are, where they are not of the kind that the members around them are.
+    /// How the members are written, where that is another way than the value's own: the portals of a plain JSON body, for
+    /// example.
     var mode: EncodingMode?
 
     /// Where each member of an object is.

@@ -77,7 +77,7 @@ final class EncodingContext {
         _ path: [any CodingKey]
     ) throws {
         if let recordEncoder, mode.holdsFields {
-            // What is inside never comes here: that encoder writes it.
+            // That encoder writes what is inside as well.
             let names = mode == .fields ? [:] : try identityNames.get()
             return try node.take(recordEncoder.encode(value), from: type(of: value), renaming: names, path)
         }

@@ -65,15 +65,15 @@ extension FMRest.APIError {
 
     /// The error with the request it belongs to, unless it has one.
     ///
-    /// What was sent is undone by nothing but a whole answer of FileMaker's that refuses it: a head, half a body, a gateway's
-    /// page or a body that cannot be read do not say what FileMaker did.
+    /// Only a complete refusal by FileMaker proves that a write was not carried out: a head, half a body, a gateway's page or a
+    /// body that cannot be read do not say what FileMaker did.
     ///
     /// - Parameter isSafeToRepeat: a request that may have arrived has changed nothing, and can be sent again.
     func about(_ request: RequestSummary, isSafeToRepeat: Bool) -> Self {
         var error = self
         error.request = error.request ?? request
         let isUnreadable = code == .decoding || code == .notDataAPI
-        // Whoever stands in front of FileMaker and asks for other credentials has not let it through.
+        // A 401 that is no answer of a Data API comes from a proxy, which has not passed the request on.
         error.outcomeIsUnknown = !isSafeToRepeat && (outcomeIsUnknown || isUnreadable && httpStatus != 401)
         return error
     }

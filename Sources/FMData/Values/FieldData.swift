@@ -8,7 +8,7 @@
 /// Two are equal when they hold the same values, in whatever order. A name given twice keeps the last value.
 ///
 /// Names are told apart by their bytes: a file may have two fields whose names differ in the form of an accent only. A name
-/// that is there in another form only is found, and set, by any form.
+/// that comes in one form only is found, and set, under every form.
 public struct FieldData: Sendable {
     /// The names, in order.
     public private(set) var names: [String]

@@ -18,7 +18,7 @@ public struct ValueOptions: Hashable, Sendable {
     /// four digits, so that two of them were typed somewhere else.
     public var shortYears = ShortYears.refuse
 
-    /// `nil` while nobody has said anything, so that a configuration need not take the default for a wish.
+    /// `nil` until it is set, so that a configuration can tell a choice from the default.
     private(set) var givenFormat: ValueFormat?
 
     /// US dates, GMT and a decimal point, unless said otherwise.
