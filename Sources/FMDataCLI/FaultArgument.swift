@@ -10,12 +10,9 @@ struct FaultArgument {
     }
 
     /// The faults as they are written, for texts.
-    static let faults = [
-        "expireToken", "refuseToken", "refuseFreshToken", "lostLogout", "lateLogout<milliseconds>",
-        "delay<milliseconds>", "holdAnswer", "cut<bytes>", "cutAnswer<bytes>", "cutChunked<bytes>",
-        "badChunkSize<bytes>=<mistake>", "closeAfterAnswer", "reset", "resetAfterExecution", "html<status>",
-        "empty<status>", "brokenJSON", "error<code>", "fullHost", "restart",
-    ]
+    static let faults = Sandbox.Fault.notations.map(\.form)
+
+    static let mistakes = Sandbox.ChunkSizeMistake.allCases.map(\.rawValue)
 
     init(_ argument: String) throws(Failure) {
         var text = argument[...]
@@ -63,44 +60,26 @@ struct FaultArgument {
         let digits = text.dropFirst(name.count).prefix { $0 != "=" }
         let number = Int(digits)
         let word = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
-        guard digits.isEmpty || digits.allSatisfy(\.isNumber) && number != nil else {
-            throw unknown("fault", text, faults)
-        }
-        if name == "badChunkSize" {
-            return .badChunkSize(try word.map(mistake) ?? .notHexadecimal, afterBodyBytes: number ?? 0)
-        }
-        guard word == nil else { throw unknown("fault", text, faults) }
-        switch (name, number) {
-        case ("expireToken", nil): return .expireToken
-        case ("refuseToken", nil): return .refuseToken
-        case ("refuseFreshToken", nil): return .refuseFreshToken
-        case ("lostLogout", nil): return .lostLogout
-        case ("lateLogout", let milliseconds?): return .lateLogout(.milliseconds(milliseconds))
-        case ("holdAnswer", nil): return .holdAnswer
-        case ("closeAfterAnswer", nil): return .closeAfterAnswer
-        case ("reset", nil): return .reset
-        case ("resetAfterExecution", nil): return .resetAfterExecution
-        case ("restart", nil): return .restart
-        case ("fullHost", nil): return .fullHost
-        case ("brokenJSON", nil): return .brokenJSON
-        case ("html", let status): return .html(status: try Self.status(status ?? 502, of: name))
-        case ("empty", let status): return .empty(status: try Self.status(status ?? 503, of: name))
-        case ("delay", let milliseconds?): return .delay(.milliseconds(milliseconds))
-        case ("cut", let bytes): return .cut(afterBodyBytes: bytes ?? 0)
-        case ("cutAnswer", let bytes): return .cutAnswer(afterBytes: bytes ?? 0, framing: .contentLength)
-        case ("cutChunked", let bytes): return .cutAnswer(afterBytes: bytes ?? 0, framing: .chunked)
-        case ("error", let code?): return .error(FileMakerError(code))
-        case ("delay", nil): throw Failure(reason: "delay takes milliseconds: delay250")
-        case ("lateLogout", nil): throw Failure(reason: "lateLogout takes milliseconds: lateLogout250")
-        case ("error", nil): throw Failure(reason: "error takes a FileMaker error code: error401")
-        case (_, _?) where faults.contains(name): throw Failure(reason: "\(name) takes no number")
+        guard digits.isEmpty || digits.allSatisfy(\.isNumber) && number != nil,
+            let notation = Sandbox.Fault.notations.first(where: { $0.name == name })
+        else { throw unknown("fault", text, faults) }
+        switch (notation.parameter, number, word) {
+        case (.nothing(let fault), nil, nil): return fault
+        case (.nothing, _, nil): throw Failure(reason: "\(name) takes no number")
+        case (.milliseconds(let make), let number?, nil): return make(.milliseconds(number))
+        case (.milliseconds, nil, nil): throw Failure(reason: "\(name) takes milliseconds: \(name)250")
+        case (.errorCode(let make), let number?, nil): return make(number)
+        case (.errorCode, nil, nil): throw Failure(reason: "\(name) takes a FileMaker error code: \(name)401")
+        case (.status(let standard, let make), _, nil): return make(try status(number ?? standard, of: name))
+        case (.bytes(let make), _, nil): return make(number ?? 0)
+        case (.bytesAndMistake(let make), _, _): return make(number ?? 0, try word.map(mistake) ?? .notHexadecimal)
         default: throw unknown("fault", text, faults)
         }
     }
 
     private static func mistake(_ name: String) throws(Failure) -> Sandbox.ChunkSizeMistake {
         if let mistake = Sandbox.ChunkSizeMistake(rawValue: name) { return mistake }
-        throw unknown("mistake", name, Sandbox.ChunkSizeMistake.allCases.map(\.rawValue))
+        throw unknown("mistake", name, mistakes)
     }
 
     /// Statuses of final answers; one below 200 would leave the client waiting for another.

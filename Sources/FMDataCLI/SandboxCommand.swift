@@ -125,13 +125,11 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Let something go wrong: [endpoint:]fault[+skip][*count]. The faults are expireToken, refuseToken, \
-            refuseFreshToken, lostLogout, lateLogout250 (milliseconds), delay250 (milliseconds), holdAnswer (until \
-            the control command `release`), cut100 (bytes of the body), cutAnswer100 and cutChunked100 (bytes of head and \
-            body), badChunkSize100=tooLarge (after so many bytes of the body; or missing, notHexadecimal, negative, \
-            overflow, tooSmall), closeAfterAnswer, reset, resetAfterExecution, html502, empty503, brokenJSON, error401, \
-            fullHost, restart. It strikes once, or count times (*always without end), after skip requests that it \
-            lets pass: find:html502+1*2. May be given several times.
+            Let something go wrong: [endpoint:]fault[+skip][*count]. The faults are \
+            \(FaultArgument.faults.joined(separator: ", ")). Bytes are those of the body, for cutAnswer and cutChunked of \
+            head and body; a mistake is \(FaultArgument.mistakes.joined(separator: ", ")); an answer that is held waits \
+            for the control command `release`. A fault strikes once, or count times (*always without end), after skip \
+            requests that it lets pass: find:html502+1*2. May be given several times.
             """,
             valueName: "fault"
         ),

@@ -35,7 +35,6 @@ extension Responder {
                 account: account,
                 privileges: privileges,
                 dataSources: dataSources,
-                isRefused: call.fault == .refuseFreshToken,
                 now: now
             )
         }
@@ -114,13 +113,7 @@ extension Responder {
     /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
     func logout(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
-        let end: Engine.SessionEnd =
-            switch call.fault {
-            case .lostLogout: .never
-            case .lateLogout(let duration): .after(duration)
-            default: .now
-            }
-        guard engine.close(call.route.token, spelling: call.route.database, end) else { throw FileMakerError(952) }
+        guard engine.close(call.route.token, spelling: call.route.database) else { throw FileMakerError(952) }
         return Answer()
     }
 

@@ -8,18 +8,14 @@ struct Call: Sendable {
     let body: JSONObject
     /// The life of the server in which the request arrived: a restart begins the next.
     let era: Int
-    /// What goes wrong with it.
-    let fault: Sandbox.Fault?
 
     init(
         _ request: SandboxRequest,
         _ route: Route,
         serverVersion: Sandbox.ServerVersion,
-        era: Int,
-        fault: Sandbox.Fault? = nil
+        era: Int
     ) throws {
         self.era = era
-        self.fault = fault
         self.request = request
         self.route = route
         guard let pairs = PercentCoding.pairs(request.query ?? "") else { throw FileMakerError(1708) }

@@ -59,35 +59,27 @@ struct Responder: Sendable {
         _ fault: Sandbox.Fault?,
         era: Int
     ) async throws -> SandboxResponse {
-        if let fault {
-            if case .delay(let duration) = fault { try await engine.clock.wait(for: duration) }
-            if case .expireToken = fault, let token = request.bearerToken {
-                engine.withState { $0.sessions[token] = nil }
-            }
-            if case .restart = fault { engine.closeAllSessions(isRestart: true) }
-            if !fault.runsRequest { return try response(instead: fault) }
-        }
+        let effect = fault?.effect
+        let scene = FaultScene(engine: engine, request: request, route: route)
+        if case .before(let happen)? = effect { try await happen(scene) }
         var response: SandboxResponse
         do {
-            response = Self.response(
-                to: try await answer(request, route, fault, era: era),
-                cacheable: route.endpoint != .productInfo
-            )
+            let answer: Answer
+            if case .instead(let answerInstead)? = effect {
+                answer = try answerInstead(scene)
+            } else {
+                answer = try await self.answer(request, route, era: era)
+            }
+            response = Self.response(to: answer, cacheable: route.endpoint != .productInfo)
         } catch let error as FileMakerError {
             response = Self.response(to: error)
         }
-        if let fault { Self.spoil(&response, fault) }
-        if fault == .holdAnswer { try await engine.heldAnswers.hold() }
+        if case .after(let spoil)? = effect { try await spoil(&response, scene) }
         return response
     }
 
-    private func answer(
-        _ request: SandboxRequest,
-        _ route: Route,
-        _ fault: Sandbox.Fault?,
-        era: Int
-    ) async throws -> Answer {
-        let call = try Call(request, route, serverVersion: engine.version, era: era, fault: fault)
+    private func answer(_ request: SandboxRequest, _ route: Route, era: Int) async throws -> Answer {
+        let call = try Call(request, route, serverVersion: engine.version, era: era)
         switch route.endpoint {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)
@@ -141,8 +133,9 @@ struct Responder: Sendable {
         guard call.request.header("authorization") != nil else {
             throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
         }
-        guard call.fault != .refuseToken, let token = call.request.bearerToken, let session = engine.session(token)
-        else { throw FileMakerError(952) }
+        guard let token = call.request.bearerToken, let session = engine.session(token) else {
+            throw FileMakerError(952)
+        }
         return session
     }
 
@@ -201,53 +194,6 @@ struct Responder: Sendable {
             for byte in bytes.suffix(bytes.count % 8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         }
         return "W/\"\(String(body.count, radix: 16))-\(String(hash, radix: 16))\""
-    }
-
-    // MARK: Faults
-
-    private func response(instead fault: Sandbox.Fault) throws -> SandboxResponse {
-        switch fault {
-        case .html(let status): return Self.html(status)
-        case .restart: return Self.html(502)
-        case .empty(let status): return SandboxResponse(status: status, headers: [], body: [])
-        case .error(let error): throw error
-        case .fullHost: throw FileMakerError(engine.configuration.sessionLimitCode)
-        case .reset: return SandboxResponse(status: 0, headers: [], body: [], delivery: .reset)
-        case .expireToken, .refuseToken, .refuseFreshToken, .lostLogout, .lateLogout, .delay, .cut, .cutAnswer,
-            .badChunkSize, .closeAfterAnswer, .holdAnswer, .resetAfterExecution, .brokenJSON:
-            preconditionFailure("\(fault) lets the request run")
-        }
-    }
-
-    /// What a web server writes for the engine that does not answer.
-    private static func html(_ status: Int) -> SandboxResponse {
-        let title = status == 503 ? "503 Service Unavailable" : status == 502 ? "502 Proxy Error" : "\(status) Error"
-        let page = """
-            <!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN">
-            <html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>
-
-            """
-        return SandboxResponse(
-            status: status,
-            headers: [("Content-Type", "text/html; charset=iso-8859-1")],
-            body: Array(page.utf8)
-        )
-    }
-
-    private static func spoil(_ response: inout SandboxResponse, _ fault: Sandbox.Fault) {
-        switch fault {
-        case .cut(let count): response.delivery = .cut(afterBodyBytes: max(0, count))
-        case .cutAnswer(let count, let framing): response.delivery = .cutAnswer(afterBytes: max(0, count), framing)
-        case .badChunkSize(let mistake, let count):
-            response.delivery = .badChunkSize(mistake, afterBodyBytes: max(0, count))
-        case .closeAfterAnswer: response.delivery = .thenClose
-        case .resetAfterExecution: response.delivery = .reset
-        case .brokenJSON: response.body = Array(response.body.prefix(max(1, response.body.count / 2)))
-        case .expireToken, .refuseToken, .refuseFreshToken, .lostLogout, .lateLogout, .delay, .holdAnswer, .reset,
-            .html,
-            .empty, .error, .fullHost, .restart:
-            break
-        }
     }
 }
 

@@ -128,37 +128,3 @@ enum Router {
         return Route(endpoint: .oauth, field: segments[1])
     }
 }
-
-extension Sandbox.Endpoint {
-    /// The first release that has the endpoint.
-    var firstVersion: Sandbox.ServerVersion {
-        switch self {
-        case .validateSession: .v19
-        // The guide names duplicating since 18; clients' tests of it passed on a server 17.
-        case .productInfo, .databases, .scripts, .layouts, .layoutMetadata, .runScript: .v18
-        case .login, .logout, .setGlobals, .oldMetadata, .getRecords, .getRecord, .createRecord, .editRecord,
-            .duplicateRecord, .deleteRecord, .uploadContainer, .downloadContainer, .find, .oauth:
-            .v17
-        }
-    }
-
-    /// Whether the request belongs to a session that its bearer token names.
-    var needsToken: Bool {
-        switch self {
-        case .validateSession, .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord,
-            .createRecord, .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
-            true
-        case .productInfo, .databases, .login, .logout, .downloadContainer, .oauth: false
-        }
-    }
-
-    /// Whether the request has a JSON body that must say so.
-    var takesJSON: Bool {
-        switch self {
-        case .login, .createRecord, .editRecord, .duplicateRecord, .find, .setGlobals: true
-        case .productInfo, .validateSession, .databases, .logout, .scripts, .layouts, .layoutMetadata, .oldMetadata,
-            .getRecords, .getRecord, .deleteRecord, .uploadContainer, .downloadContainer, .runScript, .oauth:
-            false
-        }
-    }
-}

@@ -26,19 +26,15 @@ struct SandboxRequest: Sendable {
 
 /// An HTTP response, complete but for what the connection adds to its head.
 struct SandboxResponse: Sendable {
-    /// What the server does with the response, for faults.
-    enum Delivery: Sendable, Equatable {
+    /// How it goes on the wire.
+    enum Delivery: Sendable {
         case whole
         /// Closes the connection behind the answer, which does not announce it.
         case thenClose
-        /// Closes the connection after this many bytes of head and body.
-        case cutAnswer(afterBytes: Int, Sandbox.AnswerFraming)
-        /// Sends a chunk with a wrong size after this many bytes of the body, and closes the connection.
-        case badChunkSize(Sandbox.ChunkSizeMistake, afterBodyBytes: Int)
         /// Closes the connection after this many bytes of the body.
         case cut(afterBodyBytes: Int)
-        /// Closes the connection without a byte.
-        case reset
+        /// Sends these bytes instead of the answer as it should be, and closes the connection.
+        case bytes(@Sendable (RawAnswer) -> ArraySlice<UInt8>)
     }
 
     var status: Int

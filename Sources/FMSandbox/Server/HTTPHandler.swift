@@ -142,15 +142,9 @@ final class HTTPHandler: ChannelInboundHandler {
         case .whole: write(response, for: head, closing: isLast || !head.isKeepAlive, context)
         case .thenClose: write(response, for: head, closing: true, announced: false, context)
         case .cut(let count): write(response, cutAfter: count, context)
-        case .cutAnswer(let count, let framing):
-            let answer = RawAnswer(head: responseHead(response, closing: false), body: response.body)
-            write(answer.bytes(framing).prefix(count), context)
-        case .badChunkSize(let mistake, let count):
-            let answer = RawAnswer(head: responseHead(response, closing: false), body: response.body)
-            write(answer.bytes(mistake, afterBodyBytes: count)[...], context)
-        case .reset:
-            state = .closing
-            context.close(promise: nil)
+        case .bytes(let bytes):
+            let head = responseHead(response, closing: false)
+            write(bytes(RawAnswer(head: head, body: response.body)), context)
         }
     }
 

@@ -18,6 +18,8 @@ final class Session: Sendable {
         var lastUsed: Date
         /// When a logout that comes late ends it.
         var end: Date?
+        /// Whether its token is one of another host behind the same load balancer: it takes a place and can be logged out.
+        var isRefused = false
         var globals: [Viewpoint.GlobalKey: FieldValue] = [:]
         /// `$$variables` of scripts.
         var variables: [String: String] = [:]
@@ -40,8 +42,6 @@ final class Session: Sendable {
     let account: Solution.Account
     let privileges: Solution.PrivilegeSet
     let dataSources: [DataSourceLogin]
-    /// Whether its token is one of another host behind the same load balancer: it takes a place and can be logged out.
-    let isRefused: Bool
     let gate = Gate()
     let state: NIOLockedValueBox<State>
 
@@ -53,7 +53,6 @@ final class Session: Sendable {
         account: Solution.Account,
         privileges: Solution.PrivilegeSet,
         dataSources: [DataSourceLogin],
-        isRefused: Bool,
         now: Date
     ) {
         self.number = number
@@ -63,7 +62,6 @@ final class Session: Sendable {
         self.account = account
         self.privileges = privileges
         self.dataSources = dataSources
-        self.isRefused = isRefused
         state = NIOLockedValueBox(State(lastUsed: now))
     }
 }

@@ -47,6 +47,32 @@ struct RawAnswer {
     }
 }
 
+extension Sandbox {
+    /// How an answer says where its body ends.
+    public enum AnswerFraming: String, Sendable, CaseIterable {
+        /// With `Content-Length`.
+        case contentLength
+        /// With `Transfer-Encoding: chunked`, in two chunks.
+        case chunked
+    }
+
+    /// What is wrong with the size of a chunk.
+    public enum ChunkSizeMistake: String, Sendable, CaseIterable {
+        /// There is none.
+        case missing
+        /// It is no hexadecimal number.
+        case notHexadecimal
+        /// It has a minus sign.
+        case negative
+        /// It needs more than 64 bits.
+        case overflow
+        /// It is one byte less than what comes.
+        case tooSmall
+        /// It promises more than what comes before the connection is closed.
+        case tooLarge
+    }
+}
+
 extension Sandbox.ChunkSizeMistake {
     /// The line before a chunk of so many bytes.
     fileprivate func size(of count: Int) -> String {
