@@ -210,4 +210,57 @@ import Testing
             #expect(answer.status == (version < .v19 ? 302 : 401))
         }
     }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func anUploadIsAPartNamedUpload(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let target = "layouts/Contacts/records/1/containers/Photo/1"
+            let answer = try await bench.upload(target, [1, 2, 3])
+            #expect(answer.status == 200)
+            #expect(answer.response == ["modId": "1"])
+            let refused = try await bench.upload(target, part: "file", [1, 2, 3])
+            #expect(refused.status == 400)
+            #expect(refused.code == "960")
+            #expect(refused.message == "Upload payload must contain a part named 'upload'.")
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases, [true, false])
+    func aContainerIsServedAfterARedirectWithACookie(_ venue: Venue, _ isAuthenticated: Bool) async throws {
+        let streaming: Sandbox.ContainerStreaming = isAuthenticated ? .authenticated : .open
+        try await withBench(venue, configure: { $0.containerStreaming = streaming }) { (bench: Bench) async throws in
+            _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", [1, 2, 3])
+            let value = try await bench.get("layouts/Contacts/records/1").fields["Photo"]
+            let url = try #require(value.string.flatMap(URL.init(string:)))
+            let target = url.path + "?" + (url.query ?? "")
+            #expect(url.path.hasSuffix(".jpg"))
+            let bearer = isAuthenticated ? [("Authorization", "Bearer \(try #require(bench.token))")] : []
+            let first = try await bench.send("GET", target, headers: bearer)
+            #expect(first.status == 302)
+            #expect(first.header("location") == target)
+            let cookie = try #require(first.header("set-cookie")?.split(separator: ";").first).description
+            let second = try await bench.send("GET", target, headers: bearer + [("Cookie", cookie)])
+            #expect(second.status == 200)
+            #expect(second.body == [1, 2, 3])
+            #expect(second.header("content-type") == "image/jpeg")
+            let withoutBearer = try await bench.send("GET", target)
+            #expect(withoutBearer.status == (isAuthenticated ? 401 : 302))
+            let wrongCookie = try await bench.send("GET", target, headers: bearer + [("Cookie", "X-FMS-Session-Key=0")])
+            #expect(wrongCookie.status == 401)
+        }
+    }
+
+    @Test(.tags(.openQuestion)) func oddUploadsAndLargeOnes() async throws {
+        let target = "layouts/Contacts/records/1/containers/Photo/1"
+        try await withBench { (bench: Bench) async throws in
+            #expect(try await bench.upload(target, []).code == "0")
+            let nameless = try await bench.upload(target, filename: nil, [1])
+            #expect(nameless.status == 400)
+            #expect(nameless.code == "960")
+        }
+        try await withBench(.http, configure: { $0.maximumBodyBytes = 1000 }) { (bench: Bench) async throws in
+            let large = try await bench.upload(target, Array(repeating: 1, count: 1001))
+            #expect(large.status == 413)
+        }
+    }
 }

@@ -101,4 +101,14 @@ import Testing
             #expect(shown == ["displayValue": "<a>", "value": "a"])
         }
     }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func separatorsAreScriptsAndLayoutsHaveNoIsFolder(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let scripts = try await bench.get("scripts").response["scripts"]
+            #expect(scripts.array?.contains(["name": "-", "isFolder": false]) == true)
+            let layouts = try await bench.get("layouts").response["layouts"]
+            #expect(layouts[0] == ["name": "Countries", "table": "Country"])
+        }
+    }
 }

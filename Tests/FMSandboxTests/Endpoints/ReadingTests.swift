@@ -158,78 +158,6 @@ import Testing
         }
     }
 
-    @Test func findsCombineTheirRequests() async throws {
-        try await withBench { (bench: Bench) async throws in
-            let either = try await bench.find("Contacts", [["City": "London"], ["City": "Paris"]])
-            #expect(either.recordIds == ["1", "2"])
-            let both = try await bench.find("Contacts", [["Status": "active", "City": "New"]])
-            #expect(both.recordIds == ["3"])
-            let without = try await bench.find("Contacts", [["Status": "*"], ["City": "Paris", "omit": "true"]])
-            #expect(without.recordIds == ["1", "3"])
-            let boolean = try await bench.find("Contacts", [["Status": "*"], ["City": "Paris", "omit": true]])
-            #expect(boolean.recordIds == ["1", "3"])
-            let ordinary = try await bench.find("Contacts", [["City": "Paris", "omit": "false"]])
-            #expect(ordinary.recordIds == ["2"])
-            #expect(try await bench.find("Contacts", [["Id": .int(2)]]).recordIds == ["2"])
-        }
-    }
-
-    @Test func findsReachRelatedFieldsRepetitionsAndCalculations() async throws {
-        try await withBench { (bench: Bench) async throws in
-            #expect(try await bench.find("Contacts", [["Phones::Number": "*555*"]]).recordIds == ["3"])
-            #expect(try await bench.find("Contacts", [["Phones::Kind": "home"]]).recordIds == ["1"])
-            #expect(try await bench.find("Contacts", [["Nicknames": "numbers"]]).recordIds == ["1"])
-            #expect(try await bench.find("Contacts", [["Nicknames(1)": "numbers"]]).code == "401")
-            #expect(try await bench.find("Contacts", [["Nicknames(2)": "numbers"]]).recordIds == ["1"])
-            #expect(try await bench.find("Contacts", [["Label": "==Ada Lovelace, London"]]).recordIds == ["1"])
-            #expect(try await bench.find("Contacts", [["Contacts::City": "London"]]).recordIds == ["1"])
-            #expect(
-                try await bench.find("Countries", [["Zones::Name": "==Europe/Berlin"]]).column("Code") == [
-                    "DE", "DK", "NO", "SE", "SJ",
-                ]
-            )
-            let answer = try await bench.find("Contacts", [["Nicknames(9)": "x"]])
-            #expect(answer.code == "111")
-        }
-    }
-
-    @Test(
-        arguments: [
-            ("{}", 400, "958"), (#"{"query":[]}"#, 400, "958"), (#"{"query":{}}"#, 400, "1708"),
-            (#"{"query":["x"]}"#, 400, "1708"),
-            (#"{"query":[{}]}"#, 500, "400"), (#"{"query":[{"Name":""}]}"#, 500, "400"),
-            (#"{"query":[{"Nope":"x"}]}"#, 500, "102"),
-            (#"{"query":[{"gFilter":"x"}]}"#, 500, "408"), (#"{"query":[{"Photo":"x"}]}"#, 500, "508"),
-            (#"{"query":[{"Birthday":"soon"}]}"#, 500, "500"), (#"{"query":[{"Name":null}]}"#, 400, "1708"),
-            (#"{"query":[{"Name":"x","omit":"yes"}]}"#, 400, "1708"), (#"{"query":[{"Name":"x"}"#, 400, "1710"),
-            ("[]", 400, "1708"),
-            (#"{"query":[{"Name":"x"}],"nope":1}"#, 400, "960"),
-            (#"{"query":[{"Name":"*"}],"portal":["Nope"]}"#, 500, "102"),
-            (#"{"query":[{"Name":"*"}],"portal":"Phones"}"#, 400, "1708"),
-            (#"{"query":[{"Name":"*"}],"layout.response":"Nope"}"#, 500, "105"),
-            (#"{"query":[{"Name":"*"}],"script":"Nope"}"#, 500, "104"),
-            (#"{"query":[{"Name":"*"}],"script":1}"#, 400, "1708"),
-        ]
-    )
-    func brokenFindsAreErrors(_ body: String, _ status: Int, _ code: String) async throws {
-        try await withBench { (bench: Bench) async throws in
-            let headers = [("Authorization", "Bearer \(try #require(bench.token))"), Bench.json]
-            let target = bench.path("layouts/Contacts/_find")
-            let answer = try await bench.send("POST", target, headers: headers, body: Array(body.utf8))
-            #expect(answer.status == status)
-            #expect(answer.code == code)
-            #expect(answer.response == [:])
-        }
-    }
-
-    @Test func containersAreFoundByBeingEmptyOrNot() async throws {
-        try await withBench { (bench: Bench) async throws in
-            _ = try await bench.upload("layouts/Contacts/records/2/containers/Photo", [1])
-            #expect(try await bench.find("Contacts", [["Photo": "*"]]).recordIds == ["2"])
-            #expect(try await bench.find("Contacts", [["Photo": "="]]).recordIds == ["1", "3"])
-        }
-    }
-
     @Test func theResponseLayoutShapesTheAnswer() async throws {
         try await withBench { (bench: Bench) async throws in
             let name = "Names / 100 % Übersicht"
@@ -358,6 +286,114 @@ import Testing
             #expect(metadata.map(\.["name"]) == ["", "A", ""])
             #expect(metadata[0]["result"] == "text")
             #expect(metadata[0].object?.keys == metadata[1].object?.keys)
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aMissingRecordIs101(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Contacts/records/999999")
+            #expect(answer.status == 500)
+            #expect(answer.code == "101")
+            #expect(answer.message == "Record is missing")
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aMissingLayoutIs105(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Nope/records")
+            #expect(answer.status == 500)
+            #expect(answer.text == #"{"messages":[{"code":"105","message":"Layout is missing"}],"response":{}}"#)
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aRangeIs100RecordsByDefault(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Countries/records")
+            #expect(answer.recordIds.count == 100)
+            #expect(answer.response["dataInfo"]["foundCount"] == .int(249))
+            #expect(answer.response["dataInfo"]["returnedCount"] == .int(100))
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aPortalShows50RowsByDefaultAndNonePastItsEnd(_ venue: Venue) async throws {
+        var solution = Solution.sample
+        solution.tables[3].records += (1...58).map { .init(["ContactId": "1", "Number": "\($0)"]) }
+        try await withBench(venue, [solution]) { (bench: Bench) async throws in
+            let record = try await bench.get("layouts/Contacts/records/1").response["data"][0]
+            #expect(record["portalData"]["Phones"].array?.count == 50)
+            #expect(record["portalDataInfo"][0]["foundCount"] == .int(60))
+            let answer = try await bench.get("layouts/Contacts/records/1", [("_offset.Phones", "61")])
+            #expect(answer.status == 200)
+            #expect(answer.response["data"][0]["portalData"] == ["Phones": []])
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func anEmptyListOfPortalsShowsNone(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Contacts/records/1", [("portal", "[]")])
+            #expect(answer.response["data"][0]["portalData"] == [:])
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aSortThatIsNoJSONIsRefused(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/Contacts/records", [("_sort", "Name")])
+            #expect(answer.status == 400)
+            #expect(answer.code == "1708")
+        }
+    }
+
+    @Test(.tags(.openQuestion)) func aRangeOfAnEmptyTable() async throws {
+        try await withBench(.inProcess, [.oneTable([.init("A")])]) { (bench: Bench) async throws in
+            let answer = try await bench.get("layouts/L/records")
+            #expect(answer.status == 200)
+            #expect(answer.response["data"] == [])
+            #expect(answer.response["dataInfo"]["totalRecordCount"] == .int(0))
+            #expect(answer.response["dataInfo"]["foundCount"] == .int(0))
+            #expect(answer.response["dataInfo"]["returnedCount"] == .int(0))
+        }
+    }
+
+    @Test(.tags(.openQuestion), arguments: ["0", "-1", "x"]) func countsThatAreNoneAre960(_ count: String) async throws
+    {
+        try await withBench { (bench: Bench) async throws in
+            for name in ["_limit", "_offset"] {
+                let answer = try await bench.get("layouts/Contacts/records", [(name, count)])
+                #expect(answer.status == 400)
+                #expect(answer.code == "960")
+            }
+        }
+    }
+
+    @Test(.tags(.openQuestion)) func isoDatesInAnswersWritesAndCriteria() async throws {
+        let solution = Solution.oneTable([.init("S", .timestamp)], [.init(["S": "03/09/2024 13:02:03"])])
+        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
+            let read = try await bench.get("layouts/L/records", [("dateformats", "2")])
+            #expect(read.fields["S"] == "2024-03-09T13:02:03")
+            for text in ["2024-03-10T01:02:03", "2024-03-10 01:02:03"] {
+                let edit: JSONValue = ["fieldData": ["S": .string(text)], "dateformats": "2"]
+                #expect(try await bench.patch("layouts/L/records/1", edit).code == "0")
+                #expect(try await bench.get("layouts/L/records/1").fields["S"] == "03/10/2024 01:02:03")
+            }
+            // Criteria are US; ISO is taken too where it was asked for.
+            for format in ["0", "1", "2"] {
+                let found = try await bench.find("L", [["S": "3/10/2024"]], ["dateformats": .string(format)])
+                #expect(found.recordIds == ["1"])
+            }
+            #expect(try await bench.find("L", [["S": "2024-03-10"]], ["dateformats": "2"]).recordIds == ["1"])
+            #expect(try await bench.find("L", [["S": "2024-03-10"]]).code == "500")
+        }
+    }
+
+    @Test(.tags(.openQuestion)) func noTransferLimitIsEverMet() async throws {
+        try await withBench { (bench: Bench) async throws in
+            for _ in 1...50 { #expect(try await bench.get("layouts/Zones/records", [("_limit", "999")]).code == "0") }
         }
     }
 }

@@ -406,4 +406,40 @@ import Testing
             #expect(answer.response["dataInfo"]["foundCount"] == .int(2))
         }
     }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func resultsComeFirstAndAFailingScriptIsNoFailure(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.find(
+                "Contacts",
+                [["Name": "Ada"]],
+                ["script": "Echo", "script.param": "hello", "script.presort": "Fail"]
+            )
+            #expect(answer.status == 200)
+            #expect(answer.code == "0")
+            #expect(
+                answer.response.object?.keys == [
+                    "scriptError.presort", "scriptResult", "scriptError", "dataInfo", "data",
+                ]
+            )
+            #expect(answer.response["scriptResult"] == "hello")
+            #expect(answer.response["scriptError"] == "0")
+            #expect(answer.response["scriptError.presort"] == "5")
+        }
+    }
+
+    @Test(.tags(.openQuestion)) func anUnknownScriptIs104() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let run = try await bench.get("layouts/Contacts/script/Nope")
+            let edit = try await bench.patch(
+                "layouts/Contacts/records/1",
+                ["fieldData": ["City": "x"], "script": "Nope"]
+            )
+            for answer in [run, edit] {
+                #expect(answer.status == 500)
+                #expect(answer.code == "104")
+            }
+            #expect(try await bench.get("layouts/Contacts/records/1").fields["City"] == "London")
+        }
+    }
 }

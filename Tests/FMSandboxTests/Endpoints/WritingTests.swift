@@ -167,87 +167,6 @@ import Testing
         }
     }
 
-    @Test func deletingTakesRelatedRecordsAlong() async throws {
-        try await withBench { (bench: Bench) async throws in
-            _ = try await bench.delete("layouts/Contacts/records/1")
-            let phones = try await bench.get("layouts/Phones/records")
-            #expect(phones.recordIds == ["3"])
-        }
-    }
-
-    @Test(arguments: [Sandbox.ServerVersion.v18, .v22])
-    func newPortalRowsAreTold(_ version: Sandbox.ServerVersion) async throws {
-        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
-            let edit: JSONValue = [
-                "fieldData": ["City": "Bath", "deleteRelated": "Phones.2"],
-                "portalData": [
-                    "Phones": [
-                        ["recordId": "1", "modId": "0", "Phones::Kind": "home"],
-                        ["Phones::Kind": "work", "Phones::Number": "1"],
-                        ["Phones::Number": "2"],
-                    ]
-                ],
-            ]
-            let answer = try await bench.patch("layouts/Contacts/records/1", edit)
-            let told = answer.response["newPortalRecordInfo"].array?.map { $0["recordId"] }
-            #expect(told == (version == .v22 ? ["4", "4", "5"] : ["5"]))
-            let rows = try await bench.get("layouts/Contacts/records/1").response["data"][0]["portalData"]["Phones"]
-            expectNoDifference(
-                rows,
-                [
-                    ["recordId": "1", "Phones::Kind": "home", "Phones::Number": "+44 20 7946 0001", "modId": "1"],
-                    ["recordId": "4", "Phones::Kind": "work", "Phones::Number": "1", "modId": "0"],
-                    ["recordId": "5", "Phones::Kind": "", "Phones::Number": "2", "modId": "0"],
-                ]
-            )
-            #expect(try await bench.find("Phones", [["ContactId": "1"]]).recordIds == ["1", "4", "5"])
-        }
-    }
-
-    @Test func aCreateWithRowsDoesNotTellThem() async throws {
-        try await withBench { (bench: Bench) async throws in
-            let new: JSONValue = ["fieldData": ["Name": "x"], "portalData": ["Phones": [["Phones::Number": "1"]]]]
-            #expect(try await bench.post("layouts/Contacts/records", new).response == ["recordId": "4", "modId": "0"])
-            let record = try await bench.get("layouts/Contacts/records/4").response["data"][0]
-            #expect(record["portalData"]["Phones"][0]["recordId"] == "4")
-        }
-    }
-
-    @Test func theOlderWayToAddressARow() async throws {
-        try await withBench { (bench: Bench) async throws in
-            let edit: JSONValue = ["fieldData": ["Phones::Number.2": "second", "Phones::Number.0": "new"]]
-            #expect(try await bench.patch("layouts/Contacts/records/1", edit).code == "0")
-            let rows = try await bench.get("layouts/Contacts/records/1").response["data"][0]["portalData"]["Phones"]
-            #expect(rows.array?.map { $0["Phones::Number"] } == ["+44 20 7946 0001", "second", "new"])
-        }
-    }
-
-    @Test func relatedFieldsOnTheLayout() async throws {
-        var solution = Solution.sample
-        solution.layouts = [.layout(.init(name: "C", table: "Contacts", fields: ["Name", "Phones::Number"]))]
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            let path = "layouts/C/records/2"
-            // Empty text into nothing creates nothing; a value creates the record.
-            #expect(try await bench.patch(path, ["fieldData": ["Phones::Number": ""]]).code == "0")
-            #expect(try await bench.get(path).fields["Phones::Number"] == "")
-            #expect(try await bench.patch(path, ["fieldData": ["Phones::Number": "9"]]).code == "0")
-            #expect(try await bench.get(path).fields["Phones::Number"] == "9")
-            #expect(try await bench.patch("layouts/C/records/1", ["fieldData": ["Phones::Number": "8"]]).code == "0")
-            let first = try await bench.get("layouts/C/records/1")
-            #expect(first.fields["Phones::Number"] == "8")
-            #expect(bench.engine.world.tables[3].records.count == 4)
-        }
-    }
-
-    @Test func aRelationshipThatForbidsCreationIsRespected() async throws {
-        try await withBench { (bench: Bench) async throws in
-            let edit: JSONValue = ["fieldData": [:], "portalData": ["Shared": [["Country::Name": "Atlantis"]]]]
-            let answer = try await bench.patch("layouts/Zones/records/1", edit)
-            #expect(answer.code == "101")
-            #expect(bench.engine.world.tables[0].records.count == 249)
-        }
-    }
-
     @Test func globalsBelongToTheSession() async throws {
         try await withBench { (bench: Bench) async throws in
             let other = try await bench.loggedIn()
@@ -274,21 +193,6 @@ import Testing
             }
             #expect(try await bench.patch("globals", ["Contacts::gFilter": "x"]).code == "960")
             #expect(try await bench.patch("globals/", [:]).code == "958")
-        }
-    }
-
-    @Test func relationshipsFollowGlobals() async throws {
-        var solution = Solution.oneTable([.init("gKey", isGlobal: true)], [.init([:])])
-        solution.tables.append(
-            .init(name: "R", fields: [.init("Key")], records: ["a", "b"].map { .init(["Key": $0]) })
-        )
-        solution.relationships = [.init("T", "R", matches: [.init("gKey", "Key")])]
-        solution.layouts = [.layout(.init(name: "L", table: "T", portals: [.init(table: "R", fields: ["R::Key"])]))]
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            #expect(try await bench.get("layouts/L/records/1").response["data"][0]["portalData"] == ["R": []])
-            _ = try await bench.patch("globals", ["globalFields": ["T::gKey": "b"]])
-            let rows = try await bench.get("layouts/L/records/1").response["data"][0]["portalData"]["R"]
-            #expect(rows.array?.map { $0["R::Key"] } == ["b"])
         }
     }
 
@@ -346,28 +250,6 @@ import Testing
         }
     }
 
-    @Test func fieldsOfANewRelatedRecordShareIt() async throws {
-        try await withBench { (bench: Bench) async throws in
-            let edit: JSONValue = ["fieldData": ["Phones::Number.0": "9", "Phones::Kind.0": "mobile"]]
-            #expect(try await bench.patch("layouts/Contacts/records/2", edit).code == "0")
-            let rows = try await bench.get("layouts/Contacts/records/2").response["data"][0]["portalData"]["Phones"]
-            expectNoDifference(
-                rows,
-                [["recordId": "4", "Phones::Kind": "mobile", "Phones::Number": "9", "modId": "0"]]
-            )
-        }
-    }
-
-    @Test(arguments: Sandbox.ServerVersion.allCases)
-    func version17DeletesOneRowAtATime(_ version: Sandbox.ServerVersion) async throws {
-        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
-            let path = "layouts/Contacts/records/1"
-            let list = try await bench.patch(path, ["fieldData": ["deleteRelated": ["Phones.1"]]])
-            #expect(list.code == (version == .v17 ? "1708" : "0"))
-            #expect(try await bench.patch(path, ["fieldData": ["deleteRelated": "Phones.2"]]).code == "0")
-        }
-    }
-
     /// A DELETE with a body of a form type, and a GET with a JSON type, come from clients in use.
     @Test func needlessBodiesAreTaken() async throws {
         try await withBench { (bench: Bench) async throws in
@@ -382,89 +264,62 @@ import Testing
         }
     }
 
-    @Test func hiddenFieldsAreNeitherSearchedNorSortedBy() async throws {
-        var solution = Solution.oneTable(
-            [.init("A"), .init("B"), .init("File", .container)],
-            [.init(["A": "1", "B": "2"])]
-        )
-        solution.privilegeSets = [.init(name: "Some", hiddenFields: ["T::B"])]
-        solution.accounts.append(.init(name: "some", password: "x", privilegeSet: "Some"))
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            let some = try await bench.loggedIn("some", "x")
-            #expect(try await some.find("L", [["B": "2"]]).code == "202")
-            #expect(try await some.find("L", [["A": "1"]], ["sort": [["fieldName": "B"]]]).code == "204")
-            #expect(try await bench.find("L", [["B": "2"]], ["sort": [["fieldName": "B"]]]).code == "0")
-            #expect(try await bench.find("L", [["A": "1"]], ["sort": [["fieldName": "File"]]]).code == "404")
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func anUnknownFieldIs102(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.post("layouts/Contacts/records", ["fieldData": ["Nope": "1"]])
+            #expect(answer.status == 500)
+            #expect(answer.code == "102")
+            #expect(bench.engine.counters.executedWrites == 0)
         }
     }
 
-    @Test func aFindLooksAtTheRepetitionsThatTheLayoutShows() async throws {
-        var solution = Solution.oneTable([.init("R", repetitions: 3)], [.init(["R": "one", "R(3)": "three"])])
-        solution.layouts = [
-            .layout(.init(name: "L", table: "T", fields: [.init("R", firstRepetition: 1, lastRepetition: 2)]))
-        ]
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            #expect(try await bench.find("L", [["R": "one"]]).recordIds == ["1"])
-            #expect(try await bench.find("L", [["R": "three"]]).code == "401")
-            #expect(try await bench.find("L", [["R(3)": "three"]]).recordIds == ["1"])
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func anEmptyRecordCanBeCreated(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.post("layouts/Contacts/records", ["fieldData": [:]])
+            #expect(answer.status == 200)
+            #expect(answer.response == ["recordId": "4", "modId": "0"])
         }
     }
 
-    /// All comparisons of a relationship, from either side.
-    @Test(
-        arguments: [
-            ("=", "2", "2"), ("≠", "13", "13"), ("<", "3", "1"), ("≤", "23", "12"), (">", "1", "3"), ("≥", "12", "23"),
-            ("x", "123", "123"),
-        ]
-    )
-    func relationshipsCompare(_ comparison: String, _ forward: String, _ back: String) async throws {
-        var solution = Solution.oneTable([.init("K", .number)], ["1", "2", "3"].map { .init(["K": $0]) })
-        solution.tables.append(
-            .init(name: "R", fields: [.init("K", .number)], records: ["1", "2", "3"].map { .init(["K": $0]) })
-        )
-        let kind = try #require(Solution.Relationship.Comparison(rawValue: comparison))
-        solution.relationships = [.init("T", "R", matches: [.init("K", "K", comparison: kind)])]
-        solution.layouts = [
-            .layout(.init(name: "L", table: "T", portals: [.init(table: "R", fields: ["R::K"])])),
-            .layout(.init(name: "M", table: "R", portals: [.init(table: "T", fields: ["T::K"])])),
-        ]
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            func keys(_ layout: String, _ portal: String) async throws -> String {
-                let record = try await bench.get("layouts/\(layout)/records/2").response["data"][0]
-                let rows = record["portalData"][portal].array ?? []
-                return rows.compactMap { $0["\(portal)::K"].scalarText }.joined()
-            }
-            #expect(try await keys("L", "R") == forward)
-            #expect(try await keys("M", "T") == back)
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func nullIsRefused(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let answer = try await bench.post("layouts/Contacts/records", ["fieldData": ["Name": .null]])
+            #expect(answer.status == 400)
+            #expect(answer.code == "1708")
+            #expect(answer.message == "Parameter value is invalid")
         }
     }
 
-    /// The order of a relationship may be that of a value list, as any sort order may.
-    @Test func relationshipsSortByAValueList() async throws {
-        var solution = Solution.oneTable(
-            [.init("K")],
-            [.init(["K": "k"])],
-            valueLists: [.init(name: "Sizes", values: ["small", "large"])]
-        )
-        solution.tables.append(
-            .init(
-                name: "R",
-                fields: [.init("K"), .init("Size")],
-                records: ["odd", "large", "small"].map { .init(["K": "k", "Size": $0]) }
-            )
-        )
-        solution.relationships = [
-            .init("T", "R", matches: [.init("K", "K")], rightRules: .init(sort: [.init("Size", "Sizes")]))
-        ]
-        solution.layouts = [
-            .layout(
-                .init(name: "L", table: "T", fields: ["R::Size"], portals: [.init(table: "R", fields: ["R::Size"])])
-            )
-        ]
-        try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            let record = try await bench.get("layouts/L/records/1").response["data"][0]
-            #expect(record["portalData"]["R"].array?.map { $0["R::Size"] } == ["small", "large", "odd"])
-            #expect(record["fieldData"]["R::Size"] == "small")
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aWrongModIdChangesNothing(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let edit: JSONValue = ["fieldData": ["City": "Oxford"], "modId": "7"]
+            let answer = try await bench.patch("layouts/Contacts/records/1", edit)
+            #expect(answer.status == 500)
+            #expect(answer.code == "306")
+            #expect(try await bench.get("layouts/Contacts/records/1").fields["City"] == "London")
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func theRightModIdCountsUp(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let edit: JSONValue = ["fieldData": ["City": "Oxford"], "modId": "0"]
+            let answer = try await bench.patch("layouts/Contacts/records/1", edit)
+            #expect(answer.status == 200)
+            #expect(answer.response == ["modId": "1"])
+        }
+    }
+
+    @Test(.tags(.contract), arguments: Venue.allCases)
+    func aDuplicateHasANewIdAndModId0(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            _ = try await bench.patch("layouts/Contacts/records/1", ["fieldData": ["City": "Oxford"]])
+            let answer = try await bench.post("layouts/Contacts/records/1")
+            #expect(answer.response == ["recordId": "4", "modId": "0"])
         }
     }
 }

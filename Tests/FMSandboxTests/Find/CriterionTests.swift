@@ -1,3 +1,4 @@
+import FMTestSupport
 import Testing
 
 @testable import FMSandbox
@@ -153,7 +154,7 @@ import Testing
             "=", "<", ">", "...", "{", "}", "*", "\"", "\\", "/", ":", "9999", "0", "a", "am", "T", "!", "?", "-", " ",
             "ß",
         ]
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         for _ in 0..<2_000 {
             let text = (0..<Int.random(in: 1...6, using: &generator)).map { _ in
                 pieces.randomElement(using: &generator)!

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
         return (String(format: "%02d/%02d/%04d", parts.month!, parts.day!, parts.year!), parts.month!)
     }
 
-    private static func row(_ generator: inout SeededGenerator) -> Row {
+    private static func row(_ generator: inout SeededRandom) -> Row {
         Row(
             text: (0..<Int.random(in: 0...3, using: &generator)).map { _ in words.randomElement(using: &generator)! }
                 .joined(separator: [" ", "\r", ", "].randomElement(using: &generator)!),
@@ -50,7 +51,7 @@ import Testing
         plain(text).components(separatedBy: CharacterSet.alphanumerics.inverted).filter { !$0.isEmpty }
     }
 
-    private static func probe(_ generator: inout SeededGenerator) -> Probe {
+    private static func probe(_ generator: inout SeededRandom) -> Probe {
         let word = words.randomElement(using: &generator)!
         let folded = plain(word)
         let number = Int.random(in: -20...20, using: &generator)
@@ -82,7 +83,7 @@ import Testing
 
     @Test(arguments: 1...12)
     func foundSetsEqualThePredicate(_ seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let rows = (0..<60).map { _ in Self.row(&generator) }
         let solution = Solution.oneTable(
             [.init("Text"), .init("Number", .number), .init("Date", .date)],

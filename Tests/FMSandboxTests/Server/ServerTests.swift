@@ -214,4 +214,26 @@ import Testing
         #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 500)
         await sandbox.stop()
     }
+
+    @Test(.tags(.contract), arguments: [Venue.http, .https])
+    func largeBodiesAreCompressedForThoseWhoTakeGzip(_ venue: Venue) async throws {
+        try await withBench(venue) { (bench: Bench) async throws in
+            let headers = [
+                ("Authorization", "Bearer \(try #require(bench.token))"), ("Accept-Encoding", "deflate, gzip, br"),
+            ]
+            let large = try await bench.send("GET", bench.path("layouts/Contacts/records"), headers: headers)
+            #expect(large.header("content-encoding") == "gzip")
+            #expect(Array(large.body.prefix(2)) == [0x1F, 0x8B])
+            #expect(large.header("transfer-encoding") == "chunked")
+            #expect(large.header("content-length") == nil)
+            #expect(large.header("etag")?.hasPrefix("W/\"") == true)
+            let small = try await bench.send("GET", bench.path("/databases"), headers: headers)
+            #expect(small.header("content-encoding") == nil)
+            #expect(small.header("content-length") == String(small.body.count))
+            #expect(small.header("keep-alive") == "timeout=3600, max=100")
+            let plain = try await bench.get("layouts/Contacts/records")
+            #expect(plain.header("content-encoding") == nil)
+            #expect(plain.code == "0")
+        }
+    }
 }

@@ -142,6 +142,11 @@ struct Bench: Sendable {
         try await send("POST", path(rest), headers: authorization + [Self.json], body: JSONWriter.write(body))
     }
 
+    /// Posts what may be no JSON.
+    func post(_ rest: String, text: String) async throws -> Answer {
+        try await send("POST", path(rest), headers: authorization + [Self.json], body: Array(text.utf8))
+    }
+
     func patch(_ rest: String, _ body: JSONValue) async throws -> Answer {
         try await send("PATCH", path(rest), headers: authorization + [Self.json], body: JSONWriter.write(body))
     }

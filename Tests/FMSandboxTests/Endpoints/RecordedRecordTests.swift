@@ -3,8 +3,8 @@ import Testing
 
 @testable import FMSandbox
 
-/// Answers against what real servers sent.
-@Suite struct RecordedShapesTests {
+/// A record against what a real server sent.
+@Suite struct RecordedRecordTests {
     /// A solution after the one whose answer was recorded from FileMaker Server 2024 in March 2025.
     private static let forms: Solution = {
         var solution = Solution(
@@ -118,7 +118,7 @@ import Testing
         "foundCount":1,"returnedCount":1}]}]},"messages":[{"code":"0","message":"OK"}]}
         """#
 
-    @Test(arguments: Venue.allCases)
+    @Test(.tags(.recorded), arguments: Venue.allCases)
     func aRecordAnswersByteForByteAsRecorded(_ venue: Venue) async throws {
         try await withBench(venue, [Self.forms]) { (bench: Bench) async throws in
             let record = try await bench.get("layouts/submission_api/records/5")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func version17HasNoInfo() async throws {
+    @Test(.tags(.recorded)) func version17HasNoInfo() async throws {
         try await withBench(.inProcess, [Self.forms], configure: { $0.serverVersion = .v17 }) {
             (bench: Bench) async throws in
             let answer = try await bench.get("layouts/submission_api/records/5")
@@ -141,34 +141,6 @@ import Testing
             ]
             for path in missing { #expect(try await bench.get(path).status == 404) }
             #expect(try await bench.get("layouts/submission_api/metadata").status == 200)
-        }
-    }
-
-    @Test(
-        arguments: [
-            (
-                Sandbox.ServerVersion.v18,
-                ["name", "buildDate", "version", "dateFormat", "timeFormat", "timeStampFormat"]
-            ),
-            (.v19, ["name", "buildDate", "version", "dateFormat", "timeFormat", "timeStampFormat"]),
-            (.v22, ["name", "dateFormat", "timeFormat", "timeStampFormat"]),
-        ]
-    )
-    func versionsDiffer(_ version: Sandbox.ServerVersion, _ product: [String]) async throws {
-        try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
-            let info = try await bench.get("/productInfo")
-            #expect(info.response["productInfo"].object?.keys == product)
-            let layouts = try await bench.get("layouts").response["layouts"]
-            #expect(layouts[0].object?.keys == (version == .v18 ? ["name"] : ["name", "table"]))
-            #expect(layouts[4].object?.keys == ["name", "isFolder", "folderLayoutNames"])
-            let validate = try await bench.get("/validateSession")
-            #expect(validate.status == (version == .v18 ? 404 : 200))
-            #expect(validate.response == (version == .v22 ? ["isSessionInUse": false] : [:]))
-            let formats = try await bench.get("layouts/Contacts/records", [("dateformats", "2")])
-            #expect(formats.code == (version == .v18 ? "960" : "0"))
-            var other = bench
-            other.version = "v2"
-            #expect(try await other.get("layouts").status == (version == .v18 ? 404 : 200))
         }
     }
 }
