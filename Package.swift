@@ -51,6 +51,8 @@ let package = Package(
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
         // Not for users: `Tests/Benchmarks` measures the HTTP client alone.
         .library(name: "_FMHTTP", targets: ["FMHTTP"]),
+        // Not for users: it measures against the servers of the tests.
+        .library(name: "_FMTestHost", targets: ["FMTestHost"]),
     ],
     traits: [
         .default(enabledTraits: ["Compression"]),
@@ -126,9 +128,17 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "FMTestHost",
+            dependencies: [
+                "FMData", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
+            ],
+            path: "Tests/FMTestHost",
+            swiftSettings: settings
+        ),
+        .target(
             name: "FMTestSupport",
             dependencies: [
-                "FMHTTP", "FMData", "FMSandbox", openCombine, customDump, logging,
+                "FMHTTP", "FMData", "FMSandbox", "FMTestHost", openCombine, customDump, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
                 nioSSL,
             ],

@@ -17,6 +17,7 @@ let package = Package(
             dependencies: [
                 .product(name: "FMData", package: "FMData"),
                 .product(name: "_FMHTTP", package: "FMData"),
+                .product(name: "_FMTestHost", package: "FMData"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -55,10 +55,9 @@ public final class FaultServer: Sendable {
         var accepted = 0
         var open = 0
         var bytesWritten = 0
-        var waiters: [(condition: @Sendable (Log) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    let log = NIOLockedValueBox(Log())
+    let log = Watched(Log())
     private let channel: any Channel
 
     private init(channel: any Channel) { self.channel = channel }
@@ -76,6 +75,10 @@ public final class FaultServer: Sendable {
         public var address = "127.0.0.1"
         /// Whether to keep `requests`; a long walk does without.
         public var remembers = true
+        /// Answers that are sent as they are, at once and without a trace in `requests`, by what a request begins with, as
+        /// `GET /a `. No request that has a body may begin so. A client that sends a request before the last one is answered
+        /// gets the answers in another order.
+        public var ready: [(requestPrefix: String, answer: ByteBuffer)] = []
 
         public init(
             tls: NIOSSLContext? = nil,
@@ -107,6 +110,7 @@ public final class FaultServer: Sendable {
                     let wire = WireHandler()
                     try pipeline.addHandler(wire)
                     if let tls = options.tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if !options.ready.isEmpty { try pipeline.addHandler(ReadyAnswerHandler(options.ready)) }
                     let decoder = ByteToMessageHandler(HTTPRequestDecoder())
                     try pipeline.addHandler(decoder)
                     let handler = FaultServerHandler(
@@ -157,35 +161,18 @@ public final class FaultServer: Sendable {
     public func stopped() async throws { try await channel.close().get() }
 
     public var port: Int { channel.localAddress?.port ?? 0 }
-    public var requests: [Request] { log.withLockedValue { $0.requests } }
+    public var requests: [Request] { log.value.requests }
     /// Connections accepted so far.
-    public var acceptedCount: Int { log.withLockedValue { $0.accepted } }
+    public var acceptedCount: Int { log.value.accepted }
     /// Connections that are open now.
-    public var openCount: Int { log.withLockedValue { $0.open } }
+    public var openCount: Int { log.value.open }
     /// Bytes that the system has taken from `sendZeros`.
-    public var bytesWritten: Int { log.withLockedValue { $0.bytesWritten } }
+    public var bytesWritten: Int { log.value.bytesWritten }
 
     // MARK: Waiting
 
-    public func allConnectionsClosed() async { await wait { $0.open == 0 } }
-    public func connectionCount(atLeast count: Int) async { await wait { $0.accepted >= count } }
-    public func requestCount(atLeast count: Int) async { await wait { $0.requests.count >= count } }
-    public func bytesWritten(atLeast count: Int) async { await wait { $0.bytesWritten >= count } }
-
-    func wait(until condition: @escaping @Sendable (Log) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            change { $0.waiters.append((condition, continuation)) }
-        }
-    }
-
-    func change(_ body: (inout Log) -> Void) {
-        let satisfied = log.withLockedValue { log in
-            body(&log)
-            let satisfied = log.waiters.filter { $0.condition(log) }
-            let snapshot = log
-            if !satisfied.isEmpty { log.waiters.removeAll { $0.condition(snapshot) } }
-            return satisfied.map(\.continuation)
-        }
-        for continuation in satisfied { continuation.resume() }
-    }
+    public func allConnectionsClosed() async { await log.wait { $0.open == 0 } }
+    public func connectionCount(atLeast count: Int) async { await log.wait { $0.accepted >= count } }
+    public func requestCount(atLeast count: Int) async { await log.wait { $0.requests.count >= count } }
+    public func bytesWritten(atLeast count: Int) async { await log.wait { $0.bytesWritten >= count } }
 }

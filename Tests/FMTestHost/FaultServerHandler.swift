@@ -14,6 +14,8 @@ final class FaultServerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
 
+    private static let zeros = ByteBuffer(repeating: 0, count: 256 * 1024)
+
     private let server: FaultServer
     private let options: FaultServer.Options
     private let answer: FaultServer.Answer
@@ -41,7 +43,7 @@ final class FaultServerHandler: ChannelInboundHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        server.change { log in
+        server.log.change { log in
             log.accepted += 1
             log.open += 1
             self.connection = log.accepted
@@ -52,7 +54,7 @@ final class FaultServerHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         steps.removeAll()
-        server.change { $0.open -= 1 }
+        server.log.change { $0.open -= 1 }
         context.fireChannelInactive()
     }
 
@@ -90,7 +92,7 @@ final class FaultServerHandler: ChannelInboundHandler {
             connection: connection,
             number: requestCount
         )
-        if options.remembers { server.change { $0.requests.append(request) } }
+        if options.remembers { server.log.change { $0.requests.append(request) } }
         carryOut(answer(request), context: context)
     }
 
@@ -148,16 +150,17 @@ final class FaultServerHandler: ChannelInboundHandler {
         case .sendZeros(0):
             next(context: context)
         case .sendZeros(let count):
-            let size = min(count, 64 * 1024)
+            let size = min(count, Self.zeros.readableBytes)
             let promise = context.eventLoop.makePromise(of: Void.self)
             let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             promise.futureResult.whenSuccess {
                 let (handler, context) = box.value
-                handler.server.change { $0.bytesWritten += size }
+                handler.server.log.change { $0.bytesWritten += size }
                 handler.steps.prepend(.sendZeros(count - size))
                 handler.next(context: context)
             }
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(repeating: 0, count: size)), promise: promise)
+            // The size is at most that of the block, so the slice exists.
+            context.writeAndFlush(wrapOutboundOut(Self.zeros.getSlice(at: 0, length: size)!), promise: promise)
         }
     }
 

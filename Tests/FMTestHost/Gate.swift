@@ -8,6 +8,7 @@ public final class Gate: Sendable {
     }
 
     private let state = NIOLockedValueBox(State.closed([]))
+    private let isOpen = Watched(false)
 
     public init() {}
 
@@ -18,6 +19,7 @@ public final class Gate: Sendable {
             guard case .closed(let waiting) = state else { return [] }
             return waiting
         }
+        isOpen.change { $0 = true }
         for body in waiting { body() }
     }
 
@@ -31,9 +33,7 @@ public final class Gate: Sendable {
         if isOpen { body() }
     }
 
-    public func wait() async {
-        await withCheckedContinuation { continuation in whenOpen { continuation.resume() } }
-    }
+    public func wait() async { await isOpen.wait { $0 } }
 
     /// Blocks the thread: to play a subscriber that blocks, never to wait in a test.
     public func blockThread() {

@@ -161,9 +161,9 @@ import Testing
 
     @Test func aCallThatIsCancelled() async throws {
         let log = LogLines()
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: { $0.logger = log.logger(.debug) },
-            answer: { _, _ in .silence }
+            answer: { _ in .silence }
         ) { host in
             for call in [
                 host.layout.getRecords().returnAs(FieldData.self).map { _ in true }.eraseToAnyPublisher(),

@@ -11,8 +11,8 @@ import Testing
 /// The exchange for a container's content, on a host that plays servers of all ages and some that lie.
 @Suite(.timeLimit(.minutes(15))) struct ContainerDownloadTests {
     private static let content = "picture"
-    private static let picture = ContainerHost.response(
-        "200 OK",
+    private static let picture = [FaultServer.Step].response(
+        200,
         ["Content-Type": "image/jpeg", "Content-Disposition": "attachment; filename=\"bow.jpg\""],
         content
     )
@@ -28,16 +28,16 @@ import Testing
 
     @Test(arguments: ["relative", "absolute"])
     func theRedirectIsFollowedWithItsCookieAndTheToken(location: String) async throws {
-        let host = try await ContainerHost.start { request, hasSession in
-            guard hasSession else { return ContainerHost.response("401 Unauthorized") }
+        let host = try await ScriptedHost.start { request in
+            guard request.hasSession else { return .response(401) }
             let base =
                 location == "relative"
                 ? "" : "http://127.0.0.1:\(request.headers.first(name: "Host")?.split(separator: ":").last ?? "")"
             return request.cookie == "X-FMS-Session-Key=K1"
-                ? Self.picture : ContainerHost.redirect(to: base + request.target)
+                ? Self.picture : .redirect(to: base + request.target)
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
 
         let content = try await Self.download(host.url(), from: database).get()
         expectNoDifference(
@@ -52,27 +52,27 @@ import Testing
     }
 
     @Test func a401WithACookieIsRepeatedWithIt() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             request.cookie == nil
-                ? ContainerHost.response("401 Unauthorized", ["Set-Cookie": "X-FMS-Session-Key=K1; Path=/"])
+                ? .response(401, ["Set-Cookie": "X-FMS-Session-Key=K1; Path=/"])
                 : Self.picture
         }
         defer { host.server.stop() }
-        let content = try await Self.download(host.url(), from: host.database()).get()
+        let content = try await Self.download(host.url(), from: host.database).get()
         #expect(content.data == Data(Self.content.utf8))
-        #expect(host.logins == 1)
+        #expect(host.logIns.count == 1)
     }
 
     /// Pitfall 14: a jar that downloads share mixes them up.
     @Test func pitfall14EachDownloadHasItsOwnJar() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             let key = request.target.split(separator: "/").last ?? ""
             return request.cookie == "k=\(key)"
-                ? ContainerHost.response("200 OK", [:], String(key))
-                : ContainerHost.redirect(to: request.target, cookie: "k=\(key); Path=/")
+                ? .response(200, [:], String(key))
+                : .redirect(to: request.target, cookie: "k=\(key); Path=/")
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         for key in ["A", "B", "A"] {
             let content = try await Self.download(host.url("/Streaming_SSL/\(key)"), from: database).get()
             #expect(content.data == Data(key.utf8))
@@ -81,12 +81,12 @@ import Testing
     }
 
     @Test func aLongBodyOfARedirectIsNotReadToItsEnd() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             guard request.cookie == nil else { return Self.picture }
             return [
                 .send(
-                    ContainerHost.head(
-                        "302 Found",
+                    FaultServer.head(
+                        302,
                         ["Location": request.target, "Set-Cookie": "k=1; Path=/"],
                         length: 1 << 40
                     )
@@ -95,58 +95,58 @@ import Testing
             ]
         }
         defer { host.server.stop() }
-        let content = try await Self.download(host.url(), from: host.database()).get()
+        let content = try await Self.download(host.url(), from: host.database).get()
         #expect(content.data == Data(Self.content.utf8))
     }
 
     @Test func theBodyOfARedirectIsReadAndTheConnectionKept() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             request.cookie == nil
-                ? ContainerHost.response(
-                    "302 Found",
+                ? .response(
+                    302,
                     ["Location": request.target, "Set-Cookie": "k=1; Path=/"],
                     "moved"
                 )
                 : Self.picture
         }
         defer { host.server.stop() }
-        _ = try await Self.download(host.url(), from: host.database()).get()
+        _ = try await Self.download(host.url(), from: host.database).get()
         #expect(host.server.acceptedCount == 1)
     }
 
     // MARK: Sessions
 
     @Test func contentWhoseSessionDiedIsAskedForOnceMoreWithAFreshOne() async throws {
-        let host = try await ContainerHost.start { request, hasSession in
-            guard hasSession else { return ContainerHost.response("401 Unauthorized") }
-            return request.cookie == nil ? ContainerHost.redirect(to: request.target) : Self.picture
+        let host = try await ScriptedHost.start { request in
+            guard request.hasSession else { return .response(401) }
+            return request.cookie == nil ? .redirect(to: request.target) : Self.picture
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         _ = try await Self.download(host.url(), from: database).get()
         host.forgetSessions()
 
         let content = try await Self.download(host.url(), from: database).get()
         #expect(content.data == Data(Self.content.utf8))
         expectNoDifference(host.downloads.map(\.token), ["T1", "T1", "T1", "T2", "T2"])
-        #expect(host.logins == 2)
+        #expect(host.logIns.count == 2)
     }
 
     /// The session that is free was used last; the content belongs to the other one, or to none.
     @Test(arguments: ["T1", "T9"])
     func contentOfAnotherSessionIsAskedForWithItsToken(owner: String) async throws {
         let calls = Locked(0)
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             if request.target.hasPrefix("/Streaming_SSL") {
-                if request.token != owner { return ContainerHost.response("401 Unauthorized") }
-                return request.cookie == nil ? ContainerHost.redirect(to: request.target) : Self.picture
+                if request.token != owner { return .response(401) }
+                return request.cookie == nil ? .redirect(to: request.target) : Self.picture
             }
             // The first call is held until the second has come, in a session of its own.
             calls.change { $0 += 1 }
-            return calls.value == 1 ? [] : ContainerHost.json(#"{"layouts":[]}"#)
+            return calls.value == 1 ? [] : .json(#"{"layouts":[]}"#)
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let held = TrackingSubscriber<[DataAPI.Database.LayoutListItem], FMRest.APIError>()
         database.getLayoutNames().subscribe(held)
         await until { calls.value == 1 }
@@ -162,28 +162,28 @@ import Testing
             expectNoDifference(result.error?.containerError?.code, .stale)
             expectNoDifference(host.downloads.map(\.token), ["T2", "T1"])
         }
-        expectNoDifference(host.logins, 2)
+        expectNoDifference(host.logIns.count, 2)
         _ = try await database.logOut().firstValue()
     }
 
     @Test func aStaleURLCostsNoSession() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.response("401 Unauthorized") }
+        let host = try await ScriptedHost.start { _ in .response(401) }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         for _ in 1...2 {
             let result = await Self.download(host.url(), from: database)
             #expect(result.error?.containerError?.code == .stale)
             #expect(result.error?.code == .container)
             #expect(result.error?.isRetryable == false)
         }
-        #expect(host.logins == 1)
+        #expect(host.logIns.count == 1)
         #expect(host.openSessions == 1)
     }
 
     @Test func aServerThatRefusesEveryTokenIsAskedTwiceAtMost() async throws {
         let host = try await FaultServer.start { request in
             request.method == .POST
-                ? ContainerHost.json("{}", ["X-FM-Data-Access-Token": "T"]) : ContainerHost.invalidToken
+                ? .json("{}", ["X-FM-Data-Access-Token": "T"]) : .invalidToken
         }
         defer { host.stop() }
         let database = DataAPI.Server(host: "http://127.0.0.1:\(host.port)")
@@ -194,13 +194,13 @@ import Testing
     }
 
     @Test func theSessionIsFreeWhileTheContentFlows() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start(client: { $0.sessions.maximumSessions = 1 }) { request in
             request.target.hasPrefix("/Streaming_SSL")
-                ? [.send(ContainerHost.head("200 OK", length: 1 << 30)), .sendZeros(1 << 30)]
-                : ContainerHost.json(#"{"layouts":[{"name":"L"}]}"#)
+                ? [.send(FaultServer.head(200, length: 1 << 30)), .sendZeros(1 << 30)]
+                : .json(#"{"layouts":[{"name":"L"}]}"#)
         }
         defer { host.server.stop() }
-        let database = host.database { $0.sessions.maximumSessions = 1 }
+        let database = host.database
         let subscriber = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>(initialDemand: .max(2))
         database.download(host.url()).parts.subscribe(subscriber)
         await subscriber.valueCount(atLeast: 2)
@@ -212,11 +212,11 @@ import Testing
     }
 
     @Test func inAPinnedSessionALostOneIsNotReplaced() async throws {
-        let host = try await ContainerHost.start { _, hasSession in
-            hasSession ? Self.picture : ContainerHost.response("401 Unauthorized")
+        let host = try await ScriptedHost.start { call in
+            call.hasSession ? Self.picture : .response(401)
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let url = host.url()
         let content = try await database.withSession { $0.download(url).toMemory() }.firstValue()
         #expect(content.data == Data(Self.content.utf8))
@@ -237,14 +237,14 @@ import Testing
         "http://127.0.0.1.evil.example:{port}/Streaming_SSL/x", "http://127.0.0.1@evil.example/x",
         "http://localhost:{port}/x",
         "https://127.0.0.1:{port}/x", "http://127.0.0.1:1/x",
-        "http://127.0.0.1:{port}/fmi/data/v1/databases/d/layouts/l/script/Delete",
+        "http://127.0.0.1:{port}/fmi/data/v1/databases/Harbor/layouts/l/script/Delete",
         "picture.jpg", "file:/x.jpg", "ftp://127.0.0.1/x", "",
     ])
     func pitfall90NothingIsSentForAURLThatIsNotTheServersOwn(text: String) async throws {
-        let host = try await ContainerHost.start { _, _ in Self.picture }
+        let host = try await ScriptedHost.start { _ in Self.picture }
         defer { host.server.stop() }
         let url = text.replacingOccurrences(of: "{port}", with: "\(host.server.port)")
-        let result = await Self.download(DataAPI.ContainerReference(url), from: host.database())
+        let result = await Self.download(DataAPI.ContainerReference(url), from: host.database)
         let error = try #require(result.error)
         #expect(error.code == .container)
         #expect(error.containerError != nil)
@@ -256,11 +256,11 @@ import Testing
         let foreign = try await FaultServer.start { _ in Self.picture }
         defer { foreign.stop() }
         let port = foreign.port
-        let host = try await ContainerHost.start { _, _ in
-            ContainerHost.redirect(to: "http://127.0.0.1:\(port)/Streaming_SSL/x")
+        let host = try await ScriptedHost.start { _ in
+            .redirect(to: "http://127.0.0.1:\(port)/Streaming_SSL/x")
         }
         defer { host.server.stop() }
-        let result = await Self.download(host.url(), from: host.database())
+        let result = await Self.download(host.url(), from: host.database)
         #expect(result.error?.containerError?.code == .foreignOrigin)
         #expect(result.error?.containerError?.origin == "http://127.0.0.1:\(port)")
         #expect(foreign.requests.isEmpty)
@@ -270,11 +270,11 @@ import Testing
         let foreign = try await FaultServer.start { _ in Self.picture }
         defer { foreign.stop() }
         let port = foreign.port
-        let host = try await ContainerHost.start { _, _ in
-            ContainerHost.redirect(to: "http://127.0.0.1:\(port)/x")
+        let host = try await ScriptedHost.start(client: { $0.allowsForeignContainers = true }) { _ in
+            .redirect(to: "http://127.0.0.1:\(port)/x")
         }
         defer { host.server.stop() }
-        let database = host.database { $0.allowsForeignContainers = true }
+        let database = host.database
         let content = try await Self.download(host.url(), from: database).get()
         #expect(content.data == Data(Self.content.utf8))
         let request = try #require(foreign.requests.first)
@@ -285,39 +285,39 @@ import Testing
 
     // MARK: Other answers
 
-    @Test(arguments: [("404 Not Found", false), ("403 Forbidden", false), ("503 Service Unavailable", true)])
-    func anotherStatusIsAnErrorWithIt(status: String, isRetryable: Bool) async throws {
-        let host = try await ContainerHost.start { _, _ in
-            ContainerHost.response(status, ["Content-Type": "text/html"], "<title>no</title>")
+    @Test(arguments: [(404, false), (403, false), (503, true)])
+    func anotherStatusIsAnErrorWithIt(status: Int, isRetryable: Bool) async throws {
+        let host = try await ScriptedHost.start { _ in
+            .response(status, ["Content-Type": "text/html"], "<title>no</title>")
         }
         defer { host.server.stop() }
-        let result = await Self.download(host.url(), from: host.database())
+        let result = await Self.download(host.url(), from: host.database)
         #expect(result.error?.containerError?.code == .unavailable)
-        #expect(result.error?.httpStatus == Int(status.prefix(3)))
+        #expect(result.error?.httpStatus == status)
         #expect(result.error?.isRetryable == isRetryable)
-        #expect(host.logins == 1)
+        #expect(host.logIns.count == 1)
     }
 
     @Test func aContentThatIsCutOffFails() async throws {
-        let host = try await ContainerHost.start { _, _ in
-            [.send(ContainerHost.head("200 OK", length: 100) + "half"), .close]
+        let host = try await ScriptedHost.start { _ in
+            [.send(FaultServer.head(200, length: 100) + "half"), .close]
         }
         defer { host.server.stop() }
-        let result = await Self.download(host.url(), from: host.database())
+        let result = await Self.download(host.url(), from: host.database)
         #expect(result.error?.code == .network)
     }
 
     @Test func anEmptyContentIsOne() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.response("200 OK") }
+        let host = try await ScriptedHost.start { _ in .response(200) }
         defer { host.server.stop() }
-        let content = try await Self.download(host.url(), from: host.database()).get()
+        let content = try await Self.download(host.url(), from: host.database).get()
         expectNoDifference(content, DataAPI.ContainerContent(data: Data()))
     }
 
     @Test func moreThanTheLimitFailsBeforeItArrives() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.picture }
+        let host = try await ScriptedHost.start { _ in Self.picture }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let length = Self.content.utf8.count
         let fits = await database.download(host.url()).toMemory(upTo: length).awaitSingleResult()
         #expect(fits.error == nil)
@@ -326,11 +326,11 @@ import Testing
     }
 
     @Test func theLimitHoldsForALengthThatWasNotAnnounced() async throws {
-        let host = try await ContainerHost.start { _, _ in
+        let host = try await ScriptedHost.start { _ in
             [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), .send("6\r\nabcdef\r\n0\r\n\r\n")]
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let fits = await database.download(host.url()).toMemory(upTo: 6).awaitSingleResult()
         #expect(try fits.get().data == Data("abcdef".utf8))
         let tooMuch = await database.download(host.url()).toMemory(upTo: 5).awaitSingleResult()
@@ -338,37 +338,37 @@ import Testing
     }
 
     @Test func theLimitIsThatOfTheContentNotOfARedirect() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             request.cookie == nil
-                ? ContainerHost.response(
-                    "302 Found",
+                ? .response(
+                    302,
                     ["Location": request.target, "Set-Cookie": "k=1; Path=/"],
                     "moved there"
                 )
-                : ContainerHost.response("200 OK", [:], "abc")
+                : .response(200, [:], "abc")
         }
         defer { host.server.stop() }
-        let content = try await host.database().download(host.url()).toMemory(upTo: 3).firstValue()
+        let content = try await host.database.download(host.url()).toMemory(upTo: 3).firstValue()
         #expect(content.data == Data("abc".utf8))
     }
 
     @Test func aDownloadLargerThanAnyAnswerMayBe() async throws {
-        let host = try await ContainerHost.start { request, _ in
-            [.send(ContainerHost.head("200 OK", length: 300_000)), .sendZeros(300_000)]
+        let host = try await ScriptedHost.start(client: { $0.maximumResponseBytes = 1000 }) { _ in
+            [.send(FaultServer.head(200, length: 300_000)), .sendZeros(300_000)]
         }
         defer { host.server.stop() }
-        let database = host.database { $0.maximumResponseBytes = 1000 }
+        let database = host.database
         let content = try await Self.download(host.url(), from: database).get()
         #expect(content.data.count == 300_000)
     }
 
     /// Neither the URL of a container nor the token may reach a log.
     @Test func errorsHoldNoKeyToTheContent() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.response("500 Oops") }
+        let host = try await ScriptedHost.start { _ in .response(500) }
         defer { host.server.stop() }
         let result = await Self.download(
             host.url("/Streaming_SSL/MainDB/SECRETKEY.jpg?x=SECRETQUERY"),
-            from: host.database()
+            from: host.database
         )
         let error = try #require(result.error)
         var text = "\(error) \(error.debugDescriptionForTest)"

@@ -14,7 +14,7 @@ import Testing
     private typealias Parts = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>
 
     private static func zeros(_ length: Int) -> [FaultServer.Step] {
-        [.send(ContainerHost.head("200 OK", length: length)), .sendZeros(length)]
+        [.send(FaultServer.head(200, length: length)), .sendZeros(length)]
     }
 
     private static func withFolder<T>(_ body: (String) async throws -> T) async throws -> T {
@@ -31,10 +31,10 @@ import Testing
     // MARK: Demand
 
     @Test func nothingIsSentBeforeDemand() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1) }
         defer { host.server.stop() }
         let subscriber = Parts(initialDemand: .none)
-        host.database().download(host.url()).parts.subscribe(subscriber)
+        host.database.download(host.url()).parts.subscribe(subscriber)
         #expect(host.server.acceptedCount == 0)
         subscriber.request(.max(1))
         await subscriber.valueCount(atLeast: 1)
@@ -43,9 +43,9 @@ import Testing
 
     @Test func demandReachesTheSocket() async throws {
         let length = 64 << 20
-        let host = try await ContainerHost.start { _, _ in Self.zeros(length) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(length) }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let subscriber = Parts(initialDemand: .max(1))
         database.download(host.url()).parts.subscribe(subscriber)
         await subscriber.valueCount(atLeast: 1)
@@ -64,36 +64,36 @@ import Testing
     }
 
     @Test func demandFromWithinReceiveIsEnough() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1_000_000) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1_000_000) }
         defer { host.server.stop() }
         let subscriber = Parts(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
-        host.database().download(host.url()).parts.subscribe(subscriber)
+        host.database.download(host.url()).parts.subscribe(subscriber)
         #expect(await subscriber.completion().isFinished)
         #expect(subscriber.values.compactMap { $0.bytes?.count }.reduce(0, +) == 1_000_000)
     }
 
     @Test func anEmptyContentEndsWithoutFurtherDemand() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(0) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(0) }
         defer { host.server.stop() }
         let subscriber = Parts(initialDemand: .max(1))
-        host.database().download(host.url()).parts.subscribe(subscriber)
+        host.database.download(host.url()).parts.subscribe(subscriber)
         #expect(await subscriber.completion().isFinished)
         expectNoDifference(subscriber.values, [.head(DataAPI.ContainerHead(byteCount: 0))])
     }
 
     @Test func asAPublisherItPublishesTheBytesOnly() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.response("200 OK", [:], "abc") }
+        let host = try await ScriptedHost.start { _ in .response(200, [:], "abc") }
         defer { host.server.stop() }
         let subscriber = TrackingSubscriber<Data, FMRest.APIError>(initialDemand: .max(1))
-        host.database().download(host.url()).subscribe(subscriber)
+        host.database.download(host.url()).subscribe(subscriber)
         #expect(await subscriber.completion().isFinished)
         expectNoDifference(subscriber.values, [Data("abc".utf8)])
     }
 
     @Test func demandFromManyThreadsIsNotLost() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(2_000_000) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(2_000_000) }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         for _ in 0..<20 {
             let subscriber = Parts(initialDemand: .max(1))
             database.download(host.url()).parts.subscribe(subscriber)
@@ -108,9 +108,9 @@ import Testing
     // MARK: Cancelling
 
     @Test func cancellingEndsTheExchangeOnTheWire() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1 << 30) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1 << 30) }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let subscriber = Parts(initialDemand: .max(3))
         database.download(host.url()).parts.subscribe(subscriber)
         await subscriber.valueCount(atLeast: 3)
@@ -121,24 +121,24 @@ import Testing
 
     @Test func cancellingWhileTheContentIsSoughtGivesTheSessionBack() async throws {
         let reached = Gate()
-        let host = try await ContainerHost.start { request, _ in
-            request.target.hasPrefix("/Streaming_SSL") ? [.open(reached)] : ContainerHost.json(#"{"layouts":[]}"#)
+        let host = try await ScriptedHost.start { request in
+            request.target.hasPrefix("/Streaming_SSL") ? [.open(reached)] : .json(#"{"layouts":[]}"#)
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         let subscriber = Parts()
         database.download(host.url()).parts.subscribe(subscriber)
         await reached.wait()
         subscriber.cancel()
         _ = try await database.getLayoutNames().firstValue()
         #expect(subscriber.values.isEmpty)
-        #expect(host.logins == 1)
+        #expect(host.logIns.count == 1)
     }
 
     @Test func aContainerThatNobodyTakesLetsGoOfItsConnection() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1 << 30) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1 << 30) }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         do {
             let opened = try await database.openContainer { _, _ in
                 Result { try database.server.downloadMachine(for: host.url()) }
@@ -150,18 +150,18 @@ import Testing
     }
 
     @Test func aSubscriptionIsReleased() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(10) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(10) }
         defer { host.server.stop() }
         weak var finished: Parts?
         weak var cancelled: Parts?
         do {
             let first = Parts()
             finished = first
-            host.database().download(host.url()).parts.subscribe(first)
+            host.database.download(host.url()).parts.subscribe(first)
             await first.completion()
             let second = Parts(initialDemand: .max(1))
             cancelled = second
-            host.database().download(host.url()).parts.subscribe(second)
+            host.database.download(host.url()).parts.subscribe(second)
             await second.valueCount(atLeast: 1)
             second.cancel()
         }
@@ -172,9 +172,9 @@ import Testing
 
     @Test func aFileAppearsWhenItIsWhole() async throws {
         let gate = Gate()
-        let host = try await ContainerHost.start { _, _ in
+        let host = try await ScriptedHost.start { _ in
             [
-                .send(ContainerHost.head("200 OK", ["Content-Disposition": "attachment; filename=x.jpg"], length: 6)),
+                .send(FaultServer.head(200, ["Content-Disposition": "attachment; filename=x.jpg"], length: 6)),
                 .send("abc"), .wait(gate), .send("def"),
             ]
         }
@@ -184,7 +184,7 @@ import Testing
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
             let half = Gate()
             let subscriber = TrackingSubscriber<DataAPI.DownloadedFile, FMRest.APIError>()
-            host.database().download(host.url())
+            host.database.download(host.url())
                 .toFile(at: path) { if $0.completedBytes == 3 { half.open() } }
                 .subscribe(subscriber)
             await half.wait()
@@ -203,26 +203,26 @@ import Testing
 
     @Test func aLargeFileArrivesByteForByte() async throws {
         let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
-        let host = try await ContainerHost.start { _, _ in
-            [.send(ContainerHost.head("200 OK", length: bytes.count)), .send(ByteBuffer(bytes: bytes))]
+        let host = try await ScriptedHost.start { _ in
+            [.send(FaultServer.head(200, length: bytes.count)), .send(ByteBuffer(bytes: bytes))]
         }
         defer { host.server.stop() }
         try await Self.withFolder { folder in
-            let file = try await host.database().download(host.url()).toFile(at: folder + "/f").firstValue()
+            let file = try await host.database.download(host.url()).toFile(at: folder + "/f").firstValue()
             #expect(file.byteCount == bytes.count)
             #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == bytes)
         }
     }
 
     @Test func aFailedDownloadLeavesWhatWasThere() async throws {
-        let host = try await ContainerHost.start { _, _ in
-            [.send(ContainerHost.head("200 OK", length: 100) + "half"), .close]
+        let host = try await ScriptedHost.start { _ in
+            [.send(FaultServer.head(200, length: 100) + "half"), .close]
         }
         defer { host.server.stop() }
         try await Self.withFolder { folder in
             let path = folder + "/photo.jpg"
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
-            let result = await host.database().download(host.url()).toFile(at: path).awaitSingleResult()
+            let result = await host.database.download(host.url()).toFile(at: path).awaitSingleResult()
             #expect(result.error?.code == .network)
             #expect(try Self.files(in: folder) == ["photo.jpg"])
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("old".utf8))
@@ -230,12 +230,12 @@ import Testing
     }
 
     @Test func aCancelledDownloadLeavesNothing() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1 << 30) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1 << 30) }
         defer { host.server.stop() }
         try await Self.withFolder { folder in
             let begun = Gate()
             let subscriber = TrackingSubscriber<DataAPI.DownloadedFile, FMRest.APIError>()
-            host.database().download(host.url())
+            host.database.download(host.url())
                 .toFile(at: folder + "/f") { if $0.completedBytes > 0 { begun.open() } }
                 .subscribe(subscriber)
             await begun.wait()
@@ -247,20 +247,20 @@ import Testing
     }
 
     @Test func aFolderThatIsMissingFailsBeforeTheContentIsRead() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(1 << 30) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(1 << 30) }
         defer { host.server.stop() }
-        let result = await host.database().download(host.url()).toFile(at: "/nonexistent/folder/f").awaitSingleResult()
+        let result = await host.database.download(host.url()).toFile(at: "/nonexistent/folder/f").awaitSingleResult()
         #expect(result.error?.containerError?.code == .unwritable)
         #expect(result.error?.reason.contains("/nonexistent/folder/f") == true)
         await host.server.allConnectionsClosed()
     }
 
     @Test func aFolderInTheWayFailsAndLeavesNothing() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(10) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(10) }
         defer { host.server.stop() }
         try await Self.withFolder { folder in
             try FileManager.default.createDirectory(atPath: folder + "/f", withIntermediateDirectories: false)
-            let result = await host.database().download(host.url()).toFile(at: folder + "/f").awaitSingleResult()
+            let result = await host.database.download(host.url()).toFile(at: folder + "/f").awaitSingleResult()
             #expect(result.error?.containerError?.code == .unwritable)
             #expect(try Self.files(in: folder) == ["f"])
         }
@@ -269,10 +269,10 @@ import Testing
     // MARK: Progress
 
     @Test func progressCountsEveryByteInOrder() async throws {
-        let host = try await ContainerHost.start { _, _ in Self.zeros(500_000) }
+        let host = try await ScriptedHost.start { _ in Self.zeros(500_000) }
         defer { host.server.stop() }
         let log = NIOLockedValueBox<[DataAPI.TransferProgress]>([])
-        let content = try await host.database().download(host.url())
+        let content = try await host.database.download(host.url())
             .toMemory { progress in log.withLockedValue { $0.append(progress) } }
             .firstValue()
         let progress = log.withLockedValue { $0 }

@@ -37,18 +37,18 @@ import Testing
         breakingAfter count: Int,
         headers: HTTPHeaders = ["ETag": "\"v1\""],
         rest: Rest = .sent,
-        _ body: (ContainerHost, DataAPI.ContainerDownload) async throws -> Void
+        _ body: (ScriptedHost, DataAPI.ContainerDownload) async throws -> Void
     ) async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             guard let range = request.headers.first(name: "Range") else {
                 return [
-                    .send(ContainerHost.head("200 OK", headers, length: 10) + Self.content.prefix(count)),
+                    .send(FaultServer.head(200, headers, length: 10) + Self.content.prefix(count)),
                     .close,
                 ]
             }
             return Self.answer(rest, to: range, headers)
         }
-        let database = host.database()
+        let database = host.database
         try await body(host, database.download(host.url()))
         _ = await database.logOut().awaitSingleResult()
         try await host.server.stopped()
@@ -60,22 +60,22 @@ import Testing
         var headers = headers
         headers.add(name: "Content-Range", value: "bytes \(start)-9/10")
         switch rest {
-        case .sent: return ContainerHost.response("206 Partial Content", headers, bytes)
+        case .sent: return .response(206, headers, bytes)
         case .brokenAgain:
-            let head = ContainerHost.head("206 Partial Content", headers, length: bytes.utf8.count)
+            let head = FaultServer.head(206, headers, length: bytes.utf8.count)
             return [.send(head + bytes.prefix(2)), .close]
-        case .ignored: return ContainerHost.response("200 OK", ["ETag": "\"v1\""], content)
-        case .changed: return ContainerHost.response("200 OK", ["ETag": "\"v2\""], "abcdefghij")
+        case .ignored: return .response(200, ["ETag": "\"v1\""], content)
+        case .changed: return .response(200, ["ETag": "\"v2\""], "abcdefghij")
         case .misplaced:
             headers.replaceOrAdd(name: "Content-Range", value: "bytes \(start + 1)-9/10")
-            return ContainerHost.response("206 Partial Content", headers, String(bytes.dropFirst()))
-        case .short: return ContainerHost.response("206 Partial Content", headers, String(bytes.dropLast()))
-        case .gone: return ContainerHost.response("404 Not Found")
+            return .response(206, headers, String(bytes.dropFirst()))
+        case .short: return .response(206, headers, String(bytes.dropLast()))
+        case .gone: return .response(404)
         case .reset: return [.reset]
         }
     }
 
-    private func ranges(_ host: ContainerHost) -> [String?] { host.downloads.map { $0.headers.first(name: "Range") } }
+    private func ranges(_ host: ScriptedHost) -> [String?] { host.downloads.map { $0.headers.first(name: "Range") } }
 
     // MARK: Nothing is lost, nothing comes twice
 
@@ -193,12 +193,12 @@ import Testing
 
     @Test func cancelledWhileTheRestIsAwaited() async throws {
         let asked = Gate()
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             request.headers.contains(name: "Range")
                 ? [.open(asked)]
-                : [.send(ContainerHost.head("200 OK", ["ETag": "\"v1\""], length: 10) + "0123"), .close]
+                : [.send(FaultServer.head(200, ["ETag": "\"v1\""], length: 10) + "0123"), .close]
         }
-        let database = host.database()
+        let database = host.database
         let subscriber = TrackingSubscriber<Data, FMRest.APIError>()
         database.download(host.url()).subscribe(subscriber)
         await asked.wait()

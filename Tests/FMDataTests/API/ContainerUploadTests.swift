@@ -204,9 +204,9 @@ import Testing
 
     /// Pitfalls 2 and 3 of our ancestor, and 87: a `modId` that was never sent, credentials and a JSON type on an upload.
     @Test func pitfall2And3TheRequestAsTheServerSeesIt() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.json(#"{"modId":"6"}"#) }
+        let host = try await ScriptedHost.start { _ in .json(#"{"modId":"6"}"#) }
         defer { host.server.stop() }
-        let layout = host.database().addLayout("A/B")
+        let layout = host.database.addLayout("A/B")
         let upload = layout.uploadContainer(Self.file(), to: "Grüße::Foto", recordId: 17, repetition: 2, modId: 5)
         let answer = try await upload.firstValue()
         expectNoDifference(answer, DataAPI.UploadResponse(modId: 6))
@@ -214,7 +214,7 @@ import Testing
         #expect(request.method == .POST)
         expectNoDifference(
             request.target,
-            "/fmi/data/vLatest/databases/d/layouts/A%2FB/records/17/containers/Gr%C3%BC%C3%9Fe%3A%3AFoto/2?modId=5"
+            "/fmi/data/vLatest/databases/Harbor/layouts/A%2FB/records/17/containers/Gr%C3%BC%C3%9Fe%3A%3AFoto/2?modId=5"
         )
         expectNoDifference(request.headers["Authorization"], ["Bearer T1"])
         expectNoDifference(request.headers["Content-Type"].map { $0.prefix { $0 != ";" } }, ["multipart/form-data"])
@@ -227,9 +227,9 @@ import Testing
     }
 
     @Test func withoutAModIdThereIsNoQueryAndTheRepetitionIsTheFirst() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.json("{}") }
+        let host = try await ScriptedHost.start { _ in .json("{}") }
         defer { host.server.stop() }
-        let layout = host.database().addLayout("L")
+        let layout = host.database.addLayout("L")
         let upload = layout.uploadContainer(Self.file(), to: "Photo", recordId: 17)
         // The answer that the guide prints.
         let answer = try await upload.firstValue()
@@ -237,7 +237,7 @@ import Testing
         let request = try #require(host.server.requests.last)
         expectNoDifference(
             request.target,
-            "/fmi/data/vLatest/databases/d/layouts/L/records/17/containers/Photo/1"
+            "/fmi/data/vLatest/databases/Harbor/layouts/L/records/17/containers/Photo/1"
         )
     }
 
@@ -296,9 +296,9 @@ import Testing
         FMRest.ContainerFile(fileName: "a", length: -1, isReplayable: true) { Empty().eraseToAnyPublisher() },
     ])
     func aFileThatCannotBeSentFailsBeforeAnythingIs(file: FMRest.ContainerFile) async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.json("{}") }
+        let host = try await ScriptedHost.start { _ in .json("{}") }
         defer { host.server.stop() }
-        let result = await host.database().addLayout("L").uploadContainer(file, to: "Photo", recordId: 1)
+        let result = await host.database.addLayout("L").uploadContainer(file, to: "Photo", recordId: 1)
             .awaitSingleResult()
         #expect(result.error?.code == .invalidRequest)
         #expect(result.error?.underlying is FMRest.ContainerFileError)
@@ -348,11 +348,11 @@ import Testing
 
     /// Servers refuse a token as soon as they have read the head.
     @Test func aRefusalBeforeTheBodyIsSentIsNoticedAndTheFileSentAgain() async throws {
-        let host = try await ContainerHost.start(.init(answersEarly: true)) { _, hasSession in
-            hasSession ? ContainerHost.json(#"{"modId":"6"}"#) : ContainerHost.invalidToken
+        let host = try await ScriptedHost.start(.init(answersEarly: true)) { call in
+            call.hasSession ? .json(#"{"modId":"6"}"#) : .invalidToken
         }
         defer { host.server.stop() }
-        let database = host.database()
+        let database = host.database
         _ = try await database.validateSession().firstValue()
         host.forgetSessions()
         let file = Self.file(Data(count: 8 << 20))
@@ -362,7 +362,7 @@ import Testing
     }
 
     @Test func cancellingEndsTheUploadAndItsSource() async throws {
-        let host = try await ContainerHost.start { _, _ in ContainerHost.json("{}") }
+        let host = try await ScriptedHost.start { _ in .json("{}") }
         defer { host.server.stop() }
         let (sent, cancelled) = (Gate(), Gate())
         let endless = FMRest.ContainerFile(fileName: "endless", length: 1 << 30, isReplayable: true) {
@@ -372,7 +372,7 @@ import Testing
                 .eraseToAnyPublisher()
         }
         let subscriber = TrackingSubscriber<DataAPI.UploadResponse, FMRest.APIError>()
-        let database = host.database()
+        let database = host.database
         database.addLayout("L").uploadContainer(endless, to: "Photo", recordId: 1).subscribe(subscriber)
         await sent.wait()
         subscriber.cancel()

@@ -17,9 +17,9 @@ import Testing
 
     private static func silentHost(
         client configure: (inout DataAPI.Config) -> Void = { _ in },
-        _ body: (FaultyHost) async throws -> Void
+        _ body: (ScriptedHost) async throws -> Void
     ) async throws {
-        try await FaultyHost.run(client: configure, answer: { _, _ in .silence }, body)
+        try await ScriptedHost.run(client: configure, answer: { _ in .silence }, body)
     }
 
     /// Calls with limits that double until one strikes while the call waits for this; before, whatever it waits for, the
@@ -143,9 +143,9 @@ import Testing
     // MARK: Streams and transfers
 
     /// A host whose every answer but those about sessions begins and goes no further.
-    private static func stallingHost(_ body: (ContainerHost) async throws -> Void) async throws {
-        let host = try await ContainerHost.start { _, _ in
-            [.send(ContainerHost.head("200 OK", length: 1000)), .send(#"{"response":{"data":["#)]
+    private static func stallingHost(_ body: (ScriptedHost) async throws -> Void) async throws {
+        let host = try await ScriptedHost.start { _ in
+            [.send(FaultServer.head(200, length: 1000)), .send(#"{"response":{"data":["#)]
         }
         defer { host.server.stop() }
         try await body(host)
@@ -153,7 +153,7 @@ import Testing
 
     @Test func aStreamThatStallsEndsWithItsTotal() async throws {
         try await Self.stallingHost { host in
-            let layout = host.database().addLayout("L")
+            let layout = host.database.addLayout("L")
             let error = try await Self.strike(while: "the rest of the answer") { limit in
                 await layout.timeouts { $0.total = limit }.records(FieldData.self).awaitSingleResult().failure
             }
@@ -163,7 +163,7 @@ import Testing
 
     @Test func aStreamThatStallsEndsWhenNothingMoves() async throws {
         try await Self.stallingHost { host in
-            let error = await host.database().addLayout("L").timeouts { $0.idle = Self.short }
+            let error = await host.database.addLayout("L").timeouts { $0.idle = Self.short }
                 .records(FieldData.self).awaitSingleResult().failure
             #expect(
                 error?.reason.contains("the rest of the answer; the limit was timeouts.idle, 0.03 seconds") == true,
@@ -174,7 +174,7 @@ import Testing
 
     @Test func aDownloadThatStallsEndsWithItsTotal() async throws {
         try await Self.stallingHost { host in
-            let database = host.database()
+            let database = host.database
             _ = try await Self.strike(while: "the rest of the answer") { limit in
                 await database.timeouts { $0.total = limit }.download(host.url()).toMemory().awaitSingleResult().failure
             }
@@ -183,7 +183,7 @@ import Testing
 
     @Test func aDownloadThatStallsEndsWhenNothingMoves() async throws {
         try await Self.stallingHost { host in
-            let error = await host.database().timeouts { $0.idle = Self.short }
+            let error = await host.database.timeouts { $0.idle = Self.short }
                 .download(host.url()).toMemory().awaitSingleResult().failure
             #expect(
                 error?.reason.contains("the rest of the answer; the limit was timeouts.idle, 0.03 seconds") == true,
@@ -194,16 +194,16 @@ import Testing
 
     /// The record says where the content is; the content does not come.
     @Test func allStepsOfADownloadShareItsTime() async throws {
-        let host = try await ContainerHost.start { request, _ in
+        let host = try await ScriptedHost.start { request in
             guard !request.target.hasPrefix("/Streaming_SSL") else { return [] }
             let port = request.headers.first(name: "Host")?.split(separator: ":").last ?? ""
             let record =
                 #"{"data":[{"fieldData":{"Photo":"http://127.0.0.1:\#(port)/Streaming_SSL/x"},"recordId":"1","modId":"0","#
                 + #""portalData":{}}]}"#
-            return ContainerHost.json(record)
+            return .json(record)
         }
         defer { host.server.stop() }
-        let layout = host.database().addLayout("L")
+        let layout = host.database.addLayout("L")
         // The answer that is waited for may be that of the first step.
         _ = try await Self.strike(while: "the answer", isThere: { !host.downloads.isEmpty }) { limit in
             await layout.timeouts { $0.total = limit }

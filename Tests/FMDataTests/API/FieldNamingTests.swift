@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test func cancellingWhileTheMetadataAreFetchedEndsIt() async throws {
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.isGET ? .silence : .error(102, "Field is missing")
         }) { host in
             let subscriber = TrackingSubscriber<DataAPI.EditRecordResponse, FMRest.APIError>()

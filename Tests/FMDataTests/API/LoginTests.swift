@@ -2,6 +2,7 @@ import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOHTTP1
 import OpenCombine
 import Testing
 
@@ -29,14 +30,14 @@ import Testing
     }
 
     @Test func whatIsSentIsWhatTheGuideSays() async throws {
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.target.hasPrefix("/oauth")
-                ? .init(
-                    contentType: "text/plain",
-                    headers: ["x-fms-request-id: R1D"],
-                    body: "https://login.example/a?b=c\r\n"
+                ? .response(
+                    200,
+                    ["Content-Type": "text/plain", "x-fms-request-id": "R1D"],
+                    "https://login.example/a?b=c\r\n"
                 )
-                : .init(body: #"{"data":{"Provider":[{"Name":"Google","More":1},{"Name":"Azure & Co"}]},"result":"0"}"#)
+                : .json(200, #"{"data":{"Provider":[{"Name":"Google","More":1},{"Name":"Azure & Co"}]},"result":"0"}"#)
         }) { host in
             let server = host.database.server
             let providers = try await server.getOAuthProviders().firstValue()
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test func eachSubscriptionIsASignInOfItsOwn() async throws {
-        try await FaultyHost.run(answer: { _, number in .init(headers: ["X-FMS-Request-ID: R\(number)"], body: "u") }) {
+        try await ScriptedHost.run(answer: { call in .json(200, "u", ["X-FMS-Request-ID": "R\(call.number)"]) }) {
             host in
             let start = host.database.server.startOAuth(provider: "Google", returnURL: "https://app.example")
             expectNoDifference(host.calls.count, 0)
@@ -81,23 +82,23 @@ import Testing
     }
 
     @Test(arguments: [
-        FaultyHost.Reply.html(200), .html(404), .init(status: 500, contentType: nil), .init(body: ""),
-        .init(body: "[]"), .init(headers: ["X-FMS-Request-ID: "], body: "u"),
+        (200, [FaultServer.Step].html(200)), (404, .html(404)), (500, .response(500)), (200, .json(200, "")),
+        (200, .json(200, "[]")), (200, .json(200, "u", ["X-FMS-Request-ID": ""])),
     ])
-    func whatIsNoProviderIsNoDataAPI(reply: FaultyHost.Reply) async throws {
-        try await FaultyHost.run(answer: { _, _ in reply }) { host in
+    func whatIsNoProviderIsNoDataAPI(status: Int, reply: [FaultServer.Step]) async throws {
+        try await ScriptedHost.run(answer: { _ in reply }) { host in
             let server = host.database.server
             let list = await server.getOAuthProviders().awaitSingleResult().failure
             expectNoDifference(list?.code, .notDataAPI)
             let start = await server.startOAuth(provider: "Google", returnURL: "r").awaitSingleResult().failure
             expectNoDifference(start?.code, .notDataAPI)
-            expectNoDifference(start?.httpStatus, reply.status)
+            expectNoDifference(start?.httpStatus, status)
         }
     }
 
     @Test func aServerWithoutProvidersHasNone() async throws {
         for body in [#"{"data":{}}"#, "{}", #"{"data":{"Provider":[]}}"#] {
-            try await FaultyHost.run(answer: { _, _ in .init(body: body) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(200, body) }) { host in
                 let providers = try await host.database.server.getOAuthProviders().firstValue()
                 expectNoDifference(providers, [])
             }
@@ -134,12 +135,12 @@ import Testing
         let expected =
             #"{"fmDataSource":[{"database":"Stock","password":"p","username":"u"},"#
             + #"{"database":"Crew","oAuthIdentifier":"i2","oAuthRequestId":"r2"}]}"#
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             credentials: credentials,
             dataSources: sources,
-            answer: { request, number in
+            answer: { call in
                 // Each session is good for one call.
-                number == 0 || request.header("Authorization") == "Bearer T2"
+                call.number == 0 || call.header("Authorization") == "Bearer T2"
                     ? .json("{}") : .error(952, status: 401)
             }
         ) { host in
@@ -156,7 +157,7 @@ import Testing
         let sources = FMDataSourceAuth(fmDataSource: [
             .init(database: "Stock", credentials: .basic(user: "u", password: "p"))
         ])
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.header("Authorization") == "Bearer T1" ? .error(952, status: 401) : .json("{}")
         }) { host in
             _ = try await host.database.login(
@@ -176,7 +177,7 @@ import Testing
     }
 
     @Test func aDataSourceWithoutCredentialsIsRefusedLateAndTyped() async throws {
-        try await FaultyHost.run(answer: { _, _ in .error(802, "Unable to open file") }) { host in
+        try await ScriptedHost.run(answer: { _ in .error(802, "Unable to open file") }) { host in
             let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .fileNotOpened)
             expectNoDifference(host.logIns.count, 1)

@@ -59,9 +59,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [FaultyHost.Reply(status: 404, contentType: nil), .html(404), .error(1700, "None", status: 404)])
-    func whereNeitherWayExistsTheFirstRefusalIsTheError(reply: FaultyHost.Reply) async throws {
-        try await FaultyHost.run(answer: { _, _ in reply }) { host in
+    @Test(arguments: [[FaultServer.Step].response(404), .html(404), .error(1700, "None", status: 404)])
+    func whereNeitherWayExistsTheFirstRefusalIsTheError(reply: [FaultServer.Step]) async throws {
+        try await ScriptedHost.run(answer: { _ in reply }) { host in
             let error = await host.layout.getLayoutMetadata().awaitSingleResult().failure
             expectNoDifference(error?.httpStatus, 404)
             expectNoDifference(error?.request?.path, "/databases/Harbor/layouts/People")
@@ -76,7 +76,7 @@ import Testing
         let fields =
             #"[{"name":"Flag","type":"normal","result":"text","global":"false","valueList":"Flags","repetitions":2},"#
             + #"{"name":"gNow","type":"normal","result":"timeStamp","global":"true","id":7}]"#
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.target.hasSuffix("/metadata") ? .json(#"{"metaData":\#(fields)}"#) : .error(1700, status: 404)
         }) { host in
             let metadata = try await host.layout.getLayoutMetadata().firstValue()
@@ -96,7 +96,7 @@ import Testing
                 .returnAs(FieldData.self).firstValue()
             expectNoDifference(one.data.count, 1)
         }
-        try await FaultyHost.run(client: { $0.version = version }) { host in
+        try await ScriptedHost.run(client: { $0.version = version }) { host in
             _ = try await host.database.server.validateSession(credentials: Credentials(token: "t")).firstValue()
             expectNoDifference(host.calls.map(\.target), ["/fmi/data/\(version.rawValue)/validateSession"])
         }

@@ -18,7 +18,7 @@ extension PitfallTests {
     @Suite struct Ancestor {
         @Test("1: a query and a body are both sent")
         func queryAndBody() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 let file = FMRest.ContainerFile(fileName: "a.txt", data: Data("content".utf8))
                 _ = try await host.layout.uploadContainer(file, to: "Photo", recordId: 17, modId: 5).firstValue()
                 expectNoDifference(host.calls.last?.target.hasSuffix("/containers/Photo/1?modId=5"), true)
@@ -41,7 +41,7 @@ extension PitfallTests {
 
         @Test("5: globals are wrapped, and the path has no slash at its end")
         func globals() async throws {
-            try await FaultyHost.run(client: { $0.sessions.maximumSessions = 1 }) { host in
+            try await ScriptedHost.run(client: { $0.sessions.maximumSessions = 1 }) { host in
                 _ = try await host.database.setGlobalFields(globalFields: ["T::g": "1"]).firstValue()
                 expectNoDifference(host.calls.last?.target, "/fmi/data/vLatest/databases/Harbor/globals")
                 expectNoDifference(host.calls.last?.text, #"{"globalFields":{"T::g":"1"}}"#)
@@ -51,9 +51,9 @@ extension PitfallTests {
         @Test("6: subscriptions in different sessions send different tokens")
         func tokensOfSessions() async throws {
             let release = Locked(0)
-            try await FaultyHost.run(
+            try await ScriptedHost.run(
                 client: { $0.sessions.maximumSessions = 2 },
-                answer: { request, _ in
+                answer: { request in
                     // The first call is held until the second has come, in a session of its own.
                     release.change { $0 += 1 }
                     return release.value == 1 ? .silence : .json("{}")
@@ -70,12 +70,12 @@ extension PitfallTests {
 
         @Test("7: the code in the messages decides, and every 2xx may be a success", arguments: [200, 201, 204, 500])
         func codeBeforeStatus(status: Int) async throws {
-            try await FaultyHost.run(answer: { _, number in
-                number == 0
+            try await ScriptedHost.run(answer: { call in
+                call.number == 0
                     ? .error(104, "Script is missing", status: 200)
-                    : .init(
-                        status: status == 204 ? 202 : status,
-                        body: #"{"response":{"scriptError":"0"},"messages":[{"code":"0"}]}"#
+                    : .json(
+                        status == 204 ? 202 : status,
+                        #"{"response":{"scriptError":"0"},"messages":[{"code":"0"}]}"#
                     )
             }) { host in
                 let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
@@ -88,7 +88,7 @@ extension PitfallTests {
 
         @Test("8: FileMaker's code, the status and the media type stand side by side")
         func codeAndStatus() async throws {
-            try await FaultyHost.run(answer: { _, number in number == 0 ? .error(301, "In use") : .html(502) }) {
+            try await ScriptedHost.run(answer: { call in call.number == 0 ? .error(301, "In use") : .html(502) }) {
                 host in
                 let refusal = await host.layout.executeScript(script: "S").awaitSingleResult().failure
                 expectNoDifference(refusal?.fileMakerCode, .recordInUse)
@@ -104,11 +104,11 @@ extension PitfallTests {
         @Test(
             "9: 952 and a 401 without messages mean the same",
             arguments: [
-                FaultyHost.Reply.error(952, status: 401), .html(401), .init(status: 401, contentType: nil),
+                [FaultServer.Step].error(952, status: 401), .html(401), .response(401),
             ]
         )
-        func lostSession(reply: FaultyHost.Reply) async throws {
-            try await FaultyHost.run(answer: { _, number in number == 0 ? reply : .json("{}") }) { host in
+        func lostSession(reply: [FaultServer.Step]) async throws {
+            try await ScriptedHost.run(answer: { call in call.number == 0 ? reply : .json("{}") }) { host in
                 _ = try await host.layout.executeScript(script: "S").firstValue()
                 expectNoDifference(host.logIns.count, 2)
                 expectNoDifference(host.calls.map { $0.header("Authorization") }, ["Bearer T1", "Bearer T2"])
@@ -118,7 +118,7 @@ extension PitfallTests {
         @Test("10: an odd code is kept as text", arguments: ["E-17", "", "99999999999999999999", "1 2"])
         func oddCode(code: String) async throws {
             let body = #"{"response":{},"messages":[{"code":"\#(code)","message":"odd"}]}"#
-            try await FaultyHost.run(answer: { _, _ in .init(status: 500, body: body) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(500, body) }) { host in
                 let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
                 expectNoDifference(error?.code, .fileMaker)
                 expectNoDifference(error?.fileMakerCode, nil)
@@ -128,7 +128,7 @@ extension PitfallTests {
 
         @Test("11: names are encoded one by one, and what cannot be a name is a typed error")
         func names() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 _ = try await host.database.addLayout("A/B + 50 % ?#é").executeScript(script: "a/b&c").firstValue()
                 expectNoDifference(
                     host.calls.last?.target,
@@ -145,7 +145,7 @@ extension PitfallTests {
 
         @Test("12: portals and sort orders are JSON made by an encoder, and no portals are an empty list")
         func portalsAndSort() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"data":[]}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
                 for portals in [[PortalRequest(name: #"a"b,c"#)], []] {
                     _ = try await host.layout.getRecords(
                         recordQuery: RecordQuery(portal: portals, sortOrder: [SortQuery(fieldName: #"N"x"#)])
@@ -161,7 +161,7 @@ extension PitfallTests {
 
         @Test("14, 15: a limit that is not given is not sent, and offset and limit are numbers")
         func limits() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"data":[]}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
                 _ = try await host.layout.getRecords(
                     recordQuery: RecordQuery(portal: [PortalRequest(name: "P", limit: nil)])
                 ).returnAs(FieldData.self).firstValue()
@@ -186,7 +186,7 @@ extension PitfallTests {
             let field =
                 #"{"name":"F","type":"quantum","displayType":"hologram","result":"vector","maxRepeat":5,"#
                 + #""repetitionStart":2,"repetitionEnd":4,"future":{"a":[1]}}"#
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"fieldMetaData":[\#(field)],"portalMetaData":{}}"#) }) {
+            try await ScriptedHost.run(answer: { _ in .json(#"{"fieldMetaData":[\#(field)],"portalMetaData":{}}"#) }) {
                 host in
                 let metadata = try await host.layout.getLayoutMetadata().firstValue()
                 let field = try #require(metadata.fieldMetaData.first)
@@ -211,7 +211,7 @@ extension PitfallTests {
                 expectNoDifference(edited.newPortalRecordInfo.map(\.tableName), ["Phones", "Phones"])
                 expectNoDifference(Set(edited.newPortalRecordInfo.map(\.recordId)).count, 2)
             }
-            try await FaultyHost.run(answer: { _, _ in
+            try await ScriptedHost.run(answer: { _ in
                 .json(
                     #"{"recordId":"9","modId":"0","newPortalRecordInfo":[{"tableName":"T","recordId":"4","modId":"0"}]}"#
                 )
@@ -241,7 +241,7 @@ extension PitfallTests {
 
         @Test("23: a duplicate tells the new record's id, and its body is an empty object with its type")
         func duplicate() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"recordId":"58","modId":"0"}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"recordId":"58","modId":"0"}"#) }) { host in
                 let copy = try await host.layout.duplicateRecord(recordId: 17).firstValue()
                 expectNoDifference(copy.recordId, 58)
                 expectNoDifference(host.calls.last?.text, "{}")
@@ -251,7 +251,7 @@ extension PitfallTests {
 
         @Test("24: a script without a parameter has none")
         func scriptWithoutParameter() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 _ = try await host.layout.executeScript(script: "S").firstValue()
                 _ = try await host.layout.deleteRecord(recordId: 1, scriptQuery: ScriptQuery(script: "S")).firstValue()
                 expectNoDifference(host.calls.filter { $0.target.contains("param") }.count, 0)
@@ -266,7 +266,7 @@ extension PitfallTests {
             ]
         )
         func logIn(credentials: Credentials) async throws {
-            try await FaultyHost.run(credentials: credentials) { host in
+            try await ScriptedHost.run(credentials: credentials) { host in
                 _ = try await host.layout.executeScript(script: "S").firstValue()
                 expectNoDifference(host.logIns.map(\.text), ["{}"])
                 expectNoDifference(host.logIns.map { $0.header("Content-Type") }, ["application/json"])
@@ -391,7 +391,7 @@ extension PitfallTests {
             ]
         )
         func ids(id: String) async throws {
-            try await FaultyHost.run(answer: { _, _ in
+            try await ScriptedHost.run(answer: { _ in
                 .json(#"{"data":[{"fieldData":{},"portalData":{},"recordId":\#(id),"modId":\#(id)}]}"#)
             }) { host in
                 let record = try await host.layout.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
@@ -402,7 +402,7 @@ extension PitfallTests {
 
         @Test("37: a single record has no offset, limit or order")
         func optionsOfASingleRecord() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 for query in [RecordQuery(offset: 2), RecordQuery(limit: 2), RecordQuery(sortOrder: [])] {
                     let error = await host.layout.getRecordById(recordId: 1, recordQuery: query).returnAs(
                         FieldData.self

@@ -32,7 +32,7 @@ extension PitfallTests {
 
         @Test("3: an upload goes with the session's token and a media type of its own")
         func uploadInASession() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 _ = await host.database.addLayout("People").uploadToContainerField(
                     fieldName: "Photo",
                     recordId: 1,
@@ -49,7 +49,7 @@ extension PitfallTests {
 
         @Test("72: the file name is quoted, the repetition is in the path, and the new modId comes back")
         func nameRepetitionAndModId() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 _ = await host.database.addLayout("People").uploadToContainerField(
                     fieldName: "Photo",
                     recordId: 1,

@@ -128,7 +128,7 @@ extension PitfallTests {
             ]
         )
         func noMessages(body: String) async throws {
-            try await FaultyHost.run(answer: { _, _ in .init(body: body) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(200, body) }) { host in
                 let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
                 #expect([.decoding, .notDataAPI].contains(error?.code))
             }
@@ -136,7 +136,7 @@ extension PitfallTests {
 
         @Test("71: a value that JSON cannot hold is a typed error")
         func unwritable() async throws {
-            try await FaultyHost.run { host in
+            try await ScriptedHost.run { host in
                 for value in [Double.nan, .infinity] {
                     let error = await host.layout.createRecord(record: EditRecord(createRecord: ["Balance": value]))
                         .awaitSingleResult().failure
@@ -174,7 +174,7 @@ extension PitfallTests {
 
         @Test("77, 78: globals need their table, and no fields are an empty object")
         func shapes() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"recordId":"1","modId":"0"}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"recordId":"1","modId":"0"}"#) }) { host in
                 let error = await host.database.setGlobalFields(globalFields: ["gName": "x"]).awaitSingleResult()
                     .failure
                 expectNoDifference(error?.code, .invalidRequest)
@@ -228,7 +228,7 @@ extension PitfallTests {
             let deep = (0..<20).reduce(#"[{"name":"L"}]"#) { list, depth in
                 #"[{"name":"F\#(depth)","isFolder":true,"folderLayoutNames":\#(list)}]"#
             }
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"layouts":\#(deep)}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"layouts":\#(deep)}"#) }) { host in
                 let layouts = try await host.database.getLayoutNames().firstValue()
                 expectNoDifference(layouts.flatMap(\.allLayouts).map(\.name), ["L"])
             }

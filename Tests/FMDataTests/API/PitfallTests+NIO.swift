@@ -65,8 +65,8 @@ extension PitfallTests {
 
         @Test("46: an error with a response of another shape is still FileMaker's")
         func messagesFirst() async throws {
-            try await FaultyHost.run(answer: { _, _ in
-                .init(status: 500, body: #"{"messages":[{"code":"105"}],"response":[1,"a",null]}"#)
+            try await ScriptedHost.run(answer: { _ in
+                .json(500, #"{"messages":[{"code":"105"}],"response":[1,"a",null]}"#)
             }) { host in
                 let records = await host.layout.getRecords().returnAs(Contact.self).awaitSingleResult().failure
                 expectNoDifference(records?.fileMakerCode, .layoutMissing)
@@ -138,7 +138,7 @@ extension PitfallTests {
 
         @Test("53: nil is written as an empty text, never as null")
         func null() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"modId":"1"}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"modId":"1"}"#) }) { host in
                 _ = try await host.layout.editRecord(
                     record: EditRecord(editRecord: ["Name": String?.none, "City": "Kiel"]),
                     recordId: 1
@@ -171,7 +171,7 @@ extension PitfallTests {
                 var absent: Int?
                 enum CodingKeys: String, CodingKey { case id = "Id", absent = "Absent" }
             }
-            try await FaultyHost.run(answer: { _, _ in
+            try await ScriptedHost.run(answer: { _ in
                 .json(#"{"data":[{"fieldData":{"Id":"12"},"recordId":"1","modId":"0"}]}"#)
             }) { host in
                 let response = try await host.layout.getRecords().returnAs(Loose.self).firstValue()

@@ -38,7 +38,7 @@ extension PitfallTests {
 
         @Test("84, 85: portals of a find are named in its body, as they are")
         func portalsOfAFind() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"data":[]}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
                 _ = try await host.layout.findRecords(
                     query: FindQuery(query: [["a": "b"]], portal: [PortalRequest(name: "P & Q", limit: 3, offset: 2)])
                 ).returnAs(FieldData.self).firstValue()
@@ -52,7 +52,7 @@ extension PitfallTests {
 
         @Test("85: a single record and a delete keep their options")
         func options() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"data":[]}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
                 let script = ScriptQuery(script: "S", scriptParam: "p")
                 _ = try await host.layout.getRecordById(
                     recordId: 1,
@@ -98,8 +98,8 @@ extension PitfallTests {
 
         @Test("87: a call that failed leaves nothing behind for the next")
         func noSharedState() async throws {
-            try await FaultyHost.run(answer: { _, number in
-                number == 0 ? .error(960, status: 400) : .json(#"{"recordId":"1","modId":"0"}"#)
+            try await ScriptedHost.run(answer: { call in
+                call.number == 0 ? .error(960, status: 400) : .json(#"{"recordId":"1","modId":"0"}"#)
             }) { host in
                 _ = await host.layout.createRecord().awaitSingleResult()
                 _ = try await host.layout.createRecord().firstValue()
@@ -112,7 +112,7 @@ extension PitfallTests {
 
         @Test("88: a number is written as a number")
         func numbers() async throws {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"recordId":"1","modId":"0"}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"recordId":"1","modId":"0"}"#) }) { host in
                 _ = try await host.layout.createRecord(record: EditRecord(createRecord: ["Balance": 12])).firstValue()
                 expectNoDifference(host.calls.last?.text, #"{"fieldData":{"Balance":12}}"#)
             }
@@ -120,7 +120,7 @@ extension PitfallTests {
 
         @Test("90: a page instead of JSON is a typed error with its title", arguments: [200, 401, 404, 502])
         func pages(status: Int) async throws {
-            try await FaultyHost.run(answer: { _, _ in .html(status) }) { host in
+            try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
                 let error = await host.layout.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
                 expectNoDifference(error?.code, .notDataAPI)
                 expectNoDifference(error?.httpStatus, status)
@@ -161,7 +161,7 @@ extension PitfallTests {
 
         @Test("92: ids of new portal rows are the server's, never counted")
         func newRows() async throws {
-            try await FaultyHost.run(answer: { _, _ in
+            try await ScriptedHost.run(answer: { _ in
                 .json(#"{"modId":"2","newPortalRecordInfo":[{"tableName":"P","recordId":"700","modId":"0"}]}"#)
             }) { host in
                 let rows: [String: [[String: String]]] = ["P": [["P::a": "1"], ["P::a": "2"], ["P::a": "3"]]]
@@ -175,14 +175,14 @@ extension PitfallTests {
 
         @Test("93: malformed JSON is refused unless repairing it is asked for")
         func malformedJSON() async throws {
-            let reply = FaultyHost.Reply.json(
+            let reply = [FaultServer.Step].json(
                 "{\"data\":[{\"fieldData\":{\"a\":\"x\ny\"},\"recordId\":\"1\",\"modId\":\"0\"}]}"
             )
-            try await FaultyHost.run(answer: { _, _ in reply }) { host in
+            try await ScriptedHost.run(answer: { _ in reply }) { host in
                 let error = await host.layout.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
                 expectNoDifference(error?.code, .decoding)
             }
-            try await FaultyHost.run(client: { $0.decoding.malformedText = .repair }, answer: { _, _ in reply }) {
+            try await ScriptedHost.run(client: { $0.decoding.malformedText = .repair }, answer: { _ in reply }) {
                 host in
                 let response = try await host.layout.getRecords().returnAs(FieldData.self).firstValue()
                 expectNoDifference(response.data.first?.fieldData["a"]?.text, "x\ny")

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import OpenCombine
 import Testing
 
@@ -6,12 +7,12 @@ import Testing
 
 /// Refusals that have messages and nothing else, as servers were recorded to send.
 @Suite struct RefusalTests {
-    private static func refusal(_ code: String, _ status: Int = 500) -> FaultyHost.Reply {
-        FaultyHost.Reply(status: status, body: #"{"messages":[{"code":"\#(code)","message":"No"}]}"#)
+    private static func refusal(_ code: String, _ status: Int = 500) -> [FaultServer.Step] {
+        [FaultServer.Step].json(status, #"{"messages":[{"code":"\#(code)","message":"No"}]}"#)
     }
 
     @Test func everyCallThatReadsRecordsKeepsTheCode() async throws {
-        try await FaultyHost.run(answer: { _, _ in Self.refusal("802") }) { host in
+        try await ScriptedHost.run(answer: { _ in Self.refusal("802") }) { host in
             let layout = host.layout
             let query = DataAPI.FindQuery(query: [["Name": "Ada"]])
             let calls: [(String, AnyPublisher<Void, FMRest.APIError>)] = [
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test func anEmptyFindIsEmpty() async throws {
-        try await FaultyHost.run(answer: { _, _ in Self.refusal("401") }) { host in
+        try await ScriptedHost.run(answer: { _ in Self.refusal("401") }) { host in
             let found = try await host.layout.findRecords(query: DataAPI.FindQuery(query: [["Name": "Ada"]]))
                 .returnAs(FieldData.self).firstValue()
             expectNoDifference(found.data.count, 0)

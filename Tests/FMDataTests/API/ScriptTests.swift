@@ -269,7 +269,7 @@ import Testing
             ).firstValue()
             expectNoDifference(count, 3, "the script sees all records, as by a GET")
         }
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.target.hasSuffix("_find")
                 ? .json(#"{"scriptResult":"r","scriptError":"0","data":[]}"#)
                 : .json(#"{"fieldMetaData":[{"name":"Name","type":"normal","result":"text"}],"portalMetaData":{}}"#)
@@ -308,7 +308,7 @@ import Testing
 
     @Test(arguments: [414, 431])
     func aURLThatIsRefusedAsTooLongWasNotCarriedOut(status: Int) async throws {
-        try await FaultyHost.run(answer: { _, _ in .html(status) }) { host in
+        try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
             let error = await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: 9_000))
                 .awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
@@ -320,7 +320,7 @@ import Testing
 
     @Test(arguments: [400, 404])
     func aBareRefusalOfALongURLIsHintedAt(status: Int) async throws {
-        try await FaultyHost.run(answer: { _, _ in .html(status) }) { host in
+        try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
             func hint(_ length: Int) async -> String? {
                 await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: length))
                     .awaitSingleResult().failure?.hint

@@ -16,7 +16,7 @@ import Testing
     private static let records =
         #"{"data":[{"fieldData":{"born":"05.01.2024"},"portalData":{},"recordId":"1","modId":"0"}]}"#
 
-    private static func reply(_ request: FaultServer.Request, date: String = "dd.MM.yyyy") -> FaultyHost.Reply {
+    private static func reply(_ request: ScriptedHost.Call, date: String = "dd.MM.yyyy") -> [FaultServer.Step] {
         if request.target.hasSuffix("productInfo") {
             return .json(
                 #"{"productInfo":{"name":"E","dateFormat":"\#(date)","timeFormat":"HH:mm:ss","#
@@ -28,12 +28,12 @@ import Testing
             : .json(request.target.hasSuffix("scripts") ? #"{"scripts":[]}"# : records)
     }
 
-    private func questions(_ host: FaultyHost) -> Int {
+    private func questions(_ host: ScriptedHost) -> Int {
         host.calls.count { $0.target.hasSuffix("productInfo") }
     }
 
     @Test func askedOnceForAllThatReadAndWrite() async throws {
-        try await FaultyHost.run(client: { $0.dateFormats = .server }, answer: { request, _ in Self.reply(request) }) {
+        try await ScriptedHost.run(client: { $0.dateFormats = .server }, answer: { Self.reply($0) }) {
             host in
             let layout = host.layout
             let born = try #require(FMDate("2024-01-05"))
@@ -60,12 +60,12 @@ import Testing
     }
 
     @Test func whatCannotBeHadIsAnErrorOfTheCall() async throws {
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: { $0.dateFormats = .server },
-            answer: { request, number in
-                number == 0
-                    ? FaultyHost.Reply(status: 500, body: "")
-                    : Self.reply(request, date: number == 1 ? "d.M" : "dd.MM.yyyy")
+            answer: { call in
+                call.number == 0
+                    ? .json(500, "")
+                    : Self.reply(call, date: call.number == 1 ? "d.M" : "dd.MM.yyyy")
             }
         ) { host in
             let call = host.layout.getRecords().returnAs(Person.self)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func nobodyAsksWhoKnows() async throws {
-        try await FaultyHost.run(answer: { request, _ in Self.reply(request) }) { host in
+        try await ScriptedHost.run(answer: { Self.reply($0) }) { host in
             _ = try await host.layout.getRecords().returnAs(FieldData.self).firstValue()
             expectNoDifference(questions(host), 0)
         }

@@ -13,7 +13,7 @@ import Testing
     func anIdThatTheAnswerDoesNotHoldIsNotZero(missing: String) async throws {
         let ids = ["recordId", "modId"].filter { $0 != missing }.map { #""\#($0)":"7""# }.joined()
         for record in [#"{"fieldData":{"Name":"a"},\#(ids)}"#, #"{"fieldData":{},\#(ids),"\#(missing)":null}"#] {
-            try await FaultyHost.run(answer: { _, _ in .json(#"{"data":[\#(record)]}"#) }) { host in
+            try await ScriptedHost.run(answer: { _ in .json(#"{"data":[\#(record)]}"#) }) { host in
                 let whole = await host.layout.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
                 let streamed = await host.layout.records(FieldData.self).awaitSingleResult().failure
                 for error in [whole, streamed] {
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func withoutMetadataThePortalsAskedForAreNamed() async throws {
-        try await FaultyHost.run(answer: { request, _ in
+        try await ScriptedHost.run(answer: { request in
             request.target.contains("/records") ? .error(102, "Field is missing") : .html(502)
         }) { host in
             let query = RecordQuery(portal: [PortalRequest(name: "Lines"), PortalRequest(name: "Notes")])

@@ -38,9 +38,9 @@ import Testing
     }
 
     @Test func theEncoderWritesFieldsAlone() async throws {
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: Self.snakeCase,
-            answer: { _, _ in .json(#"{"recordId":"1","modId":"0"}"#) }
+            answer: { _ in .json(#"{"recordId":"1","modId":"0"}"#) }
         ) { host in
             var record = EditRecord(
                 editRecord: Person(firstName: "A\"b\\"),
@@ -77,7 +77,7 @@ import Testing
             // Names of portals are those of the layout.
             enum CodingKeys: String, CodingKey { case numbers = "phone_numbers" }
         }
-        try await FaultyHost.run(client: Self.snakeCase, answer: { _, _ in .json(answer) }) { host in
+        try await ScriptedHost.run(client: Self.snakeCase, answer: { _ in .json(answer) }) { host in
             let response = try await host.layout.getRecords().returnAs(Person.self, Snakes.self).firstValue()
             expectNoDifference(response.data[0].fieldData, Person(firstName: "A}\""))
             expectNoDifference(
@@ -100,7 +100,7 @@ import Testing
             var recordId: String
             var kind: String
         }
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: { config in
                 let encoder = JSONEncoder()
                 encoder.keyEncodingStrategy = .custom { Key(stringValue: "x_" + ($0.last?.stringValue ?? "")) }
@@ -111,7 +111,7 @@ import Testing
                 }
                 config.decoder = decoder
             },
-            answer: { _, _ in
+            answer: { _ in
                 .json(#"{"data":[{"fieldData":{"x_Name":"a"},"portalData":{},"recordId":"1","modId":"2"}]}"#)
             }
         ) { host in
@@ -127,9 +127,9 @@ import Testing
     }
 
     @Test func errorsHaveTheWayFromTheTop() async throws {
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: Self.snakeCase,
-            answer: { _, _ in .json(#"{"data":[{"fieldData":{"first_name":1},"recordId":"1","modId":"2"}]}"#) }
+            answer: { _ in .json(#"{"data":[{"fieldData":{"first_name":1},"recordId":"1","modId":"2"}]}"#) }
         ) { host in
             let error = await host.layout.getRecords().returnAs(Person.self).awaitSingleResult().failure
             expectNoDifference(error?.code, .decoding)
@@ -139,9 +139,9 @@ import Testing
 
     @Test func parametersAndResultsOfScriptsArePlainJSON() async throws {
         struct Order: Codable, Equatable, Sendable { var articleName: String }
-        try await FaultyHost.run(
+        try await ScriptedHost.run(
             client: Self.snakeCase,
-            answer: { _, _ in .json(#"{"scriptResult":"{\"articleName\":\"a\"}","scriptError":"0"}"#) }
+            answer: { _ in .json(#"{"scriptResult":"{\"articleName\":\"a\"}","scriptError":"0"}"#) }
         ) { host in
             let order = try await host.layout.executeScript(
                 script: "S",

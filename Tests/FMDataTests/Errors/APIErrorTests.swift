@@ -113,7 +113,7 @@ import Testing
         let codes = FileMakerErrorCode.rows.keys.sorted().map(FileMakerErrorCode.init(rawValue:)).filter {
             $0.hint != nil && !$0.meansSessionLost && !$0.meansHostFull && $0 != .windowMissing
         }
-        try await FaultyHost.run(answer: { _, number in .error(codes[number % codes.count].rawValue) }) { host in
+        try await ScriptedHost.run(answer: { call in .error(codes[call.number % codes.count].rawValue) }) { host in
             for code in codes {
                 let error = await host.database.getScriptNames().awaitSingleResult().failure
                 expectNoDifference(error?.fileMakerCode, code)

@@ -1,5 +1,6 @@
 internal import NIOConcurrencyHelpers
 public import OpenCombine
+internal import Testing
 
 /// A subscriber that remembers everything it was told, asks for exactly what the test says, and can be waited for.
 ///
@@ -17,11 +18,10 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         case completion(Subscribers.Completion<Failure>)
     }
 
+    private let events = Watched<[Event]>([])
     private let lock = NIOLock()
-    private var lockedHistory: [Event] = []
     private var subscription: (any Subscription)?
     private var cancelsOnSubscription = false
-    private var waiters: [(condition: @Sendable ([Event]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     private let initialDemand: Subscribers.Demand
     private let demandAfterValue: @Sendable (Input) -> Subscribers.Demand
     private let onEvent: @Sendable (Event) -> Void
@@ -40,7 +40,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         self.onEvent = onEvent
     }
 
-    public var history: [Event] { lock.withLock { lockedHistory } }
+    public var history: [Event] { events.value }
 
     public var values: [Input] {
         history.compactMap { event in
@@ -70,14 +70,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
 
     /// Returns when the history satisfies the condition; a test that waits in vain is ended by its time limit.
     public func wait(until condition: @escaping @Sendable ([Event]) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isSatisfied = lock.withLock {
-                if condition(lockedHistory) { return true }
-                waiters.append((condition, continuation))
-                return false
-            }
-            if isSatisfied { continuation.resume() }
-        }
+        await events.wait(until: condition)
     }
 
     public func valueCount(atLeast count: Int) async {
@@ -92,8 +85,9 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
     @discardableResult
     public func completion() async -> Subscribers.Completion<Failure> {
         await wait { Self.completion(in: $0) != nil }
-        // The force-unwrap cannot fire: that is what was waited for, and histories only grow.
-        return completionIfAny!
+        if let completion = completionIfAny { return completion }
+        Issue.record("no completion came before the test was ended")
+        return .finished
     }
 
     private static func completion(in history: [Event]) -> Subscribers.Completion<Failure>? {
@@ -124,14 +118,8 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
     }
 
     private func record(_ event: Event) {
-        let satisfied = lock.withLock {
-            lockedHistory.append(event)
-            let satisfied = waiters.filter { $0.condition(lockedHistory) }
-            if !satisfied.isEmpty { waiters.removeAll { $0.condition(lockedHistory) } }
-            return satisfied
-        }
         // First, for what `onEvent` does may be to block.
-        for waiter in satisfied { waiter.continuation.resume() }
+        events.change { $0.append(event) }
         onEvent(event)
     }
 }

@@ -1,0 +1,61 @@
+public import NIOHTTP1
+
+extension FaultServer {
+    /// Status line and headers, with the length of the body that is promised.
+    public static func head(_ status: Int = 200, _ headers: HTTPHeaders = [:], length: Int) -> String {
+        var text = "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n"
+        text += "Content-Length: \(length)\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        return text + "\r\n"
+    }
+}
+
+/// Answers of a server that does what a test says.
+extension [FaultServer.Step] {
+    /// No answer at all, ever.
+    public static var silence: Self { [] }
+
+    public static func response(_ status: Int = 200, _ headers: HTTPHeaders = [:], _ body: String = "") -> Self {
+        [.send(FaultServer.head(status, headers, length: body.utf8.count) + body)]
+    }
+
+    // MARK: Of a Data API
+
+    /// `response` in an envelope without error.
+    public static func json(_ response: String, _ headers: HTTPHeaders = [:]) -> Self {
+        json(200, #"{"response":\#(response),"messages":[{"code":"0","message":"OK"}]}"#, headers)
+    }
+
+    /// A body that says it is JSON.
+    public static func json(_ status: Int, _ body: String, _ headers: HTTPHeaders = [:]) -> Self {
+        var headers = headers
+        headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
+        return response(status, headers, body)
+    }
+
+    public static func error(_ code: Int, _ message: String = "", status: Int = 500) -> Self {
+        json(status, #"{"messages":[{"code":"\#(code)","message":"\#(message)"}],"response":{}}"#)
+    }
+
+    public static var invalidToken: Self { error(952, "Invalid FileMaker Data API token (*)", status: 401) }
+
+    /// A record with one field.
+    public static func record(_ field: String, _ value: String) -> Self {
+        json(#"{"data":[{"fieldData":{"\#(field)":"\#(value)"},"portalData":{},"recordId":"1","modId":"0"}]}"#)
+    }
+
+    /// What a web server writes for an engine that does not answer.
+    public static func html(_ status: Int) -> Self {
+        response(status, ["Content-Type": "text/html"], "<html><title>\(status)</title></html>")
+    }
+
+    /// What most servers do with a container: to the same place with a cookie.
+    public static func redirect(
+        to location: String,
+        cookie: String? = "X-FMS-Session-Key=K1; Path=/; HttpOnly"
+    ) -> Self {
+        var headers: HTTPHeaders = ["Location": location]
+        if let cookie { headers.add(name: "Set-Cookie", value: cookie) }
+        return response(302, headers)
+    }
+}
