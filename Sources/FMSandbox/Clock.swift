@@ -45,22 +45,10 @@ public final class ManualClock: AdvancingClock {
         var nextWaiter = 0
         /// Waiters cancelled before they were registered.
         var cancelled: Set<Int> = []
-        var watchers: [Watcher] = []
-
-        mutating func takeSatisfiedWatchers() -> [Watcher] {
-            let satisfied = watchers.filter { $0.count <= waiters.count }
-            watchers.removeAll { $0.count <= waiters.count }
-            return satisfied
-        }
-    }
-
-    /// Somebody who wants to know when so many others wait.
-    private struct Watcher {
-        var count: Int
-        var continuation: CheckedContinuation<Void, Never>
     }
 
     private let state: NIOLockedValueBox<State>
+    private let waiting = WatchedCount()
 
     /// A clock that shows `now`: 15 January 2025, 12:00 UTC unless told otherwise.
     public init(now: Date = Date(timeIntervalSince1970: 1_736_942_400)) {
@@ -73,16 +61,9 @@ public final class ManualClock: AdvancingClock {
     /// How many tasks wait for the clock to go on.
     public var waitingCount: Int { state.withLockedValue { $0.waiters.count } }
 
-    /// Returns once at least `count` tasks wait for the clock: a test then knows that what it started has come to rest.
-    public func untilWaiting(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let satisfied = state.withLockedValue { state in
-                state.watchers.append(Watcher(count: count, continuation: continuation))
-                return state.takeSatisfiedWatchers()
-            }
-            for watcher in satisfied { watcher.continuation.resume() }
-        }
-    }
+    /// Returns once at least `count` tasks wait for the clock: a test then knows that what it started has come to rest. Returns
+    /// too when the task is cancelled.
+    public func untilWaiting(_ count: Int = 1) async { await waiting.until(count) }
 
     /// Moves the clock on and wakes everybody whose time has come, in the order of their deadlines.
     public func advance(by duration: Duration) {
@@ -93,6 +74,7 @@ public final class ManualClock: AdvancingClock {
             for id in due.keys { state.waiters[id] = nil }
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value)
         }
+        waiting.change(by: -due.count)
         for waiter in due { waiter.continuation.resume() }
     }
 
@@ -104,14 +86,13 @@ public final class ManualClock: AdvancingClock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let (outcome, watchers) = state.withLockedValue { state -> (Result<Void, any Error>?, [Watcher]) in
-                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
-                    if duration <= .zero { return (.success(()), []) }
+                let outcome = state.withLockedValue { state -> Result<Void, any Error>? in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    if duration <= .zero { return .success(()) }
                     state.waiters[id] = Waiter(deadline: state.now + duration.seconds, continuation: continuation)
-                    return (nil, state.takeSatisfiedWatchers())
+                    return nil
                 }
-                if let outcome { continuation.resume(with: outcome) }
-                for watcher in watchers { watcher.continuation.resume() }
+                if let outcome { continuation.resume(with: outcome) } else { waiting.change(by: 1) }
             }
         } onCancel: {
             let waiter = state.withLockedValue { state -> Waiter? in
@@ -119,7 +100,9 @@ public final class ManualClock: AdvancingClock {
                 if waiter == nil { state.cancelled.insert(id) }
                 return waiter
             }
-            waiter?.continuation.resume(throwing: CancellationError())
+            guard let waiter else { return }
+            waiting.change(by: -1)
+            waiter.continuation.resume(throwing: CancellationError())
         }
     }
 }

@@ -49,7 +49,7 @@ extension Sandbox {
         }
     }
 
-    /// An open session as ``Sandbox/sessions`` shows it. Its token is nobody else's business.
+    /// An open session as ``Sandbox/sessions`` shows it. Its token is left out: whoever knows it could use the session.
     public struct SessionInfo: Sendable, Equatable {
         /// The database it is logged in to.
         public var database: String

@@ -22,8 +22,8 @@ public final class Sandbox: Sendable {
 
     /// Starts a sandbox and returns when it listens.
     ///
-    /// Throws ``SolutionError`` when a solution has a loose end, ``PortError`` when the port is taken, and ``CertificateError``
-    /// when a certificate cannot be shown.
+    /// Throws ``SolutionError`` when a solution names something that is not there or contradicts itself, ``PortError`` when the
+    /// port is taken, and ``CertificateError`` when a certificate cannot be shown.
     public static func start(
         _ solutions: [Solution] = [.sample],
         configuration: Configuration = Configuration()
@@ -61,7 +61,8 @@ public final class Sandbox: Sendable {
     /// TLS. Its private key no longer exists, and it is valid for loopback names alone.
     public static var certificateAuthorityFile: String { ServerCertificate.loopbackAuthorityFile }
 
-    /// The PEM file that vouches for this sandbox's certificate. nil without TLS, and for a certificate from files, whose owner knows who vouches for it.
+    /// The PEM file that vouches for this sandbox's certificate. nil without TLS, and for a certificate from files, whose owner
+    /// knows who vouches for it.
     public var certificateAuthorityFile: String? { engine.certificate?.authorityFile }
 
     // MARK: What it does
@@ -112,7 +113,8 @@ public final class Sandbox: Sendable {
     /// How many answers are held at the moment; see ``Fault/holdAnswer``.
     public var heldAnswerCount: Int { engine.heldAnswers.count }
 
-    /// Returns once at least `count` answers are held: their requests have been executed by then.
+    /// Returns once at least `count` answers are held: their requests have been executed by then. Returns too when the task is
+    /// cancelled.
     public func untilAnswersHeld(_ count: Int = 1) async { await engine.heldAnswers.untilHeld(count) }
 
     /// Lets held answers go, the oldest first: so many, or all of them by default. ``reset()`` lets all go too.

@@ -7,9 +7,9 @@ final class Engine: Sendable {
     struct State: Sendable {
         var world: World
         var sessions: [String: Session] = [:]
-        /// Counts the restarts.
+        /// How often it was restarted.
         var era = 0
-        /// Counts those that dropped the connections, too.
+        /// How often a restart dropped the connections too. A connection belongs to the generation in which it was accepted.
         var generation = 0
         var counters = Sandbox.Counters()
         var runningRequests = 0

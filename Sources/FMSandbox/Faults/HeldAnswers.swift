@@ -2,27 +2,16 @@ import NIOConcurrencyHelpers
 
 /// Answers that are ready and wait for the test to let them go; see ``Sandbox/Fault/holdAnswer``.
 final class HeldAnswers: Sendable {
-    private struct Watcher {
-        var count: Int
-        var continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         /// In the order in which they were held.
         var answers: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
         var nextId = 0
         /// Answers whose task was cancelled before they were held.
         var cancelled: Set<Int> = []
-        var watchers: [Watcher] = []
-
-        mutating func takeSatisfiedWatchers() -> [Watcher] {
-            let satisfied = watchers.filter { $0.count <= answers.count }
-            watchers.removeAll { $0.count <= answers.count }
-            return satisfied
-        }
     }
 
     private let state = NIOLockedValueBox(State())
+    private let held = WatchedCount()
 
     var count: Int { state.withLockedValue { $0.answers.count } }
 
@@ -34,13 +23,13 @@ final class HeldAnswers: Sendable {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let watchers = state.withLockedValue { state -> [Watcher]? in
-                    guard state.cancelled.remove(id) == nil else { return nil }
+                let isHeld = state.withLockedValue { state in
+                    guard state.cancelled.remove(id) == nil else { return false }
                     state.answers.append((id, continuation))
-                    return state.takeSatisfiedWatchers()
+                    return true
                 }
-                guard let watchers else { return continuation.resume(throwing: CancellationError()) }
-                for watcher in watchers { watcher.continuation.resume() }
+                guard isHeld else { return continuation.resume(throwing: CancellationError()) }
+                held.change(by: 1)
             }
         } onCancel: {
             let answer = state.withLockedValue { state -> CheckedContinuation<Void, any Error>? in
@@ -50,7 +39,9 @@ final class HeldAnswers: Sendable {
                 }
                 return state.answers.remove(at: index).continuation
             }
-            answer?.resume(throwing: CancellationError())
+            guard let answer else { return }
+            held.change(by: -1)
+            answer.resume(throwing: CancellationError())
         }
     }
 
@@ -61,17 +52,10 @@ final class HeldAnswers: Sendable {
             defer { state.answers.removeFirst(count) }
             return state.answers.prefix(count)
         }
+        held.change(by: -released.count)
         for answer in released { answer.continuation.resume() }
     }
 
     /// Returns once at least `count` answers are held.
-    func untilHeld(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let satisfied = state.withLockedValue { state in
-                state.watchers.append(Watcher(count: count, continuation: continuation))
-                return state.takeSatisfiedWatchers()
-            }
-            for watcher in satisfied { watcher.continuation.resume() }
-        }
-    }
+    func untilHeld(_ count: Int) async { await held.until(count) }
 }

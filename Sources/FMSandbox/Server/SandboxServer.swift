@@ -8,16 +8,16 @@ import NIOSSL
 import NIOHTTPCompression
 #endif
 
-/// The sandbox's door to the network: one listening socket on loopback and the connections it accepted.
+/// One listening socket on loopback and the connections it accepted.
 final class SandboxServer: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: (channel: any Channel, generation: Int)] = [:]
-        /// Those of older ones were dropped.
+        /// The connections of older generations were dropped.
         var generation = 0
         var isStopped = false
     }
 
-    /// Loopback only: what the sandbox holds is nobody else's business.
+    /// A sandbox is never to be reached from another machine.
     static let address = "127.0.0.1"
 
     let port: Int

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whose eyes a record is seen with: the session's globals and account, and the wall clock.
+/// On what besides the records a value may depend: the session's globals and account, and the wall clock.
 struct Viewpoint: Sendable {
     struct GlobalKey: Hashable, Sendable {
         var table: Int

@@ -1,5 +1,5 @@
-/// Turns solutions into one ``Model`` and the ``World`` it starts with. Every name is looked up here, so a solution with
-/// a loose end never starts.
+/// Turns solutions into one ``Model`` and the ``World`` it starts with. Every name is looked up here, so a solution that
+/// names something that is not there never starts.
 ///
 /// The order of the passes: what a later one looks up has been put there by an earlier one, in all solutions, since a
 /// relationship may lead into another file.

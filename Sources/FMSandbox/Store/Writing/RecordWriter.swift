@@ -125,7 +125,7 @@ struct RecordWriter {
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
         touched.insert(Place(table: table, recordId: record.id))
-        // A constant was there already, or somebody has changed it.
+        // The record that is copied has its constants already, or what they were changed to.
         let constants = schema.fields.filter { if case .constant = $0.autoEnter { true } else { false } }
         enterOnCreation(&record, schema, given: Set(constants.map(\.index)))
         world.tables[table].replace(record)
