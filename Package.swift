@@ -174,7 +174,7 @@ let package = Package(
         .testTarget(
             name: "FMDataCLITests",
             dependencies: [
-                "FMDataCLI", "FMSandbox", customDump, issueReporting,
+                "FMDataCLI", "FMSandbox", "FMTestSupport", customDump, issueReporting,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -182,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "FMData", "FMSandbox", "samples-in-main-file", "samples-in-functions", openCombine, customDump,
-                issueReporting,
+                "FMData", "FMSandbox", "FMTestSupport", "samples-in-main-file", "samples-in-functions", openCombine,
+                customDump, issueReporting,
             ],
             swiftSettings: settings
         ),

@@ -6,7 +6,7 @@ import OpenCombine
 import Testing
 
 /// Every call of the publisher API as a program outside the package writes it, run against the embedded server.
-@Suite struct PublisherAPITests {
+@Suite(.timeLimit(.minutes(15))) struct PublisherAPITests {
     enum Layouts: String, LayoutKey {
         case Countries, Zones, Contacts
     }

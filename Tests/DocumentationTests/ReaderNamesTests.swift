@@ -6,7 +6,7 @@ import OpenCombine
 import Testing
 
 /// What a reader of the documentation would type next, from outside the package.
-@Suite struct ReaderNamesTests {
+@Suite(.timeLimit(.minutes(15))) struct ReaderNamesTests {
     struct Person: Codable, Equatable, Sendable {
         var name: String
         enum CodingKeys: String, CodingKey { case name = "Name" }

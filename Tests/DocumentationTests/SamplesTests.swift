@@ -1,5 +1,6 @@
 import CustomDump
 import FMSandbox
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -87,21 +88,26 @@ import Testing
             place == .mainFile ? "samples-in-main-file" : "samples-in-functions"
         )
         process.arguments = place == .mainFile ? [document.name] : [place.rawValue, document.name]
-        process.environment = ProcessInfo.processInfo.environment.merging(["SAMPLES_SERVER": server]) { $1 }
-        process.standardOutput = output
-        try process.run()
-        let id = process.processIdentifier
-        let reading = output.fileHandleForReading
-        let missing = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                // A thread of its own: reading blocks, and the threads of tasks are few.
-                Thread.detachNewThread { continuation.resume(returning: Self.missing(lines, from: reading)) }
+        // A sample that writes files does so in the temporary folder, and leaves them there.
+        return try await withTemporaryFolder { temporaryFolder in
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["SAMPLES_SERVER": server, "TMPDIR": temporaryFolder.path]) { $1 }
+            process.standardOutput = output
+            try process.run()
+            let id = process.processIdentifier
+            let reading = output.fileHandleForReading
+            let missing = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    // A thread of its own: reading blocks, and the threads of tasks are few.
+                    Thread.detachNewThread { continuation.resume(returning: Self.missing(lines, from: reading)) }
+                }
+            } onCancel: {
+                kill(id, SIGKILL)
             }
-        } onCancel: {
             kill(id, SIGKILL)
+            process.waitUntilExit()
+            return missing
         }
-        kill(id, SIGKILL)
-        return missing
     }
 
     private static func missing(_ lines: [String], from output: FileHandle) -> [String] {

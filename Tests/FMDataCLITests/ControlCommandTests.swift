@@ -1,11 +1,12 @@
 import CustomDump
 import FMSandbox
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMDataCLI
 
-@Suite struct ControlCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ControlCommandTests {
     @Test(arguments: [
         ("fault find:html502*2", ControlCommand.fault(.init(.html(status: 502), on: .find, count: 2))),
         ("clear-faults", .clearFaults), ("expire", .expire), ("restart", .restart), ("reset", .reset),
@@ -79,15 +80,15 @@ import Testing
     }
 
     @Test func theStateIsSaved() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
-        #expect(ControlReader.answer(to: "save \(folder.path)", sandbox) == "ok")
-        #expect(try Solution.load(from: folder.appendingPathComponent("World.json")).tables.count == 4)
-        #expect(
-            ControlReader.answer(to: "save /dev/null/x", sandbox)
-                == "error: cannot save into /dev/null/x: Not a directory"
-        )
-        await sandbox.stop()
+        try await withTemporaryFolder { folder in
+            let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+            #expect(ControlReader.answer(to: "save \(folder.path)", sandbox) == "ok")
+            #expect(try Solution.load(from: folder.appendingPathComponent("World.json")).tables.count == 4)
+            #expect(
+                ControlReader.answer(to: "save /dev/null/x", sandbox)
+                    == "error: cannot save into /dev/null/x: Not a directory"
+            )
+            await sandbox.stop()
+        }
     }
 }

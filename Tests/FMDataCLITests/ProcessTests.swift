@@ -1,4 +1,5 @@
 import FMSandbox
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -100,12 +101,12 @@ import Testing
     }
 
     @Test func itSavesAtItsEnd() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let program = try Program("--save", folder.path)
-        #expect(program.line() != nil)
-        #expect(program.end(by: SIGTERM) == 0)
-        #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("World.json").path))
+        try withTemporaryFolder { folder in
+            let program = try Program("--save", folder.path)
+            #expect(program.line() != nil)
+            #expect(program.end(by: SIGTERM) == 0)
+            #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("World.json").path))
+        }
     }
 
     // MARK: Errors
@@ -124,15 +125,6 @@ import Testing
         return (program.end(), text)
     }
 
-    private func withFile<Result>(_ text: String, _ body: (URL) throws -> Result) throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("shop.json")
-        try Data(text.utf8).write(to: file)
-        return try body(file)
-    }
-
     @Test func aSolutionFileThatIsNotThere() throws {
         let missing = try failure("--solution", "/nowhere/shop.json")
         #expect(missing == (1, "Error: /nowhere/shop.json: there is no such file\n"))
@@ -141,21 +133,21 @@ import Testing
     }
 
     @Test func aSolutionFileThatIsNoJSON() throws {
-        try withFile("{\"name\": \"Shop\",\n \"tables\": [],\n}\n") { file in
-            let failure = try failure("--solution", file.path)
+        try withTemporaryFile(Data("{\"name\": \"Shop\",\n \"tables\": [],\n}\n".utf8)) { path in
+            let failure = try failure("--solution", path)
             let reason = #"line 3, column 1: expected a key in quotes, found "}""#
-            #expect(failure == (1, "Error: \(file.path): \(reason)\n"))
+            #expect(failure == (1, "Error: \(path): \(reason)\n"))
         }
     }
 
     @Test func aSolutionFileWithAWrongValue() throws {
         let text = #"{"name":"Shop","tables":[{"name":"Items","fields":["Name",{"name":"Price","type":"numbr"}]}]}"#
-        try withFile(text) { file in
-            let failure = try failure("--solution", file.path)
+        try withTemporaryFile(Data(text.utf8)) { path in
+            let failure = try failure("--solution", path)
             let reason =
                 #"tables[0].fields[1].type: expected "text", "number", "date", "time", "timestamp" or "container", "#
                 + #"found "numbr""#
-            #expect(failure == (1, "Error: \(file.path): \(reason)\n"))
+            #expect(failure == (1, "Error: \(path): \(reason)\n"))
         }
     }
 
@@ -200,16 +192,16 @@ import Testing
     /// `ps` shows arguments, not the environment.
     @Test(arguments: [([String](), "pass:word"), (["--password", ""], "")])
     func thePasswordMayStandInTheEnvironment(_ arguments: [String], _ password: String) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataCLITests-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let program = try Program(
-            ["--user", "tester", "--save", folder.path] + arguments,
-            environment: ["FM_PASSWORD": "pass:word"]
-        )
-        #expect(program.line() != nil)
-        #expect(program.end(by: SIGTERM) == 0)
-        let accounts = try Solution.load(from: folder.appendingPathComponent("World.json")).accounts
-        #expect(accounts.filter { $0.name == "tester" }.map(\.password) == [password])
+        try withTemporaryFolder { folder in
+            let program = try Program(
+                ["--user", "tester", "--save", folder.path] + arguments,
+                environment: ["FM_PASSWORD": "pass:word"]
+            )
+            #expect(program.line() != nil)
+            #expect(program.end(by: SIGTERM) == 0)
+            let accounts = try Solution.load(from: folder.appendingPathComponent("World.json")).accounts
+            #expect(accounts.filter { $0.name == "tester" }.map(\.password) == [password])
+        }
     }
 
     // MARK: At a terminal

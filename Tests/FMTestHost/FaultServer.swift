@@ -73,6 +73,8 @@ public final class FaultServer: Sendable {
         public var reads: Bool
         /// Where it listens.
         public var address = "127.0.0.1"
+        /// Where it works. A measurement gives it a thread of its own.
+        public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Whether to keep `requests`; a long walk does without.
         public var remembers = true
         /// Answers that are sent as they are, at once and without a trace in `requests`, by what a request begins with, as
@@ -95,7 +97,7 @@ public final class FaultServer: Sendable {
 
     public static func start(_ options: Options = Options(), _ answer: @escaping Answer) async throws -> FaultServer {
         let box = NIOLockedValueBox<FaultServer?>(nil)
-        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ServerBootstrap(group: options.eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Accepted connections wait until the server knows itself.
@@ -138,7 +140,7 @@ public final class FaultServer: Sendable {
         var attempts = 0
         while true {
             attempts += 1
-            let guardian = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            let guardian = try await ServerBootstrap(group: options.eventLoopGroup)
                 .serverChannelOption(.autoRead, value: false)
                 .bind(host: "127.0.0.1", port: 0)
                 .get()

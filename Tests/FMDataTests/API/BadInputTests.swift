@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// What servers, networks and users get wrong: each a typed error that says what and where.
-@Suite struct BadInputTests {
+@Suite(.timeLimit(.minutes(15))) struct BadInputTests {
     struct Country: Decodable, Sendable {
         var name: String
         enum CodingKeys: String, CodingKey { case name = "Name" }

@@ -9,7 +9,7 @@ import Testing
 @testable import FMData
 
 /// One line at `debug` for each call, whatever endpoint it is of.
-@Suite struct CallLogTests {
+@Suite(.timeLimit(.minutes(15))) struct CallLogTests {
     /// Runs calls over a fresh server and returns its lines, without `duration_ms`, which each must have, and `origin`.
     private func lines(_ body: (World) async throws -> Void) async throws -> [String] {
         let log = LogLines()

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Nothing is sent, logged in or shut down before a subscriber asks for a value.
-@Suite struct ColdCallTests {
+@Suite(.timeLimit(.minutes(15))) struct ColdCallTests {
     @Test func nobodyActsWithoutDemand() async throws {
         try await World.run { world in
             let (database, contacts) = (world.database, world.contacts)

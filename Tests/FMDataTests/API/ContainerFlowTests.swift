@@ -17,13 +17,6 @@ import Testing
         [.send(FaultServer.head(200, length: length)), .sendZeros(length)]
     }
 
-    private static func withFolder<T>(_ body: (String) async throws -> T) async throws -> T {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return try await body(folder.path)
-    }
-
     private static func files(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
@@ -166,6 +159,7 @@ import Testing
             second.cancel()
         }
         await until { finished == nil && cancelled == nil }
+        #expect(finished == nil && cancelled == nil)
     }
 
     // MARK: Files
@@ -179,8 +173,8 @@ import Testing
             ]
         }
         defer { host.server.stop() }
-        try await Self.withFolder { folder in
-            let path = folder + "/photo.jpg"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/photo.jpg"
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
             let half = Gate()
             let subscriber = TrackingSubscriber<DataAPI.DownloadedFile, FMRest.APIError>()
@@ -188,7 +182,7 @@ import Testing
                 .toFile(at: path) { if $0.completedBytes == 3 { half.open() } }
                 .subscribe(subscriber)
             await half.wait()
-            #expect(try Self.files(in: folder).count == 2)
+            #expect(try Self.files(in: folder.path).count == 2)
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("old".utf8))
             gate.open()
             #expect(await subscriber.completion().isFinished)
@@ -197,7 +191,7 @@ import Testing
                 [DataAPI.DownloadedFile(path: path, byteCount: 6, fileName: "x.jpg")]
             )
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("abcdef".utf8))
-            #expect(try Self.files(in: folder) == ["photo.jpg"])
+            #expect(try Self.files(in: folder.path) == ["photo.jpg"])
         }
     }
 
@@ -207,8 +201,8 @@ import Testing
             [.send(FaultServer.head(200, length: bytes.count)), .send(ByteBuffer(bytes: bytes))]
         }
         defer { host.server.stop() }
-        try await Self.withFolder { folder in
-            let file = try await host.database.download(host.url()).toFile(at: folder + "/f").firstValue()
+        try await withTemporaryFolder { folder in
+            let file = try await host.database.download(host.url()).toFile(at: folder.path + "/f").firstValue()
             #expect(file.byteCount == bytes.count)
             #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == bytes)
         }
@@ -219,12 +213,12 @@ import Testing
             [.send(FaultServer.head(200, length: 100) + "half"), .close]
         }
         defer { host.server.stop() }
-        try await Self.withFolder { folder in
-            let path = folder + "/photo.jpg"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/photo.jpg"
             try Data("old".utf8).write(to: URL(fileURLWithPath: path))
             let result = await host.database.download(host.url()).toFile(at: path).awaitSingleResult()
             #expect(result.error?.code == .network)
-            #expect(try Self.files(in: folder) == ["photo.jpg"])
+            #expect(try Self.files(in: folder.path) == ["photo.jpg"])
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("old".utf8))
         }
     }
@@ -232,16 +226,16 @@ import Testing
     @Test func aCancelledDownloadLeavesNothing() async throws {
         let host = try await ScriptedHost.start { _ in Self.zeros(1 << 30) }
         defer { host.server.stop() }
-        try await Self.withFolder { folder in
+        try await withTemporaryFolder { folder in
             let begun = Gate()
             let subscriber = TrackingSubscriber<DataAPI.DownloadedFile, FMRest.APIError>()
             host.database.download(host.url())
-                .toFile(at: folder + "/f") { if $0.completedBytes > 0 { begun.open() } }
+                .toFile(at: folder.path + "/f") { if $0.completedBytes > 0 { begun.open() } }
                 .subscribe(subscriber)
             await begun.wait()
             subscriber.cancel()
             await host.server.allConnectionsClosed()
-            await until { (try? Self.files(in: folder)) == [] }
+            await until { (try? Self.files(in: folder.path)) == [] }
             #expect(subscriber.history.count == 1)
         }
     }
@@ -258,11 +252,11 @@ import Testing
     @Test func aFolderInTheWayFailsAndLeavesNothing() async throws {
         let host = try await ScriptedHost.start { _ in Self.zeros(10) }
         defer { host.server.stop() }
-        try await Self.withFolder { folder in
-            try FileManager.default.createDirectory(atPath: folder + "/f", withIntermediateDirectories: false)
-            let result = await host.database.download(host.url()).toFile(at: folder + "/f").awaitSingleResult()
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder.path + "/f", withIntermediateDirectories: false)
+            let result = await host.database.download(host.url()).toFile(at: folder.path + "/f").awaitSingleResult()
             #expect(result.error?.containerError?.code == .unwritable)
-            #expect(try Self.files(in: folder) == ["f"])
+            #expect(try Self.files(in: folder.path) == ["f"])
         }
     }
 

@@ -101,18 +101,19 @@ import Testing
     }
 
     @Test func aFile() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try await withHost(breakingAfter: 4, rest: .brokenAgain) { _, download in
-            let seen = Locked<[Int]>([])
-            let file = try await download.toFile(at: path) { progress in
-                seen.change { $0.append(progress.completedBytes) }
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/f"
+            try await withHost(breakingAfter: 4, rest: .brokenAgain) { _, download in
+                let seen = Locked<[Int]>([])
+                let file = try await download.toFile(at: path) { progress in
+                    seen.change { $0.append(progress.completedBytes) }
+                }
+                .firstValue()
+                expectNoDifference(file.byteCount, 10)
+                expectNoDifference(try String(contentsOfFile: path, encoding: .utf8), Self.content)
+                expectNoDifference(seen.value, seen.value.sorted())
+                expectNoDifference(seen.value.last, 10)
             }
-            .firstValue()
-            expectNoDifference(file.byteCount, 10)
-            expectNoDifference(try String(contentsOfFile: path, encoding: .utf8), Self.content)
-            expectNoDifference(seen.value, seen.value.sorted())
-            expectNoDifference(seen.value.last, 10)
         }
     }
 

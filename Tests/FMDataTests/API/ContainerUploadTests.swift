@@ -45,23 +45,18 @@ import Testing
         _ configure: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (World) async throws -> Void
     ) async throws {
-        var configuration = configuration
-        configuration.keepAlive = .seconds(600)
-        let sandbox = try await Sandbox.start([solution], configuration: configuration)
-        var config = DataAPI.Config.patient
-        config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
-        configure(&config)
-        let database = DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase("Harbor", credentials: Credentials(user: "admin", password: "secret"))
-        do {
+        try await Hosted.run(
+            solution,
+            credentials: Credentials(user: "admin", password: "secret"),
+            sandbox: { defaults in
+                let keepAlive = defaults.keepAlive
+                defaults = configuration
+                defaults.keepAlive = keepAlive
+            },
+            client: configure
+        ) { database, sandbox in
             try await body(World(sandbox: sandbox, layout: database.addLayout("Vessels")))
-            _ = try await database.logOut().firstValue()
-            #expect(sandbox.counters.openSessions == 0)
-        } catch {
-            await sandbox.stop()
-            throw error
         }
-        await sandbox.stop()
     }
 
     private static func configurations() -> [Sandbox.Configuration] {
@@ -134,15 +129,14 @@ import Testing
 
     @Test func aFileFromDiskAndAPublisherArriveAsWell() async throws {
         try await Self.withWorld { world in
-            let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".bin").path
-            try Self.bytes.write(to: URL(fileURLWithPath: path))
-            defer { try? FileManager.default.removeItem(atPath: path) }
-            let length = Self.bytes.count
-            for file in [try FMRest.ContainerFile(contentsOf: path), Self.stream(length, isReplayable: false)] {
-                _ = try await world.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
-                let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
-                    .firstValue()
-                #expect(content.data == Self.bytes)
+            try await withTemporaryFile(Self.bytes) { path in
+                let length = Self.bytes.count
+                for file in [try FMRest.ContainerFile(contentsOf: path), Self.stream(length, isReplayable: false)] {
+                    _ = try await world.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
+                    let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+                        .firstValue()
+                    #expect(content.data == Self.bytes)
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// A `Date` does not know whether it came from a date field or from a timestamp field.
-@Suite struct DateFieldTests {
+@Suite(.timeLimit(.minutes(15))) struct DateFieldTests {
     struct Plain: Codable, Equatable, Sendable {
         var birthday: Date
         enum CodingKeys: String, CodingKey { case birthday = "Birthday" }

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// What a subscriber reads when records do not fit the types that they are declared as.
-@Suite struct DecodingErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct DecodingErrorTests {
     private struct Misspelled: Decodable, Sendable {
         var Nmae: String
     }

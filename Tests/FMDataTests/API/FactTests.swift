@@ -10,7 +10,7 @@ import Testing
 @testable import FMData
 
 /// Facts of the protocol, pinned on both sides: the client does right, and the embedded server refuses who does not.
-@Suite struct FactTests {
+@Suite(.timeLimit(.minutes(15))) struct FactTests {
     // MARK: Sessions
 
     @Test func aTokenLivesFifteenMinutesAfterItsLastUse() async throws {

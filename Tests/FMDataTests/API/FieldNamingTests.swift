@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// "Field is missing", but which one?
-@Suite struct FieldNamingTests {
+@Suite(.timeLimit(.minutes(15))) struct FieldNamingTests {
     // MARK: 102
 
     @Test func aFieldThatIsNotOnTheLayoutIsNamedWhateverItsRole() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import FMData
 
 /// The ways to prove who is asking.
-@Suite struct LoginTests {
+@Suite(.timeLimit(.minutes(15))) struct LoginTests {
     // MARK: OAuth
 
     @Test func anOAuthSignInFromTheListOfProvidersToTheLogin() async throws {

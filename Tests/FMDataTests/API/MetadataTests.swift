@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// Layout metadata of all servers, and the versions of the API.
-@Suite struct MetadataTests {
+@Suite(.timeLimit(.minutes(15))) struct MetadataTests {
     @Test func fileMaker17IsAskedTheOlderWayWithoutBeingTold() async throws {
         try await World.run(sandbox: { $0.serverVersion = .v17 }) { world in
             let metadata = try await world.contacts.getLayoutMetadata().firstValue()
@@ -97,7 +97,8 @@ import Testing
             expectNoDifference(one.data.count, 1)
         }
         try await ScriptedHost.run(client: { $0.version = version }) { host in
-            _ = try await host.database.server.validateSession(credentials: Credentials(token: "t")).firstValue()
+            _ = try await host.database.login(credentials: host.database.credentials).firstValue()
+            _ = try await host.database.server.validateSession(credentials: Credentials(token: "T1")).firstValue()
             expectNoDifference(host.calls.map(\.target), ["/fmi/data/\(version.rawValue)/validateSession"])
         }
     }

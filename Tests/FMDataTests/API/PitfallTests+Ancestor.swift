@@ -11,7 +11,7 @@ import Testing
 
 /// Faults of earlier clients, one test for each, by the number it has in our list of them. Those about containers have tests
 /// beside the containers.
-@Suite struct PitfallTests {}
+@Suite(.timeLimit(.minutes(15))) struct PitfallTests {}
 
 /// The publisher-based client that this package succeeds.
 extension PitfallTests {

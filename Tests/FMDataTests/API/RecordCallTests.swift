@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// The main job over both wires, end to end.
-@Suite struct RecordCallTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordCallTests {
     struct Contact: Codable, Equatable, Sendable {
         var name: String
         var city: String

@@ -9,7 +9,7 @@ import Testing
 @testable import FMData
 
 /// Records one by one: over the wire, and the publisher's contract on scripted parts.
-@Suite struct RecordStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordStreamTests {
     struct Country: Decodable, Equatable, Sendable {
         var name: String
         enum CodingKeys: String, CodingKey { case name = "Name" }

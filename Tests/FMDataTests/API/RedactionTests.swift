@@ -11,7 +11,7 @@ import Testing
 @testable import FMData
 
 /// Secrets are planted everywhere, and must show up nowhere.
-@Suite struct RedactionTests {
+@Suite(.timeLimit(.minutes(15))) struct RedactionTests {
     /// All planted texts hold it.
     static let secret = "s3cret"
 

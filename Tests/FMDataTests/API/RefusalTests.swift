@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// Refusals that have messages and nothing else, as servers were recorded to send.
-@Suite struct RefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct RefusalTests {
     private static func refusal(_ code: String, _ status: Int = 500) -> [FaultServer.Step] {
         [FaultServer.Step].json(status, #"{"messages":[{"code":"\#(code)","message":"No"}]}"#)
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// A call without a body sends the parameters of its scripts in its URL, where everybody on the way can read them.
-@Suite struct ScriptQueryTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptQueryTests {
     struct Fields: Codable, Sendable {
         var name: String
         enum CodingKeys: String, CodingKey { case name = "Name" }

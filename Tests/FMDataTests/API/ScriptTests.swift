@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct ScriptTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptTests {
     struct Basket: Codable, Equatable, Sendable {
         var article: String
         var pieces: Int

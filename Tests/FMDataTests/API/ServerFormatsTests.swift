@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Dates as the server's product information says, which is asked once.
-@Suite struct ServerFormatsTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerFormatsTests {
     private struct Person: Codable, Equatable {
         var born: FMDate
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Many requests at once: each ends once, no write is lost or made twice, and no session stays behind.
-@Suite struct SessionLoadTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionLoadTests {
     // MARK: One login, many sessions
 
     @Test func aThousandSubscribersOfAColdDatabaseCauseOneLogin() async throws {
@@ -208,7 +208,7 @@ import Testing
 
     /// Expiries, refused logins, restarts, cuts and cancellations at random. The size comes from `FMDATA_LOAD`, for a
     /// measurement; without it the test is a short one.
-    @Test(.timeLimit(.minutes(60))) func faultsOfAllKindsUnderLoad() async throws {
+    @Test(.timeLimit(.minutes(20))) func faultsOfAllKindsUnderLoad() async throws {
         let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? 2000
         let (batch, maximumSessions) = (500, 8)
         try await World.run(client: {

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// What a program sees of sessions: credentials, status, pinned work, siblings, stores and ends.
-@Suite struct SessionTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionTests {
     private static let guest = Credentials(user: Solution.Sample.guestUser, password: Solution.Sample.guestPassword)
     private static let one = RecordQuery(limit: 1)
 
@@ -269,24 +269,23 @@ import Testing
     // MARK: Stores
 
     @Test func aStoredSessionServesTheNextServerObject() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMData-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("session").path
-        try await World.run(client: { $0.sessions.tokenStore = .file(at: path) }) { world in
-            _ = try await read(world.database).firstValue()
-            _ = try await world.database.server.shutdown().firstValue()
-            expectNoDifference(world.sandbox.counters.openSessions, 1)
+        try await withTemporaryFolder { folder in
+            let path = folder.appendingPathComponent("session").path
+            try await World.run(client: { $0.sessions.tokenStore = .file(at: path) }) { world in
+                _ = try await read(world.database).firstValue()
+                _ = try await world.database.server.shutdown().firstValue()
+                expectNoDifference(world.sandbox.counters.openSessions, 1)
 
-            let first = world.database.server
-            let database = DataAPI.Server(host: first.host, config: first.config).addDatabase(
-                world.database.name,
-                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
-            )
-            _ = try await read(database).firstValue()
-            expectNoDifference(world.sandbox.counters.logins, 1)
-            _ = try await database.logOut().firstValue()
-            expectNoDifference(world.sandbox.counters.openSessions, 0)
+                let first = world.database.server
+                let database = DataAPI.Server(host: first.host, config: first.config).addDatabase(
+                    world.database.name,
+                    credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+                )
+                _ = try await read(database).firstValue()
+                expectNoDifference(world.sandbox.counters.logins, 1)
+                _ = try await database.logOut().firstValue()
+                expectNoDifference(world.sandbox.counters.openSessions, 0)
+            }
         }
     }
 }

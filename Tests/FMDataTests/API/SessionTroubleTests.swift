@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Bad days of sessions, from outside: no storm of logins, no waiter condemned by somebody else's bad luck, no session left.
-@Suite struct SessionTroubleTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionTroubleTests {
     private func create(in world: World) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         world.contacts.createRecord(record: EditRecord(createRecord: FieldData()))
     }
@@ -26,7 +26,9 @@ import Testing
     // MARK: Tokens that are refused as soon as they are given
 
     @Test func aServerThatRefusesItsOwnTokensSeesTwoLoginsAndNoSessionStays() async throws {
-        try await World.run(client: { $0.sessions.minimumBackOff = .seconds(60) }) { world in
+        try await World.run(
+            client: { ($0.sessions.minimumBackOff, $0.sessions.maximumBackOff) = (.seconds(3600), .seconds(3600)) }
+        ) { world in
             world.sandbox.inject(.refuseFreshToken, on: .login, count: nil)
             for _ in 0..<20 {
                 let error = await create(in: world).awaitSingleResult().failure
@@ -158,8 +160,8 @@ import Testing
 
     /// Both find the store empty and log in; one of the two sessions is stored, the other one is its program's own.
     @Test func twoProgramsThatStartTogetherOnOneFileLeaveOneSession() async throws {
-        try await withFolder { folder in
-            try await World.run(client: { $0.sessions.tokenStore = .file(at: folder + "/tokens") }) { world in
+        try await withTemporaryFolder { folder in
+            try await World.run(client: { $0.sessions.tokenStore = .file(at: folder.path + "/tokens") }) { world in
                 let server = world.database.server
                 let other = DataAPI.Server(host: server.host, config: server.config).addDatabase(
                     world.database.name,
@@ -188,8 +190,8 @@ import Testing
     }
 
     @Test func aTokenFileThatOthersCanReadIsAnErrorBeforeAnythingIsSent() async throws {
-        try await withFolder { folder in
-            let path = folder + "/tokens"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
             #expect(FileManager.default.createFile(atPath: path, contents: Data("{}".utf8), attributes: attributes))
             try await World.run(client: { $0.sessions.tokenStore = .file(at: path) }) { world in
@@ -207,12 +209,5 @@ import Testing
                 #expect(world.database.sessionStatus.storeFailures > 0)
             }
         }
-    }
-
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "/trouble-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await body(folder)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// What would be lost, or made up, without a word.
-@Suite struct SilentLossTests {
+@Suite(.timeLimit(.minutes(15))) struct SilentLossTests {
     // MARK: Ids
 
     @Test(arguments: ["recordId", "modId"])

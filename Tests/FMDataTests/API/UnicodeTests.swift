@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// Any text survives as a name, a value and a parameter, on the way there and back. The two sides have different authors.
-@Suite struct UnicodeTests {
+@Suite(.timeLimit(.minutes(15))) struct UnicodeTests {
     @Test(arguments: 0..<24)
     func everyTextSurvives(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))

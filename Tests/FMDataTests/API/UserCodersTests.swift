@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// A `JSONEncoder` and a `JSONDecoder` of the user's are for records: what is around them is the library's.
-@Suite struct UserCodersTests {
+@Suite(.timeLimit(.minutes(15))) struct UserCodersTests {
     struct Person: Codable, Equatable, Sendable {
         var firstName: String
         var isMember = true

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// A write was done, or it was not, or nobody knows: whatever breaks, what the caller hears is one of the three, and true.
-@Suite struct WriteOutcomeTests {
+@Suite(.timeLimit(.minutes(15))) struct WriteOutcomeTests {
     /// Every fault that an answer can have, but for a cut, which has a test of its own.
     private static var faults: [Sandbox.Fault] {
         var faults: [Sandbox.Fault] = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct APIErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct APIErrorTests {
     // MARK: May it be tried again?
 
     @Test(arguments: [

@@ -9,7 +9,7 @@ import Testing
 @testable import FMData
 
 /// What a user reads when the server cannot be reached, word by word: what is wrong, where, and what to do.
-@Suite struct ConnectionErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionErrorTests {
     /// What `GET …/productInfo` fails with at a server on loopback that encrypts with this certificate.
     private func failure(
         _ certificate: TestCertificates.Pair?,
@@ -49,13 +49,6 @@ import Testing
         expectNoDifference(error.outcomeIsUnknown, false)
     }
 
-    private func withFile(_ text: String, _ body: (String) async throws -> Void) async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try await body(path)
-    }
-
     // MARK: Certificates
 
     @Test func anUnknownAuthority() async throws {
@@ -80,7 +73,7 @@ import Testing
     @Test func theHintHelps() async throws {
         for pair in [TestCertificates.server, TestCertificates.selfSigned] {
             let authority = pair.key == TestCertificates.server.key ? TestCertificates.authority : pair.certificate
-            try await withFile(authority) { path in
+            try await withTemporaryFile(Data(authority.utf8)) { path in
                 let (error, _) = try await failure(
                     pair,
                     answer: { _ in [.close] },
@@ -94,7 +87,7 @@ import Testing
     }
 
     @Test func datesAndNames() async throws {
-        try await withFile(TestCertificates.authority) { path in
+        try await withTemporaryFile(Data(TestCertificates.authority.utf8)) { path in
             let trusting = { (config: inout DataAPI.Config) in config.tls.roots = .only(file: path) }
             expect(
                 try await failure(TestCertificates.expired, client: trusting),
@@ -156,7 +149,7 @@ import Testing
                 + "the file \"/no/such/ca.pem\" cannot be read: No such file or directory",
             hint: hint
         )
-        try await withFile("no certificate") { path in
+        try await withTemporaryFile(Data("no certificate".utf8)) { path in
             expect(
                 try await failure(TestCertificates.server, client: { $0.tls.roots = .only(file: path) }),
                 "the TLS options cannot be used (ORIGIN): the file \"\(path)\" holds no certificate in PEM",
@@ -174,7 +167,7 @@ import Testing
                 hint: hint
             )
         }
-        try await withFile(TestCertificates.client.certificate) { path in
+        try await withTemporaryFile(Data(TestCertificates.client.certificate.utf8)) { path in
             expect(
                 try await failure(
                     TestCertificates.server,

@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// What is said where there is nothing to log in with, and what became of it.
-@Suite struct CredentialErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct CredentialErrorTests {
     @Test func aDatabaseWithoutCredentialsSaysSoAndSendsNothing() async throws {
         try await World.run(credentials: nil) { world in
             let host = world.database.server.host

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct FirstValueTests {
+@Suite(.timeLimit(.minutes(15))) struct FirstValueTests {
     @Test func givesTheFirstValueAndCancels() async throws {
         let cancelled = NIOLockedValueBox(false)
         let publisher = [1, 2, 3].publisher
@@ -87,7 +87,10 @@ import Testing
             for await _ in subscribed.stream {}
             let sender = Task { source.send(1) }
             task.cancel()
-            _ = await task.value
+            switch await task.value {
+            case .success(let value): expectNoDifference(value, 1)
+            case .failure(let error): expectNoDifference(error.code, .cancelled)
+            }
             await sender.value
         }
     }

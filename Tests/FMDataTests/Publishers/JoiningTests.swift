@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func cancellingRacesWithValuesWithoutACrash() {
+    @Test func aCancelledJoinIsSilentWhateverCameMeanwhile() {
         race(
             rounds: 200,
             {
@@ -162,6 +162,15 @@ import Testing
                 let subscriber = Subscriber()
                 north.merge(with: south).subscribe(subscriber)
                 race(rounds: 1, { north.send(1) }, { subscriber.cancel() }, { south.send(completion: .failure(.one)) })
+                let history = subscriber.history
+                #expect(history.first == .subscription)
+                // A value, a failure, both in this order, or neither.
+                #expect(
+                    [[], [.value(1)], [.completion(.failure(.one))], [.value(1), .completion(.failure(.one))]]
+                        .contains(Array(history.dropFirst()))
+                )
+                north.send(2)
+                #expect(subscriber.history == history)
             }
         )
     }

@@ -1,3 +1,5 @@
+import FMTestSupport
+
 #if os(Linux)
 import CustomDump
 import Foundation
@@ -17,33 +19,32 @@ import Testing
     /// Several processes change one file at the same time; nothing that one of them saved is lost to another, and whoever
     /// reads meanwhile finds a whole file.
     @Test func processesShareOneFile() async throws {
-        let folder = NSTemporaryDirectory() + "/tokens-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/tokens"
-        let store = try #require(DataAPI.TokenStore.file(at: path).shared)
-        let first = Self.key(0, 0)
-        _ = try await store.save("mine", first)
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
+            let store = try #require(DataAPI.TokenStore.file(at: path).shared)
+            let first = Self.key(0, 0)
+            _ = try await store.save("mine", first)
 
-        let children = try (1...3).map { try Self.start(process: $0, path: path) }
-        while children.contains(where: \.isRunning), !Task.isCancelled {
-            let held = try await store.load(first)
-            expectNoDifference(held, "mine")
-            _ = try await store.save("token", Self.key(0, 1))
-            try await store.remove("token", Self.key(0, 1))
-        }
-        expectNoDifference(children.map(\.terminationStatus), [0, 0, 0])
-
-        for process in 1...3 {
-            for number in 0..<Self.tokensPerProcess {
-                let held = try await store.load(Self.key(process, number))
-                expectNoDifference(held, number.isMultiple(of: 2) ? "token \(number)" : nil)
+            let children = try (1...3).map { try Self.start(process: $0, path: path) }
+            while children.contains(where: \.isRunning), !Task.isCancelled {
+                let held = try await store.load(first)
+                expectNoDifference(held, "mine")
+                _ = try await store.save("token", Self.key(0, 1))
+                try await store.remove("token", Self.key(0, 1))
             }
+            expectNoDifference(children.map(\.terminationStatus), [0, 0, 0])
+
+            for process in 1...3 {
+                for number in 0..<Self.tokensPerProcess {
+                    let held = try await store.load(Self.key(process, number))
+                    expectNoDifference(held, number.isMultiple(of: 2) ? "token \(number)" : nil)
+                }
+            }
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            expectNoDifference(mode, 0o600)
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            expectNoDifference(files, ["tokens", "tokens.lock"])
         }
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        expectNoDifference(mode, 0o600)
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        expectNoDifference(files, ["tokens", "tokens.lock"])
     }
 
     /// What the other process does: it saves tokens and takes every second one out again.

@@ -1,18 +1,19 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMData
 
 /// The file that keeps tokens for the processes of one user.
-@Suite struct TokenFileTests {
+@Suite(.timeLimit(.minutes(15))) struct TokenFileTests {
     private func makeKey(_ database: String = "Contacts") -> DataAPI.TokenStore.Key {
         DataAPI.TokenStore.Key(host: "https://fms.example.com", database: database, identity: "ada")
     }
 
     @Test func aFileKeepsTokensForItsOwnerAlone() async throws {
-        try await withFolder { folder in
-            let path = folder + "/tokens"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
             let store = try #require(DataAPI.TokenStore.file(at: path).shared)
             let (one, two) = (makeKey(), makeKey("Invoices"))
             try await expect(store, one, holds: nil)
@@ -25,15 +26,15 @@ import Testing
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             expectNoDifference(mode, 0o600)
             expectNoDifference(
-                try FileManager.default.contentsOfDirectory(atPath: folder).sorted(),
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted(),
                 ["tokens", "tokens.lock"]
             )
         }
     }
 
     @Test func onlyTheSameTokenIsRemoved() async throws {
-        try await withFolder { folder in
-            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+        try await withTemporaryFolder { folder in
+            let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/tokens").shared)
             let key = makeKey()
             _ = try await store.save("new", key)
             try await store.remove("old", key)
@@ -44,8 +45,8 @@ import Testing
     }
 
     @Test func aFileThatOthersCanReadIsNotUsed() async throws {
-        try await withFolder { folder in
-            let path = folder + "/tokens"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
             let store = try #require(DataAPI.TokenStore.file(at: path).shared)
             let key = makeKey()
             _ = try await store.save("T1", key)
@@ -58,11 +59,11 @@ import Testing
     }
 
     @Test func aLinkIsNotFollowed() async throws {
-        try await withFolder { folder in
-            let target = folder + "/target"
+        try await withTemporaryFolder { folder in
+            let target = folder.path + "/target"
             try Data("{}".utf8).write(to: URL(fileURLWithPath: target))
-            try FileManager.default.createSymbolicLink(atPath: folder + "/tokens", withDestinationPath: target)
-            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+            try FileManager.default.createSymbolicLink(atPath: folder.path + "/tokens", withDestinationPath: target)
+            let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/tokens").shared)
             let key = makeKey()
             await #expect(throws: TokenFileError.self) { try await store.load(key) }
         }
@@ -71,8 +72,8 @@ import Testing
     @Test(arguments: ["", "nonsense", "[]", "{\"a\":1}"]) func whatIsNotUnderstoodCountsAsEmpty(
         text: String
     ) async throws {
-        try await withFolder { folder in
-            let path = folder + "/tokens"
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             let store = try #require(DataAPI.TokenStore.file(at: path).shared)
@@ -84,8 +85,8 @@ import Testing
     }
 
     @Test func aFolderThatIsNotThereIsAnError() async throws {
-        try await withFolder { folder in
-            let store = try #require(DataAPI.TokenStore.file(at: folder + "/no/tokens").shared)
+        try await withTemporaryFolder { folder in
+            let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/no/tokens").shared)
             let key = makeKey()
             // Told before a session is opened that could not be kept.
             await #expect(throws: TokenFileError.self) { _ = try await store.load(key) }
@@ -94,18 +95,18 @@ import Testing
     }
 
     @Test func manyWritersLoseNothing() async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let keys = (0..<24).map { makeKey("db\($0)") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for key in keys {
                     group.addTask {
-                        let store = DataAPI.TokenStore.file(at: folder + "/tokens").shared
+                        let store = DataAPI.TokenStore.file(at: folder.path + "/tokens").shared
                         _ = try await store?.save("token of \(key.database)", key)
                     }
                 }
                 try await group.waitForAll()
             }
-            let store = try #require(DataAPI.TokenStore.file(at: folder + "/tokens").shared)
+            let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/tokens").shared)
             for key in keys { try await expect(store, key, holds: "token of \(key.database)") }
         }
     }
@@ -118,12 +119,5 @@ import Testing
     ) async throws {
         let held = try await store.load(key)
         expectNoDifference(held, token, line: line)
-    }
-
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "/session-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await body(folder)
     }
 }

@@ -61,12 +61,15 @@ struct ShutdownTests {
     }
 
     @Test func twiceIsLikeOnce() async throws {
-        try await withServer(answer: { _ in ok() }) { client, _, origin in
+        try await withServer(answer: { _ in ok() }) { client, server, origin in
             _ = await client.get(origin)
             async let first: Void = client.shutdown()
             async let second: Void = client.shutdown()
             _ = await (first, second)
             await client.shutdown()
+            await server.allConnectionsClosed()
+            #expect(await client.get(origin).failure?.code == .shutdown)
+            #expect(server.requests.count == 1)
         }
     }
 

@@ -200,13 +200,6 @@ struct TLSMessageTests {
         )
     }
 
-    private func withFile(_ text: String, _ body: (String) async throws -> Void) async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try await body(path)
-    }
-
     @Test func aFileOfAuthoritiesThatCannotBeUsed() async throws {
         for roots in [TLSOptions.Roots.only(file: "/no/such/ca.pem"), .systemAnd(file: "/no/such/ca.pem")] {
             try await expectUnusable(
@@ -219,19 +212,20 @@ struct TLSMessageTests {
             TLSOptions(roots: .only([.file(directory)])),
             "the file \"\(directory)\" cannot be read: Is a directory"
         )
-        try await withFile("") { path in
+        try await withTemporaryFile(Data("".utf8)) { path in
             try await expectUnusable(
                 TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds no certificate in PEM"
             )
         }
-        try await withFile(TestCertificates.server.key) { path in
+        try await withTemporaryFile(Data(TestCertificates.server.key.utf8)) { path in
             try await expectUnusable(
                 TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds no certificate in PEM, but PRIVATE KEY"
             )
         }
-        try await withFile("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") { path in
+        try await withTemporaryFile(Data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)) {
+            path in
             try await expectUnusable(
                 TLSOptions(roots: .only([.file(path)])),
                 "the file \"\(path)\" holds a certificate that cannot be read"
@@ -242,7 +236,7 @@ struct TLSMessageTests {
 
     @Test(.enabled(if: geteuid() != 0, "the administrator may read everything"))
     func aFileThatMayNotBeRead() async throws {
-        try await withFile(TestCertificates.authority) { path in
+        try await withTemporaryFile(Data(TestCertificates.authority.utf8)) { path in
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
             try await expectUnusable(
                 TLSOptions(roots: .only([.file(path)])),
@@ -267,13 +261,13 @@ struct TLSMessageTests {
             options(certificate, .file("/no/such/key.pem")),
             "the file \"/no/such/key.pem\" cannot be read: No such file or directory"
         )
-        try await withFile(pair.certificate) { path in
+        try await withTemporaryFile(Data(pair.certificate.utf8)) { path in
             try await expectUnusable(
                 options(certificate, .file(path)),
                 "the file \"\(path)\" holds no private key in PEM, but CERTIFICATE"
             )
         }
-        try await withFile(TestCertificates.encryptedClientKey) { path in
+        try await withTemporaryFile(Data(TestCertificates.encryptedClientKey.utf8)) { path in
             try await expectUnusable(
                 options(certificate, .file(path)),
                 "the file \"\(path)\" holds an encrypted private key, and no passphrase opens it"

@@ -132,18 +132,19 @@ struct TLSTests {
 
     /// An authority's file that was not there when the program began is read when it is.
     @Test func optionsThatCouldNotBeUsedAreTriedAgain() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        let configuration = HTTPClientConfiguration(tls: TLSOptions(roots: .only([.file(path)])))
-        let options = FaultServer.Options(tls: try TestCertificates.serverContext())
-        try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
-            client,
-            server,
-            origin in
-            for _ in 0..<2 { #expect(await client.get(origin).failure?.code == .invalidTLSOptions) }
-            try TestCertificates.authority.write(toFile: path, atomically: true, encoding: .utf8)
-            for _ in 0..<2 { #expect(await client.get(origin).value?.text == "x") }
-            #expect(server.acceptedCount == 1)
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/ca.pem"
+            let configuration = HTTPClientConfiguration(tls: TLSOptions(roots: .only([.file(path)])))
+            let options = FaultServer.Options(tls: try TestCertificates.serverContext())
+            try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
+                client,
+                server,
+                origin in
+                for _ in 0..<2 { #expect(await client.get(origin).failure?.code == .invalidTLSOptions) }
+                try TestCertificates.authority.write(toFile: path, atomically: false, encoding: .utf8)
+                for _ in 0..<2 { #expect(await client.get(origin).value?.text == "x") }
+                #expect(server.acceptedCount == 1)
+            }
         }
     }
 }

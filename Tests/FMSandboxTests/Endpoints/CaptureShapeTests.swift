@@ -5,7 +5,7 @@ import Testing
 
 /// Every answer recorded from a real server, and the sandbox's answer to the same kind of request: the same keys, types and
 /// nesting, as each server version the sandbox imitates.
-@Suite struct CaptureShapeTests {
+@Suite(.timeLimit(.minutes(15))) struct CaptureShapeTests {
     /// An entry of the index of recorded answers.
     struct Capture: Decodable {
         var file: String
@@ -17,7 +17,8 @@ import Testing
 
         // SwiftPM gives a target no resources from the folder of another, and one copy of the recordings is enough.
         static let folder = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("FMDataTests/Captures")
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("FMDataTests/Captures")
 
         static func index() throws -> [Capture] {
             try JSONDecoder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct ContainerTests {
+@Suite(.timeLimit(.minutes(15))) struct ContainerTests {
     private func download(
         _ url: JSONValue,
         _ bench: Bench,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct DataSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct DataSourceTests {
     private var files: [Solution] {
         var front = Solution.oneTable([.init("Key"), .init("Name")], [.init(["Key": "1", "Name": "one"])])
         front.dataSources = [.init(name: "Store", database: "Back")]

@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 /// What holds for every endpoint alike, tried on each.
-@Suite struct EndpointMatrixTests {
+@Suite(.timeLimit(.minutes(15))) struct EndpointMatrixTests {
     struct Call: CustomTestStringConvertible, Sendable {
         var endpoint: Sandbox.Endpoint
         var method: String

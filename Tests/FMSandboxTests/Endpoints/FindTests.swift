@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 /// `POST _find`; what single criteria find is said in `Find`.
-@Suite struct FindTests {
+@Suite(.timeLimit(.minutes(15))) struct FindTests {
     @Test func findsCombineTheirRequests() async throws {
         try await withBench { (bench: Bench) async throws in
             let either = try await bench.find("Contacts", [["City": "London"], ["City": "Paris"]])

@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 /// What needs no session: `GET productInfo` and `GET databases`.
-@Suite struct HostTests {
+@Suite(.timeLimit(.minutes(15))) struct HostTests {
     @Test func databasesAreFilteredByAccount() async throws {
         try await withBench(.inProcess, [.sample, .oneTable([.init("A")])]) { (bench: Bench) async throws in
             let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")

@@ -6,7 +6,7 @@ import Testing
 @testable import FMSandbox
 
 /// `POST sessions`: who gets in.
-@Suite struct LoginTests {
+@Suite(.timeLimit(.minutes(15))) struct LoginTests {
     @Test func anUnknownDatabaseIs802() async throws {
         try await withBench { (bench: Bench) async throws in
             let answer = try await bench.send(

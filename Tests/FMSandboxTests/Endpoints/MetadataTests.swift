@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct MetadataTests {
+@Suite(.timeLimit(.minutes(15))) struct MetadataTests {
     @Test func fieldsArePrintedLikeTheRealOnes() async throws {
         try await withBench { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Contacts")

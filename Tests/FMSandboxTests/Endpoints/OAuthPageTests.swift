@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 /// The sign-in page, as a browser meets it.
-@Suite struct OAuthPageTests {
+@Suite(.timeLimit(.minutes(15))) struct OAuthPageTests {
     private static let user = Solution.Sample.oauthUser
 
     /// Asks for the page's address; the request id and the path of the page.

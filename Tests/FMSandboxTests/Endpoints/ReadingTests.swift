@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct ReadingTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadingTests {
     @Test func aRecordIsWrittenKeyForKeyLikeTheRealOne() async throws {
         try await withBench { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Zones/records/101")

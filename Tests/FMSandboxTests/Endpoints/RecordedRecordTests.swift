@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 /// A record against what a real server sent.
-@Suite struct RecordedRecordTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordedRecordTests {
     /// A solution after the one whose answer was recorded from FileMaker Server 2024 in March 2025.
     private static let forms: Solution = {
         var solution = Solution(

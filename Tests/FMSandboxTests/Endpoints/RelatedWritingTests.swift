@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 /// Writing to other records than the one that a request names: rows of portals, related fields, deleted ones.
-@Suite struct RelatedWritingTests {
+@Suite(.timeLimit(.minutes(15))) struct RelatedWritingTests {
     @Test func deletingTakesRelatedRecordsAlong() async throws {
         try await withBench { (bench: Bench) async throws in
             _ = try await bench.delete("layouts/Contacts/records/1")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct ScriptTests {
+@Suite(.timeLimit(.minutes(15))) struct ScriptTests {
     @Test func resultsOfAllPhasesComeInTheirOrder() async throws {
         try await withBench { (bench: Bench) async throws in
             let query = [

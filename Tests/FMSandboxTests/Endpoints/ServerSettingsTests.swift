@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 /// What settings of the server change in the answers of several endpoints.
-@Suite struct ServerSettingsTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerSettingsTests {
     @Test(.tags(.openQuestion), arguments: [nil, false, true]) func namesInAnyCaseWhereTheServerIgnoresIt(
         _ ignoresCase: Bool?
     ) async throws {

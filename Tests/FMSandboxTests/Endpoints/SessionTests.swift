@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct SessionTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionTests {
     @Test func aSessionBelongsToTheSpellingOfItsDatabase() async throws {
         try await withBench { (bench: Bench) async throws in
             let token = ("Authorization", "Bearer \(try #require(bench.token))")

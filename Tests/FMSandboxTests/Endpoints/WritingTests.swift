@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct WritingTests {
+@Suite(.timeLimit(.minutes(15))) struct WritingTests {
     /// The guide names it since 18; a client's tests of it passed on a server 17.
     @Test(arguments: Sandbox.ServerVersion.allCases)
     func everyReleaseDuplicates(_ version: Sandbox.ServerVersion) async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import FMSandbox
 
 /// Answers that break off or arrive late, byte for byte.
-@Suite struct AnswerFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswerFaultTests {
     private let answer = RawAnswer(
         head: HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Server": "Apache", "Content-Length": "5"]),
         body: Array("hello".utf8)

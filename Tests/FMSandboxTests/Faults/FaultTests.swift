@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(15))) struct FaultTests {
     @Test func rulesStrikeInOrderAndWaitTheirTurn() {
         var script = FaultScript()
         script.add(.init(.html(status: 502), on: .find, skipping: 1))
@@ -30,6 +30,16 @@ import Testing
         #expect(script.next(for: .login) == .refuseFreshToken)
         #expect(script.next(for: .logout) == .lateLogout(.seconds(1)))
         #expect(script.next(for: .logout) == nil)
+    }
+
+    /// The table of faults in the documentation is written by hand.
+    @Test func theDocumentationHasEveryFault() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/FMSandbox/FMSandbox.docc/FMSandbox.md")
+        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let words = rows.flatMap { $0.split(separator: "|")[1].matches(of: /`(\w+?)(?:\d+(?:=\w+)?)?`/).map(\.1) }
+        #expect(Set(Sandbox.Fault.notations.map(\.name)).subtracting(words.map(String.init)) == [])
     }
 
     /// A bench on a socket whose sandbox has one fault to come.

@@ -160,9 +160,16 @@ import Testing
                 pieces.randomElement(using: &generator)!
             }
             for type in Solution.FieldType.allCases {
-                let criterion = try? Criterion(text.joined(), type: type, today: Self.today, acceptsISODates: true)
+                let criterion: Criterion
+                do {
+                    criterion = try Criterion(text.joined(), type: type, today: Self.today, acceptsISODates: true)
+                } catch {
+                    let code = (error as? FileMakerError)?.code ?? 0
+                    #expect([400, 500, 501, 502, 508].contains(code), "\(text.joined()): \(error)")
+                    continue
+                }
                 for value in ["", "a 1", "01/02/2024", "12:30:00", "01/02/2024 12:30:00"] {
-                    _ = criterion?.matches(.text(value), duplicates: [])
+                    _ = criterion.matches(.text(value), duplicates: [])
                 }
             }
         }

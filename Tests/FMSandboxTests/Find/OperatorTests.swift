@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 /// Every operator of FileMaker's Find mode, on every type of field it means something for.
-@Suite struct OperatorTests {
+@Suite(.timeLimit(.minutes(15))) struct OperatorTests {
     /// What each field of the four records holds.
     private static let columns: [(type: Solution.FieldType, values: [String])] = [
         (.text, ["Ada Byron", "Adam", "joe@x.net", ""]),

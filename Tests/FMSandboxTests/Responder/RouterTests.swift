@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 /// Requests that find no endpoint, or are refused before it.
-@Suite struct RouterTests {
+@Suite(.timeLimit(.minutes(15))) struct RouterTests {
     @Test(.tags(.contract), arguments: Venue.allCases)
     func wrongContentTypeWrongMethodWrongPath(_ venue: Venue) async throws {
         try await withBench(venue) { (bench: Bench) async throws in

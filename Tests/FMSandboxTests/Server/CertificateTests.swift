@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct CertificateTests {
+@Suite(.timeLimit(.minutes(15))) struct CertificateTests {
     private func withSandbox(
         _ certificate: Sandbox.Certificate,
         _ body: (Sandbox) async throws -> Void
@@ -35,33 +35,32 @@ import Testing
     }
 
     @Test func filesOfOnesOwnAreShown() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMSandboxTests-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        func write(_ name: String, _ text: String) throws -> String {
-            let file = folder.appendingPathComponent(name)
-            try Data(text.utf8).write(to: file)
-            return file.path
-        }
-        let authority = try write("ca.pem", TestCertificates.authority)
-        let certificate = try write("c.pem", TestCertificates.server.certificate)
-        let key = try write("k.pem", TestCertificates.server.key)
-        let other = try write("o.pem", TestCertificates.wrongName.key)
-        let empty = try write("e.pem", "")
-        try await withSandbox(.files(certificate: certificate, key: key)) { (sandbox: Sandbox) async throws in
-            #expect(sandbox.certificateAuthorityFile == nil)
-            #expect(try await status(sandbox, "localhost", trusting: authority) == 200)
-        }
-        for (chain, key, reason) in [
-            (certificate, other, "the private key does not belong to the certificate"),
-            (empty, key, "\(empty): no certificate in PEM form"),
-            (certificate, empty, "\(empty): no private key in PEM form, or one with a passphrase"),
-            ("/nowhere.pem", key, "/nowhere.pem: there is no such file"),
-        ] {
-            let error = await #expect(throws: Sandbox.CertificateError.self) {
-                try await withSandbox(.files(certificate: chain, key: key)) { _ in }
+        try await withTemporaryFolder { folder in
+            func write(_ name: String, _ text: String) throws -> String {
+                let file = folder.appendingPathComponent(name)
+                try Data(text.utf8).write(to: file)
+                return file.path
             }
-            expectNoDifference(error?.description, reason)
+            let authority = try write("ca.pem", TestCertificates.authority)
+            let certificate = try write("c.pem", TestCertificates.server.certificate)
+            let key = try write("k.pem", TestCertificates.server.key)
+            let other = try write("o.pem", TestCertificates.wrongName.key)
+            let empty = try write("e.pem", "")
+            try await withSandbox(.files(certificate: certificate, key: key)) { (sandbox: Sandbox) async throws in
+                #expect(sandbox.certificateAuthorityFile == nil)
+                #expect(try await status(sandbox, "localhost", trusting: authority) == 200)
+            }
+            for (chain, key, reason) in [
+                (certificate, other, "the private key does not belong to the certificate"),
+                (empty, key, "\(empty): no certificate in PEM form"),
+                (certificate, empty, "\(empty): no private key in PEM form, or one with a passphrase"),
+                ("/nowhere.pem", key, "/nowhere.pem: there is no such file"),
+            ] {
+                let error = await #expect(throws: Sandbox.CertificateError.self) {
+                    try await withSandbox(.files(certificate: chain, key: key)) { _ in }
+                }
+                expectNoDifference(error?.description, reason)
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import FMSandbox
 
 /// What a host is told besides its databases: proxies, logs, and settings that a solution file may hold.
-@Suite struct HostSettingsTests {
+@Suite(.timeLimit(.minutes(15))) struct HostSettingsTests {
     @Test(
         arguments: [
             ([], "http://127.0.0.1"), ([("X-Forwarded-Proto", "https")], "https://127.0.0.1"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct ServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerTests {
     private func client(_ sandbox: Sandbox) async throws -> RawHTTPClient {
         try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
     }
@@ -32,6 +32,7 @@ import Testing
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .milliseconds(20)))
         let client = try await client(sandbox)
         try await client.closed()
+        #expect(sandbox.counters.connections == 1)
         await sandbox.stop()
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import FMSandbox
 
 /// Time here is what the test says it is: `ManualClock` stands still between two calls of `advance`, so nothing sleeps.
-@Suite struct ClockTests {
+@Suite(.timeLimit(.minutes(15))) struct ClockTests {
     @Test func waitersWakeWhenTheirTimeHasCome() async throws {
         let clock = ManualClock()
         async let short: Void = clock.wait(for: .seconds(1))
@@ -29,7 +29,9 @@ import Testing
     }
 
     @Test func nobodyWaitsForNothing() async throws {
-        try await ManualClock().wait(for: .zero)
+        let clock = ManualClock()
+        try await clock.wait(for: .zero)
+        #expect(clock.waitingCount == 0)
     }
 
     @Test func theGateLetsOneInAtATimeInOrder() {

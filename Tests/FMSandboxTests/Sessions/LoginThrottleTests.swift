@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct LoginThrottleTests {
+@Suite(.timeLimit(.minutes(15))) struct LoginThrottleTests {
     private static let guess = "not it"
 
     private func withThrottling(_ attempts: Int, _ body: (Bench) async throws -> Void) async throws {

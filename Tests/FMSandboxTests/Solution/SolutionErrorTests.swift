@@ -1,24 +1,22 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMSandbox
 
 /// What is said of a solution file that cannot be read, as whole texts.
-@Suite struct SolutionErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct SolutionErrorTests {
     /// What is said after the name of the file.
     private func reason(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMSandboxTests-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("x.json")
-        try Data(text.utf8).write(to: file)
-        let error = #expect(throws: SolutionError.self, sourceLocation: sourceLocation) {
-            try Solution.load(from: file)
+        try withTemporaryFile(Data(text.utf8)) { path in
+            let error = #expect(throws: SolutionError.self, sourceLocation: sourceLocation) {
+                try Solution.load(from: URL(fileURLWithPath: path))
+            }
+            let description = try #require(error, sourceLocation: sourceLocation).description
+            #expect(description.hasPrefix("\(path): "), sourceLocation: sourceLocation)
+            return String(description.dropFirst(path.count + 2))
         }
-        let description = try #require(error, sourceLocation: sourceLocation).description
-        #expect(description.hasPrefix("\(file.path): "), sourceLocation: sourceLocation)
-        return String(description.dropFirst(file.path.count + 2))
     }
 
     @Test(arguments: [

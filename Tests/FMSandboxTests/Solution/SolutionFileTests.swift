@@ -1,20 +1,11 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMSandbox
 
-@Suite struct SolutionFileTests {
-    /// A folder of its own for each test, gone afterwards.
-    private func withFolder(_ body: (URL) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "FMSandboxTests-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(folder)
-    }
-
+@Suite(.timeLimit(.minutes(15))) struct SolutionFileTests {
     private static let shop = #"""
         {
           "name": "Shop",
@@ -36,7 +27,7 @@ import Testing
         """#
 
     @Test func aSolutionIsReadAndServed() async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("shop.json")
             try Data(Self.shop.utf8).write(to: file)
             try Data("Name,Price\r\nTea,2.50\r\n\"Nuts, \"\"mixed\"\"\",4\r\nNuts,1\r\n".utf8)
@@ -66,7 +57,7 @@ import Testing
             record.modId = 9
             world.tables[2].replace(record)
         }
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             try sandbox.save(to: folder)
             let loaded = try Solution.load(from: folder.appendingPathComponent("World.json"))
             let again = try Engine([loaded], configuration: .init(clock: ManualClock()))
@@ -121,7 +112,7 @@ import Testing
             )
         )
         let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let place = folder.appendingPathComponent("new/folder")
             try sandbox.save(to: place)
             let loaded = try Solution.load(from: place.appendingPathComponent("Full.json"))
@@ -154,7 +145,7 @@ import Testing
         )
         let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))
         let engine = sandbox.engine
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             try engine.commit { world in
                 let record = world.tables[0].append(values: [.text("2")])
                 world.tables[0].serials[0] = FMNumber(3)
@@ -213,7 +204,7 @@ import Testing
         ]
     )
     func brokenFilesNameThePlace(_ text: String, _ path: String) async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("broken.json")
             try Data(text.utf8).write(to: file)
             let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
@@ -345,7 +336,7 @@ import Testing
     }
 
     @Test func recordsFilesStayBesideTheSolution() async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             try Data([0xFF]).write(to: folder.appendingPathComponent("items.txt"))
             for name in ["../items.csv", "/etc/passwd", "items.txt", "nowhere.csv"] {
@@ -358,7 +349,7 @@ import Testing
     }
 
     @Test func brokenRecordsFilesNameThePlace() async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             for (name, content, path) in [
                 ("a.csv", "A,$recordId\n1,x", "record 1"), ("b.csv", "A,$locked\n1,maybe", "record 1"),
@@ -380,7 +371,7 @@ import Testing
     }
 
     @Test func recordsFilesHoldIdsAndLocks() async throws {
-        try await withFolder { folder in
+        try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             try Data("$recordId,$modId,$locked,A\n5,2,true,x\n9,0,false,\n".utf8)
                 .write(to: folder.appendingPathComponent("r.csv"))

@@ -5,7 +5,7 @@ import Testing
 @testable import FMSandbox
 
 /// What solution files say without Swift: steps, entries and portals.
-@Suite struct SolutionStepTests {
+@Suite(.timeLimit(.minutes(15))) struct SolutionStepTests {
     private func solution(scripts: String = "[]", fields: String = #"["Name", "City"]"#) throws -> Solution {
         let json = """
             {"name": "One", "accounts": [{"name": "admin", "password": "secret"}],

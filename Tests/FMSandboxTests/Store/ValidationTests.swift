@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-@Suite struct ValidationTests {
+@Suite(.timeLimit(.minutes(15))) struct ValidationTests {
     /// Writes a value into a field with rules, in a table that already holds `old`, and returns the code.
     private func code(
         _ value: String,

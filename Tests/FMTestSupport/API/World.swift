@@ -24,38 +24,26 @@ public struct World: Sendable {
     ///   - credentials: the default is the account that may do everything.
     ///   - sandbox: changes the server's configuration.
     ///   - client: changes the client's configuration.
+    ///   - sessions: how many may be open when the test ends; by default as many as the client may have.
     public static func run(
         over wire: Wire = .http,
         credentials: Credentials? = Credentials(user: Solution.Sample.user, password: Solution.Sample.password),
         sandbox configureSandbox: (inout Sandbox.Configuration) -> Void = { _ in },
         client configureClient: (inout DataAPI.Config) -> Void = { _ in },
+        sessions: Int? = nil,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: (World) async throws -> Void
     ) async throws {
-        var configuration = Sandbox.Configuration()
-        configuration.tls = wire == .tls
-        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
-        configuration.keepAlive = .seconds(600)
-        configureSandbox(&configuration)
-        let sandbox = try await Sandbox.start(configuration: configuration)
-
-        var config = DataAPI.Config.patient
-        config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
-        configureClient(&config)
-        let database = DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase(Solution.Sample.database, credentials: credentials)
-
-        let result: Result<Void, any Error>
-        do {
+        try await Hosted.run(
+            .sample,
+            over: wire,
+            credentials: credentials,
+            sandbox: configureSandbox,
+            client: configureClient,
+            sessions: sessions,
+            sourceLocation: sourceLocation
+        ) { database, sandbox in
             try await body(World(sandbox: sandbox, database: database))
-            // A test may have ended its sessions by force; the client then learns it here.
-            _ = await database.logOut().awaitSingleResult()
-            #expect(sandbox.counters.openSessions == 0, "sessions left behind", sourceLocation: sourceLocation)
-            result = .success(())
-        } catch {
-            result = .failure(error)
         }
-        await sandbox.stop()
-        try result.get()
     }
 }

@@ -86,11 +86,16 @@ public struct RawHTTPClient: Sendable {
         channel.closeFuture.whenComplete { _ in promise.fail(ConnectionClosed(received: 0)) }
         channel.write(ResponseCollector.Order(head: head, body: body, promise: promise), promise: nil)
         channel.flush()
-        return try await promise.futureResult.get()
+        return try await whileWaiting { try await promise.futureResult.get() }
     }
 
     /// Waits until the server has closed the connection.
-    public func closed() async throws { try await channel.closeFuture.get() }
+    public func closed() async throws { try await whileWaiting { try await channel.closeFuture.get() } }
+
+    /// A test that has run out of time is cancelled. NIO's futures do not hear of that, but they hear of the connection's end.
+    private func whileWaiting<Value>(_ body: () async throws -> Value) async throws -> Value {
+        try await withTaskCancellationHandler(operation: body) { channel.close(promise: nil) }
+    }
 
     /// Closes the connection.
     public func close() async throws { try await channel.close().get() }

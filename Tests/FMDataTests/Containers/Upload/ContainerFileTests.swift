@@ -6,21 +6,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct ContainerFileTests {
-    /// A file of its own for each test, removed afterwards.
-    private static func withFile<T>(
-        _ name: String,
-        _ content: Data,
-        _ body: (String) async throws -> T
-    ) async throws -> T {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent(name)
-        try content.write(to: file)
-        return try await body(file.path)
-    }
-
+@Suite(.timeLimit(.minutes(15))) struct ContainerFileTests {
     @Test func aFileInMemoryInfersItsType() {
         let file = FMRest.ContainerFile(fileName: "a.bin", data: Data("%PDF-1.7".utf8))
         #expect(file.mimeType == "application/pdf")
@@ -39,7 +25,7 @@ import Testing
     }
 
     @Test func aFileOnDiskKnowsItsNameLengthAndType() async throws {
-        try await Self.withFile("Grüße.dat", Data("GIF89a and more".utf8)) { path in
+        try await withTemporaryFile(Data("GIF89a and more".utf8), named: "Grüße.dat") { path in
             let file = try FMRest.ContainerFile(contentsOf: path)
             #expect(file.fileName == "Grüße.dat")
             #expect(file.mimeType == "image/gif")
@@ -56,7 +42,7 @@ import Testing
     @Test(arguments: [0, 1, 7, 8, 9, 16, 100])
     func aFileOnDiskArrivesChunkByChunkUnderDemand(length: Int) async throws {
         let content = Data((0..<length).map { UInt8($0 % 251) })
-        try await Self.withFile("a", content) { path in
+        try await withTemporaryFile(content, named: "a") { path in
             let history = await Self.history {
                 ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0))
             }
@@ -68,7 +54,7 @@ import Testing
     }
 
     @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
-        try await Self.withFile("a", Data(count: 100)) { path in
+        try await withTemporaryFile(Data(count: 100), named: "a") { path in
             let history = await Self.history {
                 ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
@@ -87,7 +73,7 @@ import Testing
 
     @Test func aFormStreamsAFileFromDiskBetweenItsPrefixAndSuffix() async throws {
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        try await Self.withFile("a.bin", content) { path in
+        try await withTemporaryFile(content, named: "a.bin") { path in
             var generator = SeededRandom(seed: 3)
             let form = try MultipartForm(try FMRest.ContainerFile(contentsOf: path), using: &generator)
             let history = await Self.history {

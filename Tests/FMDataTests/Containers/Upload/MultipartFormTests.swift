@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct MultipartFormTests {
+@Suite(.timeLimit(.minutes(15))) struct MultipartFormTests {
     private static func form(_ file: FMRest.ContainerFile, seed: UInt64 = 1) throws -> MultipartForm {
         var generator = SeededRandom(seed: seed)
         return try MultipartForm(file, using: &generator)

@@ -11,7 +11,7 @@ import Testing
 /// been sent, none is acknowledged that was not done; and nothing is left.
 ///
 /// `FMDATA_WALK` is the number of requests per walk, for a long one.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RandomWalkTests {
     /// Two walks at a time: more would only get in each other's way.
     @Test(.serialized, arguments: RandomWalk.Plan.all.filter { $0.seed.isMultiple(of: 2) })

@@ -1,0 +1,72 @@
+public import FMData
+public import FMSandbox
+public import Testing
+
+/// An embedded server with a solution of the test's own.
+public enum Hosted {
+    /// Runs a test against the server and checks that no session stays behind.
+    ///
+    /// - Parameters:
+    ///   - credentials: the default is the account of a solution that says nothing of accounts.
+    ///   - sandbox: changes the server's configuration.
+    ///   - client: changes the client's configuration.
+    ///   - sessions: how many may be open when the test ends; by default as many as the client may have.
+    public static func run(
+        _ solution: Solution,
+        over wire: Wire = .http,
+        credentials: Credentials? = Credentials(user: "admin", password: ""),
+        sandbox configureSandbox: (inout Sandbox.Configuration) -> Void = { _ in },
+        client configureClient: (inout DataAPI.Config) -> Void = { _ in },
+        sessions: Int? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: (DataAPI.Database, Sandbox) async throws -> Void
+    ) async throws {
+        var configuration = Sandbox.Configuration()
+        configuration.tls = wire == .tls
+        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
+        configuration.keepAlive = .seconds(600)
+        configureSandbox(&configuration)
+        let sandbox = try await Sandbox.start([solution], configuration: configuration)
+
+        var config = DataAPI.Config.patient
+        config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
+        configureClient(&config)
+        let database = DataAPI.Server(host: sandbox.url, config: config)
+            .addDatabase(solution.name, credentials: credentials)
+
+        let result: Result<Void, any Error>
+        do {
+            try await body(database, sandbox)
+            // Before the client logs out, and so puts an end to whatever it has opened.
+            #expect(
+                sandbox.counters.openSessions <= sessions ?? config.sessions.maximumSessions,
+                "too many sessions opened",
+                sourceLocation: sourceLocation
+            )
+            // A test may have ended its sessions by force; the client then learns it here.
+            _ = await database.logOut().awaitSingleResult()
+            #expect(sandbox.counters.openSessions == 0, "sessions left behind", sourceLocation: sourceLocation)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await sandbox.stop()
+        try result.get()
+    }
+}
+
+extension Solution {
+    /// A file with one table and one layout, both of one name.
+    public static func single(
+        _ name: String = "Notes",
+        fields: [Field],
+        layoutFields: [LayoutField],
+        records: [Record] = []
+    ) -> Solution {
+        Solution(
+            name: "Single",
+            tables: [Table(name: name, fields: fields, records: records)],
+            layouts: [.layout(Layout(name: name, table: name, fields: layoutFields))]
+        )
+    }
+}

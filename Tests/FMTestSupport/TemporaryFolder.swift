@@ -1,0 +1,45 @@
+public import Foundation
+
+/// A folder of a test's own, which is gone when the body returns or throws.
+public func withTemporaryFolder<Result>(_ body: (_ folder: URL) async throws -> Result) async throws -> Result {
+    let folder = try makeTemporaryFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}
+
+public func withTemporaryFolder<Result>(_ body: (_ folder: URL) throws -> Result) throws -> Result {
+    let folder = try makeTemporaryFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+}
+
+/// A file of a test's own, which is gone with its folder when the body returns or throws.
+public func withTemporaryFile<Result>(
+    _ content: Data,
+    named name: String = "file",
+    _ body: (_ path: String) async throws -> Result
+) async throws -> Result {
+    try await withTemporaryFolder { folder in
+        let file = folder.appendingPathComponent(name)
+        try content.write(to: file)
+        return try await body(file.path)
+    }
+}
+
+public func withTemporaryFile<Result>(
+    _ content: Data,
+    named name: String = "file",
+    _ body: (_ path: String) throws -> Result
+) throws -> Result {
+    try withTemporaryFolder { folder in
+        let file = folder.appendingPathComponent(name)
+        try content.write(to: file)
+        return try body(file.path)
+    }
+}
+
+private func makeTemporaryFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataTests-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+}
