@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-@Suite struct DateFormatsTests {
+@Suite(.timeLimit(.minutes(15))) struct DateFormatsTests {
     private struct Visit: Codable, Equatable {
         var day: FMDate
         var seen: FMTimestamp
