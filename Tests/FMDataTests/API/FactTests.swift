@@ -48,10 +48,11 @@ import Testing
 
     // MARK: URLs and bodies
 
-    @Test func aLongParameterTakesTheBody() async throws {
+    @Test func aConfidentialParameterTakesTheBody() async throws {
         try await World.run { world in
             let long = String(repeating: "ü", count: 400)
-            let response = try await world.contacts.executeScript(script: "Echo", scriptParam: long).firstValue()
+            let response = try await world.contacts.executeScript(script: "Echo", parameter: .confidential(long))
+                .firstValue()
             expectNoDifference(response.scriptResult, long)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
             expectNoDifference(world.sandbox.counters.requests[.find], 1)
