@@ -61,7 +61,7 @@ struct FindCases {
         wanted = cases(for: formula.root)
     }
 
-    /// Whether the find has this test, and it is not one that follows.
+    /// Whether the test is one of the find's own, and not one that was derived from them.
     func isOwn(_ criterion: FindCriterion) -> Bool { ownCriteria.contains(criterion) }
 
     private func cases(for node: FindFormula.Node) -> CaseSet {

@@ -52,7 +52,7 @@ struct FindCompiler {
         do throws(DataAPI.FindError) {
             form = try FindNormalForm(formula, limit: maximumAlternatives)
         } catch {
-            // What multiplies out may still be short by cases.
+            // A find with too many alternatives may still have a short sequence, found by cases.
             guard let steps = candidates.first, steps.count <= maximumRequests else { throw error }
             return FindPlan(parts: [[steps]])
         }
@@ -68,7 +68,7 @@ struct FindCompiler {
             )
             let sequence =
                 FindSequences.inARow(groups) ?? FindSequences.inLayers(groups, of: &form, limit: maximumRequests)
-            // Of equals this is closer to how the find was written.
+            // Of two sequences of the same length the first is taken: this one is closer to how the find was written.
             if let sequence { candidates.insert(sequence.map(form.step), at: 0) }
         }
         let shortest = candidates.min { $0.count < $1.count }

@@ -33,10 +33,10 @@ struct FindDecisionList {
     private mutating func steps(limit: Int) -> Outcome {
         var open = everything
         var steps: [ListedStep] = []
-        // What no request settles is out, or in when the first request is an omit: so the rest must be all one or the
-        // other.
+        // Cases that no request settles are not found, or all found when the first request is an omit. So the list is complete
+        // when the open cases are all of one kind.
         while !open.isDisjoint(with: cases.wanted), !open.isSubset(of: cases.wanted) {
-            // Pruning drops few, if any.
+            // Pruning shortens the list at the end, but hardly to half.
             guard steps.count < 2 * limit else { return .tooLong }
             var best: Choice?
             choose(from: 0, [], open: open, settled: open, found: nil, &best)

@@ -32,7 +32,7 @@ struct FindCriterion: Hashable, Sendable {
 enum FindFieldValues: Hashable, Sendable {
     /// Exactly one, which may be empty: all tests are about the same value, and can be joined and complemented.
     case one
-    /// None, one or several: a test holds when any of them passes, so that `> 1` and `< 5` may be two values' doing.
+    /// None, one or several: a test holds when any of them passes it, so that `> 1` may hold for one and `< 5` for another.
     case any
 }
 

@@ -71,7 +71,7 @@ extension DataAPI.FindField {
     /// ``DataAPI/FindQuery/init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:maximumCalls:)``.
     public func isOneOf(_ values: some Sequence<some DataAPI.FindValue>) -> DataAPI.Find {
         let alternatives = values.map { (self == $0).expression }
-        // Empty and not: what no record is. It keeps the field, from which "every record" can be said for its negation.
+        // No field is empty and not empty. The negation, "every record", needs a field to be said with, so one is kept here.
         return alternatives.isEmpty ? isEmpty && !isEmpty : DataAPI.Find(.or(alternatives))
     }
 }

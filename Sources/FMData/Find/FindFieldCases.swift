@@ -209,7 +209,7 @@ struct FindOperandOrder {
         var byTest: [FindTest: ClosedRange<Int>] = [:]
         for (test, interval) in intervals {
             let (from, to) = (place(interval.lower, gap: 1) ?? 0, place(interval.upper, gap: -1) ?? last)
-            // A range turned round finds nothing: a place that there is not.
+            // A range whose beginning is behind its end finds nothing, which a place behind the last one says.
             byTest[test] = from <= to ? from...to : (last + 1)...(last + 1)
         }
         intervalsByTest = byTest

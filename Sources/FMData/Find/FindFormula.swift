@@ -23,7 +23,7 @@ struct FindFormula {
         switch expression {
         case .unusable(let error): throw error
         case .test(var criterion):
-            // Said once of a field, it is so wherever the find names it.
+            // A field that is said to repeat in one place of the find repeats in all.
             if repeating.contains(criterion.field) { criterion.values = .any }
             return .test(number(of: criterion))
         case .not(let inner): return .not(try node(inner, repeating))

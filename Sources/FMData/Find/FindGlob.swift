@@ -45,7 +45,7 @@ struct FindGlob: Hashable {
         var found: [FindTest] = []
         for elements in fewest.sorted(by: { ($0.count, "\($0)") < ($1.count, "\($1)") }) {
             let pieces = elements.split(separator: .anyRun, omittingEmptySubsequences: false).map(text)
-            // Without a run it is a whole value, which a number field would compare as a number.
+            // A pattern without any run is a whole value, which a number field would compare as a number.
             if pieces.count == 1, pieces[0].unicodeScalars.contains(where: { $0.properties.numericType != nil }) {
                 return nil
             }
@@ -116,7 +116,7 @@ struct FindGlob: Hashable {
         patterns.map {
             Set(
                 $0.map { pattern in
-                    // Two runs are one.
+                    // Two runs in a row say no more than one.
                     element == .anyRun && pattern.first == .anyRun ? pattern : [element] + pattern
                 }
             )

@@ -85,7 +85,7 @@ extension FindNormalForm {
     }
 
     private mutating func all(_ parts: [FindFormula.Node]) throws(DataAPI.FindError) -> [Alternative] {
-        // What multiplies nothing goes together first: long lists of exclusions are such.
+        // Parts with one alternative, such as long lists of exclusions, are joined first: they multiply nothing.
         var common = Alternative()
         var factors: [[Alternative]] = []
         for part in parts {
@@ -109,7 +109,7 @@ extension FindNormalForm {
                     )
                     if let joined = simplified(joined) { next.append(joined) }
                 }
-                // What adds nothing may go later; what is four times too much will not.
+                // Absorbing may bring the number down to the limit, but hardly from four times as many.
                 guard next.count <= 4 * limit else { return try bounded(next) }
             }
             product = try bounded(absorbed(next))
@@ -147,7 +147,7 @@ extension FindNormalForm {
             result.tests.append(test)
         }
         for exclusion in alternative.exclusions {
-            // What cannot hold beside the tests excludes nothing, what holds with them says nothing.
+            // An exclusion that contradicts the tests excludes nothing. Of any other, what the tests imply can be left out.
             if exclusion.contains(where: { one in result.tests.contains { excludes($0, one) } }) { continue }
             let rest = exclusion.filter { one in !result.tests.contains { implies($0, one) } }
             guard !rest.isEmpty else { return nil }

@@ -47,7 +47,7 @@ struct FindSplitting {
 
     /// The calls, those of a part that must be intersected together.
     var parts: [[[FindSequences.Step]]] {
-        // The groups of a call go in a row, or they would not be in one.
+        // Never nil: `fits` has made sure that the groups of each call go in a row.
         calls.compactMap { FindSequences.inARow($0) }.map { [$0] } + intersections
     }
 
@@ -84,7 +84,7 @@ struct FindSplitting {
         let count = max(alternative.conjunctions.count, chunks.count)
         return (0..<count).map { index in
             let tests = alternative.conjunctions[min(index, alternative.conjunctions.count - 1)]
-            // Where exclusions fit into one call, every call has them: the fewer records are fetched.
+            // Exclusions that fit into one call are in every call, so that each fetches fewer records.
             let excluded = chunks.count < 2 ? chunks.first : index < chunks.count ? chunks[index] : nil
             return (tests.isEmpty ? [] : [FindSequences.Step(tests: tests, isOmit: false)])
                 + (excluded ?? []).map { FindSequences.Step(tests: $0, isOmit: true) }

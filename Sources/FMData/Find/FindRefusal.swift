@@ -9,7 +9,7 @@ struct FindRefusal {
             return
         }
         var compiler = compiler
-        // What takes several calls is smallest where one does not do.
+        // Whatever number of calls is allowed, the smallest find that takes more than one is the example.
         compiler.maximumCalls = 1
         var smallest = expression
         // Each attempt compiles a find, and a large one takes its time.
@@ -53,7 +53,7 @@ extension FindExpression {
     ) -> [FindExpression] {
         var found: [FindExpression] = []
         var size = (parts.count + 1) / 2
-        // Smaller pieces of a long list are not worth an attempt each.
+        // Of a long list, pieces of less than a sixteenth are not tried: each attempt compiles a find.
         while size > parts.count / 16 {
             for start in stride(from: 0, to: parts.count, by: size) {
                 let rest = Array(parts[..<start] + parts[min(start + size, parts.count)...])
@@ -61,7 +61,7 @@ extension FindExpression {
             }
             size /= 2
         }
-        // Of a long list the parts are alike.
+        // The parts of a long list are alike, as those of isOneOf are, so they are not made smaller one by one.
         guard parts.count <= 16 else { return found }
         for index in parts.indices {
             found += parts[index].smaller.map { smaller in

@@ -12,9 +12,9 @@ struct WireOption: Hashable, Sendable {
 
     /// Who may see the value.
     enum Disclosure: Hashable, Sendable {
-        /// Everybody: it chooses or orders, and holds names and counts alone.
+        /// Everybody: it chooses or orders, and holds nothing but names and counts.
         case shown
-        /// Those who are asked: it may hold the value of a field, or a parameter of a script. Nothing prints it.
+        /// The server alone: it may hold the value of a field, or a parameter of a script. Nothing prints it.
         case hidden
         /// The same, and it must not be in a URL either.
         case confidential

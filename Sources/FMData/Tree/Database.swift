@@ -38,7 +38,7 @@ extension DataAPI {
 
         let identity: SessionIdentity
         let sessions: Sessions
-        /// What errors had to be explained by.
+        /// What is known of the layouts, to explain errors by.
         let layouts: LayoutMemory
         /// What holds for the calls.
         let calls: CallContext

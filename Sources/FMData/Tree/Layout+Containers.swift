@@ -114,7 +114,8 @@ extension DataAPI.Layout {
         onProgress: DataAPI.ProgressObserver?
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
         database.perform {
-            // In a box: the address of an empty struct is any, and the thread sanitizer looks at it.
+            // An empty struct has no address of its own, and the thread sanitizer takes uses of the one that it happens to get
+            // for a race. A box has one.
             var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
             return try .upload(
                 file,

@@ -7,8 +7,8 @@ extension DataAPI.Layout {
     ///         .returnAs(Person.self)
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request, or several when
-    /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the
-    /// query's ``DataAPI/FindQuery/noMatch`` says which.
+    /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is
+    /// empty, or the publisher fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

@@ -24,7 +24,7 @@ extension DataAPI.Layout {
                     }
                     .tryReduce(FindUnion<R, P>(plan)) { union, response in
                         var union = union
-                        // Where the host names the format, it is known by the first answer.
+                        // A format that the host names is known when the first answer is there, and not before.
                         try union.add(response, sort, format: layout.database.server.encoding.values.format)
                         return union
                     }

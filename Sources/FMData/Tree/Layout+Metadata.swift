@@ -44,7 +44,7 @@ extension DataAPI.Layout {
                 .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                     guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                     return database.perform { .oldLayoutMetadata(of: self) }
-                        // Where there is neither, the first refusal says more.
+                        // A server that knows neither form is best described by its first refusal.
                         .mapError { $0.meansNoSuchEndpoint ? error : $0 }
                         .eraseToAnyPublisher()
                 }
