@@ -101,6 +101,8 @@ struct ResponseParser {
         if buffer.readableBytes == 0 {
             buffer = bytes
         } else {
+            // What was read of the buffer would else stay in memory for as long as every piece ends within a line.
+            buffer.discardReadBytes()
             buffer.writeImmutableBuffer(bytes)
         }
     }
@@ -235,9 +237,9 @@ struct ResponseParser {
     // MARK: Head
 
     private mutating func readHead() throws(Problem) -> Event? {
+        try checkBeginning()
         guard let length = endOfHead() else {
             if buffer.readableBytes > limits.maximumHeadBytes { throw .headTooLarge }
-            try checkBeginning()
             return nil
         }
         guard length <= limits.maximumHeadBytes else { throw .headTooLarge }
@@ -299,15 +301,14 @@ struct ResponseParser {
 
     /// Something that is no HTTP at all (a TLS alert, an SSH banner) is known by its first bytes, not at the limit.
     private func checkBeginning() throws(Problem) {
-        let looksRight = zip(buffer.readableBytesView, "HTTP/1.".utf8).allSatisfy { $0 == $1 }
-        if looksRight { return }
-        throw looksLikeTLS ? .tls : .malformed("the response does not begin with HTTP/1.")
-    }
-
-    /// An alert or a handshake, and then the version of a record, whose first half is always 3 (RFC 8446 §5.1).
-    private var looksLikeTLS: Bool {
-        let start = buffer.readableBytesView.prefix(2)
-        return (start.first == 21 || start.first == 22) && start.dropFirst().allSatisfy { $0 == 3 }
+        let start = buffer.readableBytesView.prefix(7)
+        if zip(start, "HTTP/1.".utf8).allSatisfy({ $0 == $1 }) { return }
+        if start.first == 21 || start.first == 22 {
+            // An alert or a handshake, if the version of a record follows, whose first half is always 3 (RFC 8446 §5.1).
+            guard let version = start.dropFirst().first else { return }
+            if version == 3 { throw .tls }
+        }
+        throw .malformed("the response does not begin with HTTP/1.")
     }
 
     private func bodyLength(

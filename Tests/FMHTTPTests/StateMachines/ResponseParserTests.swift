@@ -199,13 +199,36 @@ struct ResponseParserTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nnot a trailer\r\n",
     ])
     func refuses(text: String) {
-        let pieces = text.map { String($0) }
-        for parsed in [parse(text), parse(pieces)] {
-            guard case .malformed? = parsed.problem else {
-                Issue.record("\(text.debugDescription): \(parsed)")
-                continue
-            }
+        let whole = parse(text)
+        guard case .malformed? = whole.problem else {
+            Issue.record("\(text.debugDescription): \(whole)")
+            return
         }
+        expectNoDifference(parse(text.utf8.map { String(UnicodeScalar($0)) }), whole)
+    }
+
+    /// However they are cut: the first byte alone does not tell.
+    @Test func recordsOfTLSAreKnown() {
+        for alert in ["\u{15}\u{3}\u{1}\u{0}\u{2}", "\u{16}\u{3}"] {
+            #expect(parse(alert).problem == .tls)
+            #expect(parse(alert.map { String($0) }).problem == .tls)
+        }
+        #expect(parse("\u{15}").problem == nil)
+        for pieces in [["\u{15}x"], ["\u{15}", "x"]] {
+            #expect(parse(pieces).problem == .malformed("the response does not begin with HTTP/1."))
+        }
+    }
+
+    /// A server may end every packet within a line for as long as it likes.
+    @Test func whatWasReadIsNotKept() throws {
+        var parser = ResponseParser(limits: Self.limits)
+        parser.begin(method: .GET)
+        parser.append(ByteBuffer(string: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4"))
+        for _ in 0..<10_000 {
+            parser.append(ByteBuffer(string: "\r\nbody\r\n4"))
+            while try parser.next() != nil {}
+        }
+        #expect(parser.takeLeftover().storageCapacity < 1024)
     }
 
     @Test func afterAProblemNothingMoreIsRead() throws {
