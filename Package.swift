@@ -5,6 +5,11 @@ import PackageDescription
 /// dependencies, so the flag cannot be given on the command line for all of them.)
 let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 
+/// `FMDATA_FUZZ=1`, as `Tests/Fuzz/run` sets it: there is a product `fuzz`, and what it fuzzes is compiled for libFuzzer, which
+/// sees what code an input reaches, and for the address sanitizer. Everything else is the same as without.
+let isFuzzed = Context.environment["FMDATA_FUZZ"] != nil
+let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
+
 let settings: [SwiftSetting] =
     strict + [
         .enableUpcomingFeature("ExistentialAny"),
@@ -75,7 +80,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
                 nioSSL, nioCompression, openCombine, logging,
             ],
-            swiftSettings: settings
+            swiftSettings: settings + fuzzing
         ),
         .target(
             name: "FMData",
@@ -83,7 +88,7 @@ let package = Package(
                 "FMHTTP", openCombine, logging,
                 nio("NIOCore"), nio("NIOFoundationCompat"), nio("NIOConcurrencyHelpers"),
             ],
-            swiftSettings: settings
+            swiftSettings: settings + fuzzing
         ),
         .target(
             name: "FMSandbox",
@@ -201,3 +206,19 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzed {
+    package.targets += [
+        .systemLibrary(name: "LibFuzzer", path: "Tests/Fuzz/LibFuzzer"),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                "FMData", "FMHTTP", "FMTestSupport", "LibFuzzer", nio("NIOCore"), nio("NIOHTTP1"),
+            ],
+            path: "Tests/Fuzz/Sources",
+            swiftSettings: settings + fuzzing,
+            // The default linker fails over the compiler's own runtime.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
+        ),
+    ]
+}

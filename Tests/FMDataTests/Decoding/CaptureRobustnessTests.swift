@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 /// All captures go through the reader here, but the one of half a megabyte: cut off at every byte, split at every byte, with
 /// bytes replaced, left out and repeated. What is read for one capture grows with the square of its length, so of one longer
 /// than ``Coverage/wholeLength`` bytes the places are spread evenly over it, the first and last among them.
-/// `Tests/Fuzz/exhaust` leaves no place out, and tries all 255 other bytes at each.
+/// With `FMDATA_EXHAUSTIVE=1` in the environment no place is left out, and every byte is tried at each, which takes minutes.
 @Suite struct CaptureRobustnessTests {
     typealias Response = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
 
@@ -22,14 +23,25 @@ import Testing
         "errors/952-invalid-token",
     ]
 
-    /// Which places of a capture are tried.
+    /// Which places of a capture are tried, and what is put there.
     enum Coverage {
         /// Up to this length all of them.
         static let wholeLength = 600
 
+        private static let isExhaustive = ProcessInfo.processInfo.environment["FMDATA_EXHAUSTIVE"] == "1"
+        /// Such that mean something in JSON and such that mean nothing.
+        private static let samples: [UInt8] = [
+            0x00, 0x22, 0x30, 0x5B, 0x0A, 0x2C, 0x3A, 0x5D, 0x20, 0x2D, 0x7B, 0xC3, 0x5C, 0x7D, 0x80, 0xFF,
+        ]
+
         static func places(_ count: Int) -> Set<Int> {
-            let step = max(1, count * count / (wholeLength * wholeLength))
+            let step = isExhaustive ? 1 : max(1, count * count / (wholeLength * wholeLength))
             return Set(stride(from: 0, to: count, by: step)).union([0, max(0, count - 1)])
+        }
+
+        /// Four at each place, in turn.
+        static func replacements(at place: Int) -> [UInt8] {
+            isExhaustive ? Array(.min ... .max) : Array(samples[(place % 4) * 4..<(place % 4 + 1) * 4])
         }
     }
 
@@ -59,19 +71,15 @@ import Testing
         }
     }
 
-    /// Bytes replaced, by such that mean something in JSON and such that mean nothing, four of them at each place in turn:
-    /// what is JSON then is taken, and nothing else.
+    /// Bytes replaced: what is JSON then is taken, and nothing else.
     @Test(arguments: captures)
     func corrupted(_ name: String) throws {
         let whole = try Capture.bytes(name)
-        let replacements: [UInt8] = [
-            0x00, 0x22, 0x30, 0x5B, 0x0A, 0x2C, 0x3A, 0x5D, 0x20, 0x2D, 0x7B, 0xC3, 0x5C, 0x7D, 0x80, 0xFF,
-        ]
         for place in Coverage.places(whole.count) {
             var damaged = whole
-            for number in 0..<4 {
-                damaged[place] = replacements[(place % 4) * 4 + number]
-                if JSONDocument.takes(damaged[...]) != isJSON(damaged) { Issue.record("\(damaged[place]) at \(place)") }
+            for byte in Coverage.replacements(at: place) {
+                damaged[place] = byte
+                check(damaged, "\(byte) at \(place)")
             }
         }
     }
@@ -85,15 +93,18 @@ import Testing
             shorter.remove(at: place)
             var longer = whole
             longer.insert(whole[place], at: place)
-            for damaged in [shorter, longer] where JSONDocument.takes(damaged[...]) != isJSON(damaged) {
-                Issue.record("at \(place)")
-            }
+            for damaged in [shorter, longer] { check(damaged, "at \(place)") }
         }
     }
 
-    /// What the second opinion says, after a byte order mark, which the reader skips.
-    private func isJSON(_ bytes: [UInt8]) -> Bool {
-        ReferenceJSON.accepts(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
+    /// Taken for JSON exactly when the second opinion says so, after a byte order mark, which the reader skips; and as an
+    /// answer decoded or refused, and nothing else happens.
+    private func check(_ damaged: [UInt8], _ what: @autoclosure () -> String) {
+        let isTaken = JSONDocument.takes(damaged[...])
+        let hasMark = damaged.starts(with: [0xEF, 0xBB, 0xBF])
+        let isJSON = ReferenceJSON.accepts(hasMark ? Array(damaged.dropFirst(3)) : damaged)
+        if isTaken != isJSON { Issue.record("\(what())") }
+        if isTaken { _ = try? read(damaged) }
     }
 
     // MARK: Records

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Foundation
 import Testing
 

@@ -1,9 +1,6 @@
-#if canImport(FMData)
-// The scripts in Tests/Fuzz compile this file together with the decoder instead.
 @testable import FMData
-#endif
 
-/// One text and nothing else, as the robustness tests and Tests/Fuzz ask for it.
+/// One text and nothing else, as the robustness tests ask for it.
 extension JSONDocument {
     /// Whether the bytes are a JSON text as a whole.
     static func takes(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -1,18 +1,17 @@
-// Coverage-guided fuzzing of everything that reads a server's bytes. Not part of the package: `Tests/Fuzz/run` compiles
-// this with the sources of the decoder into one program.
-//
-// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must be judged
-// the same whole and in pieces, and must be JSON exactly when a second, simple parser says so.
+import FMTestSupport
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 0 else { return 0 }
-    let size = Int(start[0]) + 1
-    let body = Array(UnsafeBufferPointer(start: start + 1, count: count - 1))
-    checkSyntax(body)
-    checkRecords(body, pieces: size)
-    checkTypes(body)
-    return 0
+@testable import FMData
+
+/// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must be judged
+/// the same whole and in pieces, and must be JSON exactly when a second, simple parser says so.
+enum DecoderFuzz {
+    static func test(_ input: UnsafeRawBufferPointer) {
+        guard let first = input.first else { return }
+        let body = Array(input.dropFirst())
+        checkSyntax(body)
+        checkRecords(body, pieces: Int(first) + 1)
+        checkTypes(body)
+    }
 }
 
 private func checkSyntax(_ body: [UInt8]) {
