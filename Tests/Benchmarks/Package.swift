@@ -16,6 +16,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 .product(name: "FMData", package: "FMData"),
+                .product(name: "FMSandbox", package: "FMData"),
                 .product(name: "_FMHTTP", package: "FMData"),
                 .product(name: "_FMTestHost", package: "FMData"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -17,13 +17,36 @@ final class CannedDataAPI: Sendable {
     /// - Parameters:
     ///   - record: the body for a request of one record.
     ///   - page: the body for a request of a range of records.
-    init(record: ByteBuffer, page: ByteBuffer) async throws {
+    ///   - delay: how long it thinks about each answer; `nil` sends them by the shortest way there is.
+    ///   - willSend: after a delay, is told how many bytes go out now, head and body.
+    init(
+        record: ByteBuffer,
+        page: ByteBuffer,
+        delay: TimeAmount? = nil,
+        willSend: @escaping @Sendable (_ bytes: Int) -> Void = { _ in }
+    ) async throws {
         let records = "GET \(Self.root)/layouts/\(Self.layout)/records"
+        let answers = [
+            (requestPrefix: "\(records)/1 ", answer: Self.answer(record)),
+            (requestPrefix: "\(records)?_limit=", answer: Self.answer(page)),
+        ]
+        let eventLoop = group.next()
         var options = FaultServer.Options()
         options.eventLoopGroup = group
         options.remembers = false
-        options.ready = [("\(records)/1 ", Self.answer(record)), ("\(records)?_limit=", Self.answer(page))]
-        host = try await ScriptedHost.start(options) { _ in .error(1630, "URL format is incorrect", status: 404) }
+        if delay == nil { options.ready = answers }
+        host = try await ScriptedHost.start(options) { call in
+            let line = "\(call.method.rawValue) \(call.target) "
+            guard let delay, let answer = answers.first(where: { line.hasPrefix($0.requestPrefix) })?.answer else {
+                return .error(1630, "URL format is incorrect", status: 404)
+            }
+            let thought = Gate()
+            eventLoop.scheduleTask(in: delay) {
+                willSend(answer.readableBytes)
+                thought.open()
+            }
+            return [.wait(thought), .send(answer)]
+        }
     }
 
     var base: String { "http://127.0.0.1:\(host.server.port)" }

@@ -19,10 +19,33 @@ struct FMDataContestant: APIContestant {
             .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))
     }
 
+    private init(_ name: String, _ database: DataAPI.Database) {
+        self.name = name
+        self.database = database
+    }
+
+    /// The same in one session that is leased once, for as long as `hold` is.
+    func pinned(_ name: String) async throws -> (pinned: FMDataContestant, hold: AnyCancellable) {
+        let pinned = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: DataAPI.Database.self)
+        let hold = database.withSession { database in
+            pinned.succeed(database)
+            return Empty<Never, FMRest.APIError>(completeImmediately: false).eraseToAnyPublisher()
+        }
+        .sink(
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion { pinned.fail(error) }
+            },
+            receiveValue: { _ in }
+        )
+        return (FMDataContestant(name, try await pinned.futureResult.get()), hold)
+    }
+
+    var layout: DataAPI.Layout { database.addLayout(CannedDataAPI.layout) }
+
     func run(_ call: APICall, count: Int, concurrency: Int) async throws {
         let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         let chains = Chains(count: count, done: done)
-        let layout = database.addLayout(CannedDataAPI.layout)
+        let layout = layout
         for _ in 0..<concurrency { Self.chain(layout, call, chains) }
         try await done.futureResult.get()
     }

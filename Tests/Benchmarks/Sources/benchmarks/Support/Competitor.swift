@@ -9,30 +9,48 @@ struct Competitor {
     }
 }
 
-/// How often a second each competitor does its thing: the medians of rounds in which all take their turn, so that what
-/// else happens on the machine meets all of them.
+/// What it took a competitor to do its thing `count` times.
+struct Turn {
+    var count: Int
+    var seconds: Double
+    var processorTime: Double
+
+    /// How often a second.
+    var perSecond: Double { Double(count) / seconds }
+    /// Microseconds of the processor for each.
+    var processorMicroseconds: Double { processorTime / Double(count) * 1e6 }
+
+    static func measured(_ competitor: Competitor, _ count: Int) async throws -> Turn {
+        let processorTime = processorSeconds()
+        let time = try await benchmarks.seconds { try await competitor.run(count) }
+        return Turn(count: count, seconds: time, processorTime: processorSeconds() - processorTime)
+    }
+}
+
+/// A figure for each competitor, how often a second it does its thing if nothing else is asked for: the medians of rounds in
+/// which all take their turn, so that what else happens on the machine meets all of them.
 ///
 /// - Parameters:
 ///   - sample: the count of two runs before the rounds: one that opens connections and warms caches, one that tells how
 ///     many make a turn.
 ///   - secondsPerTurn: how long a competitor runs in a round, roughly; once at least.
+///   - figure: what is made of a turn.
 func compare(
     _ competitors: [Competitor],
     sample: Int,
     rounds: Int,
-    secondsPerTurn: Double
+    secondsPerTurn: Double,
+    figure: (Turn) -> Double = { $0.perSecond }
 ) async throws -> [(name: String, figure: Double)] {
     var counts: [Int] = []
     for competitor in competitors {
         try await competitor.run(sample)
-        let time = try await seconds { try await competitor.run(sample) }
-        counts.append(max(1, Int(Double(sample) / time * secondsPerTurn)))
+        counts.append(max(1, Int(try await Turn.measured(competitor, sample).perSecond * secondsPerTurn)))
     }
     var samples = [[Double]](repeating: [], count: competitors.count)
     for _ in 0..<rounds {
         for (index, competitor) in competitors.enumerated() {
-            let time = try await seconds { try await competitor.run(counts[index]) }
-            samples[index].append(Double(counts[index]) / time)
+            samples[index].append(figure(try await Turn.measured(competitor, counts[index])))
         }
     }
     return zip(competitors, samples).map { ($0.name, $1.median) }

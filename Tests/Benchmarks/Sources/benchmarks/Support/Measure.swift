@@ -19,11 +19,26 @@ func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
 }
 
-/// A table with a name per row, a figure per column, and the ratio to one of the rows.
-func printTable(_ title: String, unit: String, rows: [(name: String, figure: Double)], baseline: [String]) {
-    let base = rows.filter { baseline.contains($0.name) }.map(\.figure).max()
+/// Seconds of the processor that this process has taken so far, on all its threads, for itself and in the system.
+func processorSeconds() -> Double {
+    var usage = rusage()
+    // RUSAGE_SELF, whose type is not the same everywhere.
+    getrusage(0, &usage)
+    return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+}
+
+/// A table with a name and a figure per row, the best first, and the ratio to the best of the baseline.
+func printTable(
+    _ title: String,
+    unit: String,
+    rows: [(name: String, figure: Double)],
+    baseline: [String] = [],
+    lessIsBetter: Bool = false
+) {
+    let isBetter: (Double, Double) -> Bool = lessIsBetter ? { $0 < $1 } : { $0 > $1 }
+    let base = rows.filter { baseline.contains($0.name) }.map(\.figure).min(by: isBetter)
     print("\n\(title)")
-    for row in rows.sorted(by: { $0.figure > $1.figure }) {
+    for row in rows.sorted(by: { isBetter($0.figure, $1.figure) }) {
         let name = row.name.padding(toLength: 18, withPad: " ", startingAt: 0)
         let figure = String(format: "%10.0f %@", row.figure, unit)
         let ratio = base.map { String(format: "%6.2f ×", row.figure / $0) } ?? ""
