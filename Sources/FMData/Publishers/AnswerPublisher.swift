@@ -1,5 +1,4 @@
 import FMHTTP
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// One attempt at a request: sends it with the first demand, reads the answer while it arrives, publishes the response and
@@ -16,69 +15,46 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
     let token: SessionToken?
 
     func receive<Downstream: Subscriber<Response, FMRest.APIError>>(subscriber: Downstream) {
-        do {
-            let exchange = try server.httpRequest(for: request, token: token)
-            server.client.parts(exchange).subscribe(Inner(self, downstream: subscriber))
-        } catch {
-            // It was not sent, so the log knows nothing of it.
-            Fail(error: server.error(error, about: request)).receive(subscriber: subscriber)
-        }
+        subscriber.receive(subscription: Inner(self, downstream: subscriber))
     }
 
-    private final class Inner<Downstream: Subscriber<Response, FMRest.APIError>>: Subscriber, Subscription,
-        @unchecked Sendable
-    {
+    private final class Inner: ColdSubscription<AnswerPublisher>, Subscriber, @unchecked Sendable {
+        // @unchecked: as the superclass; collector and status are used by the exchange only, whose calls come one after the
+        // other.
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
 
-        // `lock` guards every other `var`; the collector is used by the exchange only, whose calls come one after the other.
-        // That makes this class Sendable.
-        private let lock = NIOLock()
         private let answer: AnswerPublisher
         private let collector: Response.Collector
         /// `nil` when nobody wants to read it.
         private let log: CallLog?
-        /// For the log alone; used by the exchange, like the collector.
+        /// For the log alone.
         private var httpStatus: Int?
-        private var downstream: Downstream?
-        private var upstream: (any Subscription)?
-        private var isStarted = false
 
-        init(_ answer: AnswerPublisher, downstream: Downstream) {
+        override init(_ answer: AnswerPublisher, downstream: Downstream) {
             self.answer = answer
-            self.downstream = downstream
             collector = Response.Collector(reader: answer.server.reader)
             log = answer.server.callLog(of: answer.request)
+            super.init(answer, downstream: downstream)
         }
 
-        // MARK: From downstream
-
-        func request(_ demand: Subscribers.Demand) {
-            let upstream: (any Subscription)? = lock.withLock {
-                guard !isStarted, demand > .none else { return nil }
-                isStarted = true
-                return self.upstream
+        override func begin(_ answer: AnswerPublisher) {
+            do {
+                let exchange = try answer.server.httpRequest(for: answer.request, token: answer.token)
+                answer.server.client.parts(exchange).subscribe(self)
+            } catch {
+                // It was not sent, so the log knows nothing of it.
+                finish(.failure(answer.server.error(error, about: answer.request)))
             }
-            // Parts are no values of the subscriber's: all of them are needed for the one it asked for.
-            upstream?.request(.unlimited)
         }
 
-        func cancel() {
-            let (downstream, upstream) = terminate()
-            upstream?.cancel()
-            if downstream != nil, lock.withLock({ isStarted }) { log?.cancelled() }
-            // The subscriber may be deinitialised here, which may run anything.
-            withExtendedLifetime(downstream) {}
-        }
+        override func cancelled() { log?.cancelled() }
 
         // MARK: From the exchange
 
         func receive(subscription: any Subscription) {
-            let downstream = lock.withLock {
-                upstream = subscription
-                return self.downstream
-            }
-            downstream?.receive(subscription: self)
+            // Parts are no values of the subscriber's: all of them are needed for the one it asked for.
+            if proceed(with: subscription) { subscription.request(.unlimited) } else { subscription.cancel() }
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
@@ -86,15 +62,13 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             do {
                 try collector.take(part)
             } catch {
-                let (downstream, upstream) = terminate()
-                upstream?.cancel()
-                if let downstream { fail(error, downstream) }
+                fail(error, end(cancelling: true))
             }
             return .none
         }
 
         func receive(completion: Subscribers.Completion<HTTPClientError>) {
-            guard let downstream = terminate().downstream else { return }
+            guard let downstream = end() else { return }
             do {
                 if case .failure(let error) = completion { throw error }
                 var response = try collector.response()
@@ -107,20 +81,11 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             }
         }
 
-        private func fail(_ error: any Error, _ downstream: Downstream) {
+        private func fail(_ error: any Error, _ downstream: Downstream?) {
+            guard let downstream else { return }
             let error = answer.server.error(error, about: answer.request)
             log?.failed(error, httpStatus: httpStatus)
             downstream.receive(completion: .failure(error))
-        }
-
-        private func terminate() -> (downstream: Downstream?, upstream: (any Subscription)?) {
-            lock.withLock {
-                defer {
-                    downstream = nil
-                    upstream = nil
-                }
-                return (downstream, upstream)
-            }
         }
     }
 }

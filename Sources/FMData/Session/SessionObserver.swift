@@ -9,22 +9,12 @@ struct SessionObserver: Sendable {
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }
 
-/// Who waits for the end of a pool's sessions; called once, outside of any lock.
-protocol EndingWaiter: AnyObject, Sendable {
-    func finish(_ end: SessionEnd)
-}
-
 /// How the end of a pool's sessions went.
 struct SessionEnd: Sendable {
     /// How many the server may still have.
     let left: Int
     /// Of the first logout that failed for good.
     let error: FMRest.APIError?
-}
-
-/// Who makes a login of his own and brings the session along; called once, outside of any lock.
-protocol Visitor: AnyObject, Sendable {
-    func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>)
 }
 
 /// What has become of the credentials.

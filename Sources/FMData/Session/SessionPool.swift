@@ -124,7 +124,7 @@ extension SessionPool {
     }
 
     /// Somebody makes a login of his own; he starts the exchange. `nil` after a shutdown.
-    func beginVisit(_ visitor: any Visitor) -> (SessionID, SessionExchange<SessionToken>)? {
+    func beginVisit(_ visitor: VisitSubscription) -> (SessionID, SessionExchange<SessionToken>)? {
         act { now in
             let (id, actions) = machine.visit(now: now)
             let visit = id.map { id in
@@ -200,7 +200,7 @@ extension SessionPool {
     }
 
     /// Begins an end; the waiter hears when it is reached.
-    func end(_ kind: EndingKind, _ waiter: (any EndingWaiter)?) {
+    func end(_ kind: EndingKind, _ waiter: SessionEndingSubscription?) {
         act { now in
             let (id, actions) =
                 switch kind {
@@ -214,7 +214,7 @@ extension SessionPool {
 
     private struct Ending {
         var error: FMRest.APIError?
-        let waiter: (any EndingWaiter)?
+        let waiter: SessionEndingSubscription?
     }
 }
 
@@ -281,7 +281,7 @@ extension SessionPool {
         case setAlarm(NIODeadline)
         case callOffAlarm(@Sendable () -> Void)
         /// With a store: when everything that was saved or dropped so far is in it.
-        case finish((any EndingWaiter)?, SessionEnd, after: StoredToken?)
+        case finish(SessionEndingSubscription?, SessionEnd, after: StoredToken?)
     }
 
     private enum Notice {
@@ -389,10 +389,10 @@ extension SessionPool {
         case .cancel(let exchange): exchange.cancel()
         case .setAlarm(let instant): setAlarm(instant)
         case .callOffAlarm(let callOff): callOff()
-        case .finish(let waiter, let end, after: nil): waiter?.finish(end)
+        case .finish(let waiter, let end, after: nil): waiter?.succeed(with: end)
         case .finish(let waiter, let end, after: let store?):
             // A program may exit as soon as it hears of the end.
-            store.afterwards { waiter?.finish(end) }
+            store.afterwards { waiter?.succeed(with: end) }
         }
     }
 

@@ -36,70 +36,43 @@ struct FileDownload: Publisher {
     let observer: DataAPI.ProgressObserver?
 
     func receive<Downstream: Subscriber<DataAPI.DownloadedFile, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(download: self, downstream: AnySubscriber(subscriber)))
+        subscriber.receive(subscription: Inner(self, downstream: subscriber))
     }
 }
 
 extension FileDownload {
-    private final class Inner: Subscription, Subscriber, @unchecked Sendable {
-        typealias Downstream = AnySubscriber<DataAPI.DownloadedFile, FMRest.APIError>
+    private final class Inner: ColdSubscription<FileDownload>, Subscriber, @unchecked Sendable {
+        // @unchecked: as the superclass; `draft`, `head` and `report` are used on `queue` only.
         typealias Input = DataAPI.ContainerPart
         typealias Failure = FMRest.APIError
-
-        private enum State {
-            /// → `writing`, with the first demand.
-            case ready
-            /// → `terminal`
-            case writing((any Subscription)?)
-            /// Finished, failed or cancelled.
-            case terminal
-        }
 
         /// Parts that may wait for the disk.
         private static var window: Subscribers.Demand { .max(4) }
 
-        // `lock` guards `state` and `downstream`; `draft`, `head` and `report` are used on `queue` only: so this class is
-        // Sendable.
-        private let lock = NIOLock()
         private let queue = DispatchQueue(label: "FMData.FileDownload")
-        private let download: FileDownload
-        private var downstream: Downstream?
-        private var state = State.ready
+        private let path: String
+        private var parts: (any Subscription)?
         private var draft: DraftFile?
         private var head = DataAPI.ContainerHead()
         private let report: ProgressReport
 
-        init(download: FileDownload, downstream: Downstream) {
-            self.download = download
-            self.downstream = downstream
-            report = ProgressReport(download.observer)
+        override init(_ source: FileDownload, downstream: Downstream) {
+            path = source.path
+            report = ProgressReport(source.observer)
+            super.init(source, downstream: downstream)
         }
 
-        // MARK: From downstream
+        override func begin(_ source: FileDownload) { source.parts.subscribe(self) }
 
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
-            let isFirst = lock.withLock {
-                guard case .ready = state else { return false }
-                state = .writing(nil)
-                return true
-            }
-            if isFirst { download.parts.subscribe(self) }
-        }
-
-        func cancel() {
-            _ = end()
-        }
+        /// The draft disappears with the last write.
+        override func cancelled() { queue.async { self.letGo() } }
 
         // MARK: From the parts
 
         func receive(subscription: any Subscription) {
-            let isWanted = lock.withLock {
-                guard case .writing(nil) = state else { return false }
-                state = .writing(subscription)
-                return true
-            }
-            if isWanted { subscription.request(Self.window) } else { subscription.cancel() }
+            guard proceed(with: subscription) else { return subscription.cancel() }
+            lock.withLock { parts = subscription }
+            subscription.request(Self.window)
         }
 
         func receive(_ part: DataAPI.ContainerPart) -> Subscribers.Demand {
@@ -114,12 +87,12 @@ extension FileDownload {
         // MARK: On the queue
 
         private func write(_ part: DataAPI.ContainerPart) {
-            guard case .writing(let subscription?) = lock.withLock({ state }) else { return }
+            guard isRunning else { return }
             do {
                 switch part {
                 case .head(let head):
                     self.head = head
-                    draft = try DraftFile(for: download.path)
+                    draft = try DraftFile(for: path)
                 case .bytes(let bytes):
                     try draft?.write(bytes)
                 }
@@ -127,12 +100,12 @@ extension FileDownload {
                 return fail(FMRest.APIError(error))
             }
             report.took(part)
-            subscription.request(.max(1))
+            lock.withLock { parts }?.request(.max(1))
         }
 
         private func complete(_ completion: Subscribers.Completion<FMRest.APIError>) {
             // A download that was cancelled, or failed on this side, must not bring the file after all.
-            guard case .writing = lock.withLock({ state }) else { return }
+            guard isRunning else { return }
             switch completion {
             case .failure(let error):
                 fail(error)
@@ -142,38 +115,26 @@ extension FileDownload {
                 } catch {
                     return fail(FMRest.APIError(error))
                 }
-                draft = nil
+                letGo()
                 let file = DataAPI.DownloadedFile(
-                    path: download.path,
+                    path: path,
                     byteCount: report.progress.completedBytes,
                     fileName: head.fileName,
                     mimeType: head.mimeType
                 )
-                let downstream = end()
-                _ = downstream?.receive(file)
-                downstream?.receive(completion: .finished)
+                succeed(with: file)
             }
+        }
+
+        private func letGo() {
+            draft = nil
+            // Destroyed outside of the lock.
+            _ = lock.withLock { parts.take() }
         }
 
         private func fail(_ error: FMRest.APIError) {
-            draft = nil
-            end()?.receive(completion: .failure(error))
-        }
-
-        /// Lets go of everything; the draft disappears with the last write.
-        private func end() -> Downstream? {
-            let (last, downstream) = lock.withLock {
-                defer {
-                    state = .terminal
-                    self.downstream = nil
-                }
-                return (state, self.downstream)
-            }
-            if case .writing(let subscription) = last {
-                subscription?.cancel()
-                queue.async { self.draft = nil }
-            }
-            return downstream
+            letGo()
+            end(cancelling: true)?.receive(completion: .failure(error))
         }
     }
 }

@@ -24,29 +24,14 @@ struct ContainerOpening: Publisher {
     var now: @Sendable () -> Date = { Date() }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(opening: self, downstream: AnySubscriber(subscriber)))
+        subscriber.receive(subscription: Inner(self, downstream: subscriber))
     }
 }
 
 extension ContainerOpening {
-    private final class Inner: Subscription, @unchecked Sendable {
-        typealias Downstream = AnySubscriber<OpenedContainer, FMRest.APIError>
-
-        private enum State {
-            /// → `running`, with the first demand.
-            case ready
-            /// Cancelling goes to whatever is under way. → `running` with the next step, `terminal`
-            case running(any Cancellable)
-            /// Published, failed or cancelled.
-            case terminal
-        }
-
-        // `lock` guards every `var` below, which makes this class Sendable. Only the one step that is under way uses
-        // `machine`.
-        private let lock = NIOLock()
+    private final class Inner: ColdSubscription<ContainerOpening>, @unchecked Sendable {
+        // @unchecked: as the superclass. Only what is under way uses `machine`.
         private let opening: ContainerOpening
-        private var downstream: Downstream?
-        private var state = State.ready
         private var machine: ContainerDownloadStateMachine?
         /// As it was before anything was sent, for the attempts with other tokens.
         private var fresh: ContainerDownloadStateMachine?
@@ -54,36 +39,23 @@ extension ContainerOpening {
         /// Those that are still to be tried; `nil` before they were asked for.
         private var otherTokens: [SessionToken]?
         /// The content's request that is under way.
-        private var request: ContainerRequest?
+        private var exchange: (ContainerRequest, HeldResponse)?
         private var log: CallLog?
 
-        init(opening: ContainerOpening, downstream: Downstream) {
-            self.opening = opening
-            self.downstream = downstream
-            token = opening.token
+        override init(_ source: ContainerOpening, downstream: Downstream) {
+            opening = source
+            token = source.token
+            super.init(source, downstream: downstream)
         }
 
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
+        override func begin(_ source: ContainerOpening) {
             let location = SessionExchange<ContainerDownloadStateMachine> { result in self.located(result) }
-            let isFirst = lock.withLock {
-                guard case .ready = state else { return false }
-                state = .running(location)
-                return true
-            }
-            if isFirst { location.start(opening.location) }
+            if proceed(with: location) { location.start(source.location) }
         }
 
-        func cancel() {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
-            if case .running(let step) = last {
-                step.cancel()
-                takeLog()?.cancelled()
-            }
-            withExtendedLifetime(downstream) {}
-        }
+        override func cancelled() { takeLog()?.cancelled() }
 
-        // MARK: The steps
+        // MARK: One request after the other
 
         private func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
             switch result {
@@ -91,9 +63,9 @@ extension ContainerOpening {
                 lock.withLock { fresh = machine }
                 start(machine)
             case .failure(let error)?:
-                finish(.failure(error))
+                fail(error)
             case nil:
-                finish(.failure(FMRest.APIError(.noValue, reason: "The record says nothing of the container.")))
+                fail(FMRest.APIError(.noValue, reason: "The record says nothing of the container."))
             }
         }
 
@@ -104,71 +76,66 @@ extension ContainerOpening {
             send(request)
         }
 
-        private func send(_ step: ContainerDownloadStateMachine.Request) {
+        private func send(_ next: ContainerDownloadStateMachine.Request) {
             let response = HeldResponse { result in self.answered(result) }
-            guard begin(response) else { return }
+            guard proceed(with: response) else { return }
             let request = ContainerRequest(
                 server: opening.server,
-                step: step,
+                address: next,
                 token: lock.withLock { token },
                 context: opening.context
             )
             do {
                 let httpRequest = try request.httpRequest()
                 lock.withLock {
-                    self.request = request
+                    exchange = (request, response)
                     log = request.log
                 }
                 response.start(httpRequest, by: opening.server.client)
             } catch {
-                finish(.failure(error))
+                fail(error)
             }
         }
 
         private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
             let log = takeLog()
-            guard let request = lock.withLock({ self.request }) else { return }
+            guard let (request, response) = lock.withLock({ exchange.take() }) else { return }
             switch result {
             case .success(let head):
                 log?.finished(httpStatus: Int(head.status.code))
-                headReceived(head, of: request)
+                headReceived(head, of: request, response)
             case .failure(let error):
                 let error = request.error(error)
                 log?.failed(error, httpStatus: nil)
-                finish(.failure(error))
+                fail(error)
             }
         }
 
-        private func takeLog() -> CallLog? {
-            lock.withLock {
-                defer { log = nil }
-                return log
-            }
-        }
+        private func takeLog() -> CallLog? { lock.withLock { log.take() } }
 
-        private func headReceived(_ head: HTTPResponseHead, of request: ContainerRequest) {
-            let step: (HeldResponse, ContainerDownloadStateMachine.HeadAction)? = lock.withLock {
-                guard case .running(let step) = state, let response = step as? HeldResponse,
-                    let action = machine?.headReceived(
-                        status: Int(head.status.code),
-                        location: head.headers.first(name: "Location"),
-                        setCookies: head.headers["Set-Cookie"],
-                        now: opening.now()
-                    )
-                else { return nil }
-                return (response, action)
+        private func headReceived(_ head: HTTPResponseHead, of request: ContainerRequest, _ response: HeldResponse) {
+            let action: ContainerDownloadStateMachine.HeadAction? = lock.withLock {
+                if source == nil { return nil }
+                return machine?.headReceived(
+                    status: Int(head.status.code),
+                    location: head.headers.first(name: "Location"),
+                    setCookies: head.headers["Set-Cookie"],
+                    now: opening.now()
+                )
             }
-            guard let (response, action) = step else { return }
             switch action {
             case .deliverBody:
-                finish(.success(OpenedContainer(head: head, request: request, response: response)))
+                succeed(with: OpenedContainer(head: head, request: request, response: response))
             case .send(let request):
                 response.drop { self.send(request) }
             case .doubtSession:
                 response.drop { self.tryOtherSession() }
             case .fail(let error):
                 response.drop {}
-                finish(.failure(FMRest.APIError(error)))
+                fail(FMRest.APIError(error))
+            case nil:
+                // All is over, and the response was cancelled.
+                break
             }
         }
 
@@ -194,45 +161,19 @@ extension ContainerOpening {
             let check = SessionExchange<FMRest.EmptyResponse> { result in
                 // A time limit that strikes here says nothing of the URL.
                 if case .failure(let error)? = result, error.meansTokenRefused || error.code == .timeout {
-                    self.finish(.failure(error))
+                    self.fail(error)
                 } else {
-                    self.finish(.failure(FMRest.APIError(DataAPI.ContainerError(.stale))))
+                    self.fail(FMRest.APIError(DataAPI.ContainerError(.stale)))
                 }
             }
-            guard begin(check) else { return }
+            guard proceed(with: check) else { return }
             let request = DataAPIRequest.validateSession(.session).within(opening.context())
             check.start(opening.server.exchange(request, token: opening.token))
         }
 
-        // MARK: State
-
-        /// Whether the next step may start.
-        private func begin(_ step: any Cancellable) -> Bool {
-            lock.withLock {
-                guard case .running = state else { return false }
-                state = .running(step)
-                return true
-            }
-        }
-
-        private func finish(_ result: Result<OpenedContainer, FMRest.APIError>) {
-            let downstream = lock.withLock { lockedTerminate().downstream }
-            switch result {
-            case .success(let container):
-                _ = downstream?.receive(container)
-                downstream?.receive(completion: .finished)
-            case .failure(let error):
-                let summary = opening.server.containerSummary(tag: opening.context().tag)
-                downstream?.receive(completion: .failure(error.about(summary, isSafeToRepeat: true)))
-            }
-        }
-
-        private func lockedTerminate() -> (state: State, downstream: Downstream?) {
-            defer {
-                state = .terminal
-                downstream = nil
-            }
-            return (state, downstream)
+        private func fail(_ error: FMRest.APIError) {
+            let summary = opening.server.containerSummary(tag: opening.context().tag)
+            finish(.failure(error.about(summary, isSafeToRepeat: true)))
         }
     }
 }

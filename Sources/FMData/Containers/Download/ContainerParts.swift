@@ -183,7 +183,7 @@ extension ContainerParts {
                     return .finish
                 case .finished:
                     return .fail(
-                        HTTPClientError(code: .truncatedBody, outcome: .answered, origin: request?.step.origin)
+                        HTTPClientError(code: .truncatedBody, outcome: .answered, origin: request?.address.origin)
                     )
                 case .failure(let error):
                     guard progress.mayGoOn(after: error) else { return .fail(error) }

@@ -3,7 +3,7 @@ import FMHTTP
 /// A request for the content of a container, with all that it takes to send it, and to send it again for the rest.
 struct ContainerRequest: Sendable {
     let server: DataAPI.Server
-    let step: ContainerDownloadStateMachine.Request
+    let address: ContainerDownloadStateMachine.Request
     let token: SessionToken
     /// What holds for the next request.
     let context: @Sendable () -> RequestContext
@@ -14,12 +14,12 @@ struct ContainerRequest: Sendable {
         var headers = HTTPHeaders([
             ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
         ])
-        if step.carriesToken { headers.add(name: "Authorization", value: token.bearer) }
-        if let cookies = step.cookies { headers.add(name: "Cookie", value: cookies) }
+        if address.carriesToken { headers.add(name: "Authorization", value: token.bearer) }
+        if let cookies = address.cookies { headers.add(name: "Cookie", value: cookies) }
         headers.add(contentsOf: more)
         return HTTPRequest(
-            origin: step.origin,
-            target: step.target,
+            origin: address.origin,
+            target: address.target,
             headers: headers,
             isSafeToRepeat: true,
             timeouts: try context().limits?.checked(),
@@ -29,7 +29,7 @@ struct ContainerRequest: Sendable {
     }
 
     /// `nil` when nobody would read it.
-    var log: CallLog? { server.callLog(ofContentFrom: step.origin, context()) }
+    var log: CallLog? { server.callLog(ofContentFrom: address.origin, context()) }
 
     /// What errors may tell of it.
     var summary: FMRest.APIError.RequestSummary { server.containerSummary(tag: context().tag) }

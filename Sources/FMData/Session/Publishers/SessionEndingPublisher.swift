@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// See ``SessionPool/logOut()`` and ``SessionPool/shutdown()``.
@@ -10,50 +9,13 @@ struct SessionEndingPublisher: Publisher {
     let kind: SessionPool.EndingKind
 
     func receive<Downstream: Subscriber<SessionEnd, Never>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(pool: pool, kind: kind, downstream: subscriber))
+        subscriber.receive(subscription: SessionEndingSubscription(self, downstream: subscriber))
     }
 }
 
-extension SessionEndingPublisher {
-    private final class Inner<Downstream: Subscriber<SessionEnd, Never>>: Subscription, EndingWaiter,
-        @unchecked Sendable
-    {
-        // `lock` guards every `var` below, which makes this class Sendable.
-        private let lock = NIOLock()
-        private let pool: SessionPool
-        private let kind: SessionPool.EndingKind
-        private var hasBegun = false
-        private var downstream: Downstream?
+/// Somebody who waits for the end of a pool's sessions. The pool calls it once, outside of its lock.
+final class SessionEndingSubscription: ColdSubscription<SessionEndingPublisher>, @unchecked Sendable {
+    // @unchecked: as the superclass, to which it adds nothing.
 
-        init(pool: SessionPool, kind: SessionPool.EndingKind, downstream: Downstream) {
-            self.pool = pool
-            self.kind = kind
-            self.downstream = downstream
-        }
-
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
-            let begins = lock.withLock {
-                defer { hasBegun = true }
-                return !hasBegun && downstream != nil
-            }
-            if begins { pool.end(kind, self) }
-        }
-
-        func cancel() {
-            let downstream = lock.withLock { lockedTerminate() }
-            withExtendedLifetime(downstream) {}
-        }
-
-        func finish(_ end: SessionEnd) {
-            let downstream = lock.withLock { lockedTerminate() }
-            _ = downstream?.receive(end)
-            downstream?.receive(completion: .finished)
-        }
-
-        private func lockedTerminate() -> Downstream? {
-            defer { downstream = nil }
-            return downstream
-        }
-    }
+    override func begin(_ source: SessionEndingPublisher) { source.pool.end(source.kind, self) }
 }

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 extension SessionPool {
@@ -27,85 +26,50 @@ struct VisitPublisher: Publisher {
     let welcome: @Sendable () -> Void
 
     func receive<Downstream: Subscriber<SessionToken, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+        subscriber.receive(subscription: VisitSubscription(self, downstream: subscriber))
     }
 }
 
-extension VisitPublisher {
-    private final class Inner<Downstream: Subscriber<SessionToken, FMRest.APIError>>: Subscription, Visitor,
-        @unchecked Sendable
-    {
-        private enum State {
-            case ready(Downstream)
-            /// `nil` until the pool has given the visit its name.
-            case visiting(Downstream, SessionID?)
-            case terminal
-        }
+/// Somebody who makes a login of his own and brings the session along. The pool calls it once, outside of its lock.
+final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Sendable {
+    // @unchecked: as the superclass.
+    private let pool: SessionPool
+    private let welcome: @Sendable () -> Void
 
-        // `lock` guards `state`; the login is subscribed to once, by the first demand. That makes this class Sendable.
-        private let lock = NIOLock()
-        private let visit: VisitPublisher
-        private var state: State
+    override init(_ source: VisitPublisher, downstream: Downstream) {
+        pool = source.pool
+        welcome = source.welcome
+        super.init(source, downstream: downstream)
+    }
 
-        init(_ visit: VisitPublisher, downstream: Downstream) {
-            self.visit = visit
-            state = .ready(downstream)
-        }
+    override func begin(_ source: VisitPublisher) {
+        guard let (id, exchange) = pool.beginVisit(self) else { return finish(.failure(.sessionsShutDown)) }
+        // When it was cancelled meanwhile nothing has been sent yet.
+        guard proceed(with: Visit(id: id, pool: pool)) else { return pool.visitFailed(id) }
+        exchange.start(source.login)
+    }
 
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
-            let isFirst = lock.withLock {
-                guard case .ready(let downstream) = state else { return false }
-                state = .visiting(downstream, nil)
-                return true
+    func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>) {
+        let downstream = end()
+        switch result {
+        case .success(let token):
+            if downstream != nil { welcome() }
+            if pool.adopt(token, isOwned: true, from: id) {
+                _ = downstream?.receive(token)
+                downstream?.receive(completion: .finished)
+            } else {
+                downstream?.receive(completion: .failure(.sessionsShutDown))
             }
-            guard isFirst else { return }
-            guard let (id, exchange) = visit.pool.beginVisit(self) else {
-                terminate().downstream?.receive(completion: .failure(.sessionsShutDown))
-                return
-            }
-            let isCancelled = lock.withLock {
-                guard case .visiting(let downstream, nil) = state else { return true }
-                state = .visiting(downstream, id)
-                return false
-            }
-            // Nothing has been sent yet.
-            if isCancelled { return visit.pool.visitFailed(id) }
-            exchange.start(visit.login)
-        }
-
-        func cancel() {
-            let (downstream, id) = terminate()
-            if let id { visit.pool.abandonVisit(id) }
-            withExtendedLifetime(downstream) {}
-        }
-
-        func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>) {
-            let downstream = terminate().downstream
-            switch result {
-            case .success(let token):
-                if downstream != nil { visit.welcome() }
-                if visit.pool.adopt(token, isOwned: true, from: id) {
-                    _ = downstream?.receive(token)
-                    downstream?.receive(completion: .finished)
-                } else {
-                    downstream?.receive(completion: .failure(.sessionsShutDown))
-                }
-            case .failure(let error):
-                visit.pool.visitFailed(id)
-                downstream?.receive(completion: .failure(error))
-            }
-        }
-
-        private func terminate() -> (downstream: Downstream?, id: SessionID?) {
-            lock.withLock {
-                defer { state = .terminal }
-                switch state {
-                case .ready(let downstream): return (downstream, nil)
-                case .visiting(let downstream, let id): return (downstream, id)
-                case .terminal: return (nil, nil)
-                }
-            }
+        case .failure(let error):
+            pool.visitFailed(id)
+            downstream?.receive(completion: .failure(error))
         }
     }
+}
+
+private struct Visit: Cancellable {
+    let id: SessionID
+    let pool: SessionPool
+
+    func cancel() { pool.abandonVisit(id) }
 }
