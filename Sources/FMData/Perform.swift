@@ -5,7 +5,8 @@ import OpenCombine
 // The way of a request, from value to value:
 //
 //     DataAPIRequest<Response>           what to ask
-//       → Database.perform               leases a session and starts over once when its token is refused
+//       → Database.perform               for all requests: the limits of the call, what an error says
+//       → SessionPool.authorized         lease → attempt → give back, and once more when the session was refused
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
 //       → HTTPClient                     pool, connection, socket, and back, part by part
 //       → AnswerCollector                messages decide, then the response
@@ -40,7 +41,8 @@ extension DataAPI.Database {
             .mapError { error in self.server.naming(request.within(call.next(at: self.pool.now)), in: error) }
             .eraseToAnyPublisher()
             guard request.mayNameFields else { return answer }
-            return answer.catch { error in self.namingFields(in: error, of: request, call) }.eraseToAnyPublisher()
+            return answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
+                .eraseToAnyPublisher()
         }
         return server.knowingFormats(call, for: Response.self)
     }
@@ -61,18 +63,67 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            let work = pool.authorized(
-                isRepeatable: isRepeatable,
-                isReplayable: isReplayable,
-                clock: call.clock
-            ) { [self] lease in
+            pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable, clock: call.clock) {
+                [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
-            if isReplayable { return AnyPublisher(work) }
-            return work.mapError { $0.ofWorkThatCannotBeReplayed }.eraseToAnyPublisher()
         case .pinned(let lease, _):
-            return attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
+    }
+}
+
+extension SessionPool {
+    /// Makes an attempt in a session of this pool, and once more in another one when the server refuses the session.
+    ///
+    /// Publishes what `attempt` publishes, as far as the subscriber asks. On the first demand a session is leased, after a
+    /// login if need be; completion, failure and cancelling give it back. If the server does not know the token
+    /// (``FMRest/APIError/meansTokenRefused``) and nothing was delivered yet, a session is leased whose token came later, by
+    /// the one login that all who are in the same position share. A second refusal is the error.
+    ///
+    /// - Parameters:
+    ///   - isRepeatable: whether the attempt may be made again although the server may have carried the first one out. The
+    ///     session is then also renewed when it was found broken (112); otherwise that is the error.
+    ///   - isReplayable: whether the attempt can be made again at all. One that cannot ends with the refusal.
+    ///   - clock: how long it may wait for its sessions, the second one included; `nil` for as long as the pool says.
+    ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
+    func authorized<Value>(
+        isRepeatable: Bool = false,
+        isReplayable: Bool = true,
+        clock: CallClock? = nil,
+        _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        func attemptInSession(for purpose: LeasePurpose) -> some Publisher<Value, AttemptFailure> {
+            lease(for: purpose, within: clock)
+                .attempt(attempt)
+                .givingBack(to: self)
+        }
+        return attemptInSession(for: .request)
+            .renewOnce(isRepeatable: isRepeatable, isReplayable: isReplayable) { failure in
+                self.observer.repeats(failure.error)
+                return attemptInSession(for: .replay)
+            }
+            .eraseToAnyPublisher()
+    }
+
+    /// Runs work that is bound to one session: global fields that are set in it are seen by its finds and scripts, and by
+    /// nobody else.
+    ///
+    /// Publishes what `work` publishes. The session is leased for as long as that takes, and logged out afterwards, since its
+    /// globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it is given and
+    /// fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
+    ///
+    /// - Parameter clock: how long it may wait for the session; `nil` for as long as the pool says.
+    func pinned<Value>(
+        clock: CallClock? = nil,
+        _ work: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        lease(for: .pinned, within: clock)
+            .attempt(work)
+            // Whatever happened in the work, perhaps with another database, its session ends by a logout.
+            .givingBack(to: self) { _, _ in .retired }
+            .mapError(\.error)
+            .eraseToAnyPublisher()
     }
 }
 

@@ -33,7 +33,7 @@ extension Publisher where Failure == FMRest.APIError {
         _ handler: @escaping (FMRest.APIError) -> Other
     ) -> AnyPublisher<Output, FMRest.APIError>
     where Other.Output == Output, Other.Failure == FMRest.APIError {
-        self.catch { error -> AnyPublisher<Output, FMRest.APIError> in
+        afterFailure { error, _ -> AnyPublisher<Output, FMRest.APIError> in
             guard let code = error.fileMakerCode, codes.contains(code) else {
                 return Fail(error: error).eraseToAnyPublisher()
             }

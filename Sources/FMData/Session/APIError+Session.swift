@@ -60,6 +60,27 @@ extension FMRest.APIError {
     }
 }
 
+extension SessionLease {
+    /// What an error means to work that is pinned to this session: a refused token is the end of the session, and of
+    /// its global fields.
+    func lostSession(_ error: FMRest.APIError) -> FMRest.APIError {
+        guard error.code != .sessionLost, error.meansTokenRefused || error.meansSessionBroken(self) else {
+            return error
+        }
+        return FMRest.APIError(
+            .sessionLost,
+            reason: "The pinned session ended on the server, and its global fields with it.",
+            hint: "The work has to start over, with its globals.",
+            fileMakerCode: error.fileMakerCode,
+            messages: error.messages,
+            httpStatus: error.httpStatus,
+            contentType: error.contentType,
+            request: error.request,
+            underlying: error
+        )
+    }
+}
+
 // MARK: - What those who want a session are told
 
 extension FMRest.APIError {

@@ -16,7 +16,7 @@ final class SessionPool: @unchecked Sendable {
     private let lock = NIOLock()
     private var machine: SessionPoolStateMachine
     private var tokens: [TokenEpoch: HeldToken] = [:]
-    private var tickets: [LeaseID: LeaseTicket] = [:]
+    private var waiting: [LeaseID: LeaseSubscription] = [:]
     private var openings: [SessionID: any Cancellable & Sendable] = [:]
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
     private var endings: [EndingID: Ending] = [:]
@@ -72,29 +72,33 @@ extension SessionPool {
         case refused(FMRest.APIError)
     }
 
-    /// Asks for a session. A ticket that has to wait gets its answer later, possibly before this call returns.
-    func request(_ purpose: LeasePurpose, _ ticket: LeaseTicket) -> Answer {
+    /// Asks for a session. A subscription that has to wait gets its answer later, possibly before this call returns.
+    func request(_ purpose: LeasePurpose, _ subscription: LeaseSubscription) -> Answer {
         act { now in
-            let (answer, actions) = machine.request(purpose, until: ticket.clock?.deadline(from: now), now: now)
+            let (answer, actions) = machine.request(
+                purpose,
+                until: subscription.clock?.deadline(from: now),
+                now: now
+            )
             switch answer {
             case .granted(let grant):
                 return (.granted(lockedLease(grant)), actions)
             case .waiting(let id):
-                tickets[id] = ticket
+                waiting[id] = subscription
                 return (.waiting(id), actions)
             case .refused(let refusal):
-                return (.refused(lockedError(refusal, ticket)), actions)
+                return (.refused(lockedError(refusal, subscription)), actions)
             }
         }
     }
 
-    /// Leaves the queue. Without effect once the ticket was answered.
+    /// Leaves the queue. Without effect once the wish was answered.
     func withdraw(_ id: LeaseID) {
-        // The ticket leaves the table under the lock, but must not be destroyed there.
-        let ticket: LeaseTicket? = act { now in
-            (tickets.removeValue(forKey: id), machine.withdraw(id, now: now))
+        // The subscription leaves the table under the lock, but must not be destroyed there.
+        let subscription: LeaseSubscription? = act { now in
+            (waiting.removeValue(forKey: id), machine.withdraw(id, now: now))
         }
-        withExtendedLifetime(ticket) {}
+        withExtendedLifetime(subscription) {}
     }
 
     /// Gives a lease back. The second time it has no effect.
@@ -273,8 +277,8 @@ extension SessionPool {
     }
 
     private enum Effect {
-        case grant(LeaseTicket, SessionLease)
-        case refuse(LeaseTicket, FMRest.APIError)
+        case grant(LeaseSubscription, SessionLease)
+        case refuse(LeaseSubscription, FMRest.APIError)
         case logIn(SessionExchange<SessionToken>)
         case logOut(SessionExchange<Void>, SessionToken)
         case cancel(any Cancellable)
@@ -332,9 +336,9 @@ extension SessionPool {
     private func lockedEffect(_ action: SessionPoolStateMachine.Action) -> Effect? {
         switch action {
         case .grant(let grant):
-            return tickets.removeValue(forKey: grant.lease).map { .grant($0, lockedLease(grant)) }
+            return waiting.removeValue(forKey: grant.lease).map { .grant($0, lockedLease(grant)) }
         case .refuse(let id, let refusal):
-            return tickets.removeValue(forKey: id).map { .refuse($0, lockedError(refusal, $0)) }
+            return waiting.removeValue(forKey: id).map { .refuse($0, lockedError(refusal, $0)) }
         case .load(let id):
             openings[id] = store?.load { [self] result in loaded(id, result) }
             return nil
@@ -382,8 +386,8 @@ extension SessionPool {
 
     private func run(_ effect: Effect) {
         switch effect {
-        case .grant(let ticket, let lease): ticket.receive(lease)
-        case .refuse(let ticket, let error): ticket.refuse(error)
+        case .grant(let subscription, let lease): subscription.grant(lease)
+        case .refuse(let subscription, let error): subscription.refuse(error)
         case .logIn(let exchange): exchange.start(authenticator.logIn())
         case .logOut(let exchange, let token): exchange.start(authenticator.logOut(token))
         case .cancel(let exchange): exchange.cancel()
@@ -413,7 +417,7 @@ extension SessionPool {
 
     private func lockedError(
         _ refusal: SessionPoolStateMachine.Refusal,
-        _ ticket: LeaseTicket
+        _ subscription: LeaseSubscription
     ) -> FMRest.APIError {
         let status = machine.status
         switch refusal {
@@ -422,7 +426,11 @@ extension SessionPool {
         case .deadlinePassed:
             return .noSessionInTime(configuration, status)
         case .callDeadlinePassed:
-            return .noSessionForCall(within: ticket.clock?.total ?? .zero, status, lastLogin: lockedHostFullError)
+            return .noSessionForCall(
+                within: subscription.clock?.total ?? .zero,
+                status,
+                lastLogin: lockedHostFullError
+            )
         case .hostStayedFull:
             return (loginError ?? .loginWithoutToken).afterWaitingForFullHost(configuration, status)
         case .loginFailed:

@@ -41,7 +41,7 @@ extension DataAPI.Layout {
         Deferred {
             let database = self.database.forOneCall
             return database.perform { .layoutMetadata(of: self, recordId: try recordId.checked("A record id")) }
-                .catch { error -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
+                .afterFailure { error, _ -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                     guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                     return database.perform { .oldLayoutMetadata(of: self) }
                         // A server that knows neither form is best described by its first refusal.

@@ -66,7 +66,7 @@ final class CredentialsGate: Sendable {
         Deferred { [self] () -> AnyPublisher<SessionToken, FMRest.APIError> in
             guard let kept = keptCredentials() else { return logInFresh(send) }
             return attempt(kept, send)
-                .catch { [self] error -> AnyPublisher<SessionToken, FMRest.APIError> in
+                .afterFailure { [self] error, _ -> AnyPublisher<SessionToken, FMRest.APIError> in
                     error.meansCredentialsRefused
                         ? logInFresh(send, after: (kept, error)) : Fail(error: error).eraseToAnyPublisher()
                 }

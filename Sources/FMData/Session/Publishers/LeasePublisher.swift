@@ -1,80 +1,70 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 extension SessionPool {
-    /// Publishes one lease, then finishes. Asks on the first demand; cancelling leaves the queue, or gives back a lease
-    /// that was on its way. Whoever receives the lease has to release it.
-    func lease(for purpose: LeasePurpose = .request) -> LeasePublisher {
-        LeasePublisher(pool: self, purpose: purpose)
+    /// Publishes one lease, then finishes: of a session that is free, after a login if need be, which all who wait share.
+    ///
+    /// Asks on the first demand; cancelling leaves the queue, or gives back a lease that was on its way. Whoever receives the
+    /// lease has to release it.
+    ///
+    /// - Parameter clock: the time of the call that the session is for; `nil` for as long as the pool says.
+    func lease(for purpose: LeasePurpose = .request, within clock: CallClock? = nil) -> LeasePublisher {
+        LeasePublisher(pool: self, purpose: purpose, clock: clock)
     }
 }
 
+/// See ``SessionPool/lease(for:within:)``.
 struct LeasePublisher: Publisher {
     typealias Output = SessionLease
     typealias Failure = FMRest.APIError
 
     let pool: SessionPool
     let purpose: LeasePurpose
+    let clock: CallClock?
 
     func receive<Downstream: Subscriber<SessionLease, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(pool: pool, purpose: purpose, downstream: subscriber))
+        subscriber.receive(subscription: LeaseSubscription(self, downstream: subscriber))
     }
 }
 
-extension LeasePublisher {
-    private final class Inner<Downstream: Subscriber<SessionLease, FMRest.APIError>>: Subscription, LeaseHolder,
-        @unchecked Sendable
-    {
-        private enum State {
-            case ready(Downstream, LeasePurpose)
-            case asking(Downstream, LeaseTicket)
-            case terminal
-        }
+/// Somebody who wants a session. The pool calls it once, outside of its lock, to grant a lease or to refuse one.
+final class LeaseSubscription: ColdSubscription<LeasePublisher>, @unchecked Sendable {
+    // @unchecked: as the superclass.
+    private let pool: SessionPool
+    /// See ``SessionPool/lease(for:within:)``.
+    let clock: CallClock?
 
-        // `lock` guards `state`, which makes this class Sendable.
-        private let lock = NIOLock()
-        private let pool: SessionPool
-        private var state: State
+    override init(_ source: LeasePublisher, downstream: Downstream) {
+        pool = source.pool
+        clock = source.clock
+        super.init(source, downstream: downstream)
+    }
 
-        init(pool: SessionPool, purpose: LeasePurpose, downstream: Downstream) {
-            self.pool = pool
-            state = .ready(downstream, purpose)
-        }
-
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
-            let ticket: LeaseTicket? = lock.withLock {
-                guard case .ready(let downstream, let purpose) = state else { return nil }
-                let ticket = LeaseTicket(pool: pool, purpose: purpose, holder: self)
-                state = .asking(downstream, ticket)
-                return ticket
-            }
-            ticket?.ask()
-        }
-
-        func receive(_ lease: SessionLease) {
-            guard let downstream = finish() else { return pool.release(lease, .unused) }
-            _ = downstream.receive(lease)
-            downstream.receive(completion: .finished)
-        }
-
-        func refuse(_ error: FMRest.APIError) {
-            finish()?.receive(completion: .failure(error))
-        }
-
-        func cancel() {
-            let last = lock.withLock {
-                defer { state = .terminal }
-                return state
-            }
-            if case .asking(_, let ticket) = last { ticket.cancel() }
-        }
-
-        private func finish() -> Downstream? {
-            lock.withLock {
-                defer { state = .terminal }
-                if case .asking(let downstream, _) = state { return downstream } else { return nil }
-            }
+    override func begin(_ source: LeasePublisher) {
+        switch pool.request(source.purpose, self) {
+        case .granted(let lease):
+            grant(lease)
+        case .refused(let error):
+            refuse(error)
+        case .waiting(let id):
+            let place = PlaceInQueue(id: id, pool: pool)
+            // Cancelled meanwhile, or answered: then leaving the queue has no effect.
+            if !proceed(with: place) { place.cancel() }
         }
     }
+
+    func grant(_ lease: SessionLease) {
+        let isWanted = succeed(with: lease)
+        if !isWanted { pool.release(lease, .unused) }
+    }
+
+    func refuse(_ error: FMRest.APIError) {
+        finish(.failure(error))
+    }
+}
+
+private struct PlaceInQueue: Cancellable {
+    let id: LeaseID
+    let pool: SessionPool
+
+    func cancel() { pool.withdraw(id) }
 }
