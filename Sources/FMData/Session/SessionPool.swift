@@ -5,10 +5,9 @@ import OpenCombine
 
 /// The sessions of one database under one identity: a locked shell around ``SessionPoolStateMachine``.
 ///
-/// Every entry has the same shape: lock, change the machine, collect its orders as effects, unlock, act. Effects may
-/// come back in (a subscriber that asks for the next session from inside the answer) and find the pool unlocked. What they
-/// cause is done when they return, by the loop that runs them: a thousand requests that are answered at once, each
-/// handing its session to the next, do not pile up a thousand calls on the stack.
+/// Every entry has the same shape: lock, change the machine, put its orders into the outbox, unlock, empty the outbox. What
+/// is done then may come back in (a subscriber that asks for the next session from inside the answer) and finds the pool
+/// unlocked. See ``Outbox`` for who does what in which order.
 ///
 /// The pool keeps itself alive while a login or logout is under way, so `close()` may be its owner's last word.
 final class SessionPool: @unchecked Sendable {
@@ -23,13 +22,14 @@ final class SessionPool: @unchecked Sendable {
     /// Why the last login failed: what those who waited for it are told.
     private var loginError: FMRest.APIError?
     private var store: StoredToken?
-    private var turns = EffectTurns<Effect>()
     private var callOffAlarm: (@Sendable () -> Void)?
     /// The expiry in both times. It is worked out once, so that the wall clock's drift makes no news.
     private var expiry: (instant: NIODeadline, date: Date)?
-    private var notices: [Notice] = []
-    private var isNotifying = false
+    /// Whether anybody watches the status.
     private var isWatched = false
+    /// Whether the status is in the outbox. Once is enough: it is read when it is told.
+    private var isStatusPosted = false
+    private var outbox = Outbox<News, Effect>()
 
     private let configuration: DataAPI.SessionConfiguration
     private let authenticator: SessionAuthenticator
@@ -288,53 +288,65 @@ extension SessionPool {
         case finish(SessionEndingSubscription?, SessionEnd, after: StoredToken?)
     }
 
-    private enum Notice {
+    private enum News {
         case transition(SessionTransition)
         case status
-        /// What follows from the transitions before it, when those could not be told at once.
-        case consequences([Effect])
     }
 
-    /// Lock, change, collect, unlock, act.
+    /// Lock, change, put the orders into the outbox, unlock, empty it.
     private func act<Result>(
         _ change: (NIODeadline) -> (Result, [SessionPoolStateMachine.Action])
     ) -> Result {
-        act { now in
-            let (result, actions) = change(now)
-            return (result, lockedEffects(actions))
+        let (result, hasWork) = lock.withLock {
+            let (result, actions) = change(time.now())
+            return (result, lockedPost(actions))
         }
-    }
-
-    private func act<Result>(_ change: (NIODeadline) -> (Result, [Effect])) -> Result {
-        // First the news, then their consequences: who is told that the login was refused, or that the logout is done,
-        // finds that said everywhere. While somebody else tells older news, both wait for him.
-        let (result, effects, notifies) = lock.withLock {
-            let known = notices.count
-            let (result, effects) = change(time.now())
-            let isDeferred = isNotifying && notices.count > known
-            if isDeferred { notices.append(.consequences(effects)) }
-            if isWatched { notices.append(.status) }
-            return (result, isDeferred ? [] : turns.begin(effects), lockedMayNotify())
-        }
-        if notifies { notify() }
-        run(effects)
+        if hasWork { emptyOutbox() }
         return result
     }
 
-    private func run(_ effects: [Effect]) {
-        var effects = effects
-        while !effects.isEmpty {
-            for effect in effects { run(effect) }
-            effects = lock.withLock { turns.next() }
+    private func emptyOutbox() {
+        var entry = lock.withLock { outbox.next() }
+        while let current = entry {
+            switch current {
+            case .news(let news): tell(news)
+            case .effects(let effects, _): for effect in effects { run(effect) }
+            }
+            entry = lock.withLock { outbox.next(after: current) }
         }
     }
 
-    private func lockedEffects(_ actions: [SessionPoolStateMachine.Action]) -> [Effect] {
-        actions.isEmpty ? [] : actions.compactMap(lockedEffect)
+    /// Returns whether there is anything to do.
+    private func lockedPost(_ actions: [SessionPoolStateMachine.Action]) -> Bool {
+        if actions.isEmpty, !isWatched { return false }
+        let hasNews = actions.contains { if case .announce = $0 { true } else { false } }
+        let effects = actions.compactMap(lockedEffect)
+        if isWatched, !isStatusPosted {
+            isStatusPosted = true
+            outbox.post(.status)
+        }
+        outbox.post(effects, followNews: hasNews)
+        return !outbox.isEmpty
+    }
+
+    private func tell(_ news: News) {
+        switch news {
+        case .transition(let transition):
+            observer.transition(transition)
+        case .status:
+            let status = lock.withLock {
+                isStatusPosted = false
+                return lockedStatus()
+            }
+            if statusSubject.value != status { statusSubject.send(status) }
+        }
     }
 
     private func lockedEffect(_ action: SessionPoolStateMachine.Action) -> Effect? {
         switch action {
+        case .announce(let announcement):
+            if let transition = lockedTransition(announcement) { outbox.post(.transition(transition)) }
+            return nil
         case .grant(let grant):
             return waiting.removeValue(forKey: grant.lease).map { .grant($0, lockedLease(grant)) }
         case .refuse(let id, let refusal):
@@ -368,9 +380,6 @@ extension SessionPool {
             return logOuts.removeValue(forKey: id).map { .cancel($0) }
         case .forget(let epoch):
             tokens.removeValue(forKey: epoch)
-            return nil
-        case .announce(let announcement):
-            lockedTransition(announcement).map { notices.append(.transition($0)) }
             return nil
         case .finish(let id, let left):
             guard let ending = endings.removeValue(forKey: id) else { return nil }
@@ -459,46 +468,6 @@ extension SessionPool {
         case .lost: .lost(loginError ?? .loginWithoutToken)
         case .loggedOut: .loggedOut
         }
-    }
-
-    /// One at a time and in order, whoever caused them: the first thread in tells what the others add meanwhile.
-    private func notify() {
-        while let (notice, status) = lock.withLock({ lockedNextNotice() }) {
-            switch notice {
-            case .transition(let transition):
-                observer.transition(transition)
-            case .status:
-                if statusSubject.value != status { statusSubject.send(status) }
-            case .consequences(let effects):
-                // Whoever is told of them may take his time: meanwhile others may tell what is new.
-                run(lock.withLock { turns.begin(effects) })
-                guard lock.withLock({ lockedMayNotify() }) else { return }
-            }
-        }
-    }
-
-    /// Whether there is something to tell and nobody does: then the caller has to.
-    private func lockedMayNotify() -> Bool {
-        if notices.isEmpty || isNotifying { return false }
-        isNotifying = true
-        return true
-    }
-
-    private func lockedNextNotice() -> (Notice, DataAPI.SessionStatus)? {
-        guard let first = notices.first else {
-            isNotifying = false
-            return nil
-        }
-        switch first {
-        case .transition:
-            notices.removeFirst()
-        case .status:
-            notices.removeAll { if case .status = $0 { true } else { false } }
-        case .consequences:
-            notices.removeFirst()
-            isNotifying = false
-        }
-        return (first, lockedStatus())
     }
 }
 
