@@ -13,6 +13,7 @@ extension DataAPI.Config {
         config.sessions.logOutDeadline = .seconds(3600)
         config.sessions.shutdownDeadline = .seconds(3600)
         config.sessions.abandonedLogin = .seconds(3600)
+        config.sessions.idleTrim = .seconds(3600)
         return config
     }
 }
