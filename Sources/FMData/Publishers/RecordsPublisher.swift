@@ -112,7 +112,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
         // MARK: The drain
 
-        private enum Step {
+        private enum Action {
             case read([HTTPResponsePart], isLast: Bool)
             case deliver(Downstream)
             case ask(any Subscription)
@@ -127,12 +127,12 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             }
             guard mayDrain else { return }
             while true {
-                let step = lock.withLock {
-                    let step = lockedStep()
-                    if case .rest = step { isDraining = false }
-                    return step
+                let action = lock.withLock {
+                    let action = lockedAction()
+                    if case .rest = action { isDraining = false }
+                    return action
                 }
-                switch step {
+                switch action {
                 case .read(let parts, let isLast): stream.take(parts, isLast: isLast)
                 case .deliver(let downstream): deliver(to: downstream)
                 case .ask(let upstream): upstream.request(.max(1))
@@ -144,7 +144,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             }
         }
 
-        private func lockedStep() -> Step {
+        private func lockedAction() -> Action {
             guard let downstream else { return .rest }
             let isLast = if case .finished = ending { true } else { false }
             if !parts.isEmpty || (isLast && !stream.isEnded) {

@@ -18,7 +18,7 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
         // Before the publishers, any of which may have something to say at once.
         subscriber.receive(subscription: subscription)
         for (upstream, inlet) in Swift.zip(upstreams, inlets) { upstream.subscribe(inlet) }
-        // Nobody else will say that there is nothing.
+        // Without a publisher no call will come that lets the machine say that it has finished.
         if upstreams.isEmpty { subscription.go() }
     }
 }

@@ -33,8 +33,8 @@ struct LeaseQueue {
     private(set) var count = 0
     /// How many of them want a session of their own.
     private(set) var pinnedCount = 0
-    /// No deadline is earlier than this one; `nil` when nobody waits. Who had it may have left, so it is worth a look at
-    /// all of them, but not a look with each wish that comes or goes.
+    /// No deadline is earlier than this one; `nil` when the queue is empty. The wish with this deadline may have left: the
+    /// next one is looked for when this one has come, not with each wish that leaves.
     private(set) var earliestDeadline: NIODeadline?
 
     var isEmpty: Bool { count == 0 }

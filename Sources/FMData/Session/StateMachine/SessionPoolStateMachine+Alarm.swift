@@ -112,8 +112,8 @@ extension SessionPoolStateMachine {
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
         for session in sessions {
             switch session.phase {
-            case .opening(let step, let abandoned?) where abandoned <= now:
-                if step == .logIn { noteLeftSession() }
+            case .opening(let stage, let abandoned?) where abandoned <= now:
+                if stage == .logIn { noteLeftSession() }
             case .visiting(let abandoned?) where abandoned <= now:
                 noteLeftSession()
             case .opening, .visiting, .idle, .leased, .loggingOut:

@@ -11,7 +11,7 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
-    /// Log out everything and refuse whatever comes; who waits is refused. It is over at the deadline: requests under way
+    /// Log out everything and refuse all wishes, those that wait included. It is over at the deadline: requests under way
     /// have what the logouts do not need of that time.
     mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         isShutDown = true
@@ -139,7 +139,7 @@ extension SessionPoolStateMachine {
         abandon(victim, now)
     }
 
-    /// Ends those that nobody uses and nobody may use any more.
+    /// Ends the idle sessions that are to end, or have expired.
     mutating func endIdle(_ now: NIODeadline, _ actions: inout [Action]) {
         for id in idle {
             guard let index = index(of: id) else { continue }
@@ -147,7 +147,7 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Ends a session that nobody uses (any more).
+    /// Ends a session: an idle one, or one whose lease is taken back.
     mutating func end(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
         let session = sessions[index]
         idle.removeAll { $0 == session.id }

@@ -92,7 +92,7 @@ extension SessionPoolStateMachine {
             _ = tick()
             lose(index, &actions)
         case .refused:
-            // Whoever refuses it is perhaps not the one that gave it, and it lives on there.
+            // Behind a load balancer the machine that refuses it may not be the one that gave it, where the session lives on.
             let token = sessions[index].token
             condemn(index, &actions)
             noteRefusal(ofFresh: token, jitter: jitter, now: now)
@@ -111,7 +111,7 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Gives idle sessions to those who wait, in order; who cannot use any of them does not hold up the others.
+    /// Gives idle sessions to the wishes that wait, in order; one that cannot use any of them does not hold up the others.
     mutating func serve(_ actions: inout [Action]) {
         var place = idle.count - 1
         while place >= 0, !queue.isEmpty {
@@ -125,7 +125,7 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// After every event but the two that find nothing to do: lets time pass, brings sessions and wishes together,
+    /// Ends every event, unless a session was granted or given back and nothing else can have changed: lets time pass, brings sessions and wishes together,
     /// opens and ends what must be, and sets the alarm.
     mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
         passTime(now, &actions)

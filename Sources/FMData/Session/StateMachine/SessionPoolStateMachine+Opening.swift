@@ -22,7 +22,7 @@ extension SessionPoolStateMachine {
             sessions.remove(at: index)
         } else if found {
             token = receiveToken(index, now: now)
-            // In an earlier run, that is: who stored it had used it.
+            // In an earlier run: a token is stored when its login has succeeded, and used at once.
             sessions[index].hasWorked = true
             show(sessions[index].token, &actions)
             park(index)
@@ -81,7 +81,7 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Starts logins for wishes that nothing under way will meet, as far as there is room and growing is worth it.
+    /// Starts logins for wishes that no login under way will meet, as far as there is room and growing is worth it.
     ///
     /// The rule, since a login costs the host more than a short wait costs anybody:
     /// - The first login is alone: it proves the credentials, and that there is a host.
@@ -120,7 +120,7 @@ extension SessionPoolStateMachine {
     mutating func abandon(_ index: Int, _ now: NIODeadline) {
         let patience = now + settings.abandonedTime
         switch sessions[index].phase {
-        case .opening(let step, nil): sessions[index].phase = .opening(step, abandoned: patience)
+        case .opening(let stage, nil): sessions[index].phase = .opening(stage, abandoned: patience)
         case .visiting(nil): sessions[index].phase = .visiting(abandoned: patience)
         case .opening, .visiting, .idle, .leased, .loggingOut: break
         }
@@ -147,8 +147,8 @@ extension SessionPoolStateMachine {
     /// Logins that were left alone and may serve those who wait now.
     private mutating func takeOverOpenings() {
         while let entry = firstUnmet, let index = sessions.firstIndex(where: { isTakenOver($0, by: entry) }) {
-            guard case .opening(let step, _) = sessions[index].phase else { break }
-            sessions[index].phase = .opening(step, abandoned: nil)
+            guard case .opening(let stage, _) = sessions[index].phase else { break }
+            sessions[index].phase = .opening(stage, abandoned: nil)
         }
     }
 
@@ -175,18 +175,18 @@ extension SessionPoolStateMachine {
         let usesStore =
             settings.hasStore && purpose != .pinned
             && !sessions.contains { $0.owner == .store && !$0.isLoggingOut && !$0.isEnding }
-        // A replay comes from a token that died, perhaps the stored one: only a login is certain to help.
-        let step: Session.Step = usesStore && purpose == .request ? .load : .logIn
+        // A replay follows a token that was refused, perhaps the stored one: only a login is certain to help.
+        let stage: Session.Stage = usesStore && purpose == .request ? .load : .logIn
         let id = nextSession()
         sessions.append(
             Session(
                 id: id,
                 owner: usesStore ? .store : .pool,
-                phase: .opening(step, abandoned: nil),
+                phase: .opening(stage, abandoned: nil),
                 lastUse: now
             )
         )
-        switch step {
+        switch stage {
         case .load: actions.append(.load(id))
         case .logIn: actions.append(.logIn(id))
         }

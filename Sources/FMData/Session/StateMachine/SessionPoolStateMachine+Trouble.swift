@@ -89,7 +89,7 @@ extension SessionPoolStateMachine {
         opensNotBefore = nil
     }
 
-    /// Nobody waits for the end of a pause that is there to spare the server, unless another session may serve him.
+    /// During the pause after refused tokens those who wait are told so, unless an open session may serve them.
     mutating func refuseWhileTokensAreRefused(_ actions: inout [Action]) {
         guard tokensAreRefused, opensNotBefore != nil, !sessions.contains(where: \.mayServe) else { return }
         actions += queue.removeAll().map { .refuse($0.id, .tokensRefused) }

@@ -156,7 +156,7 @@ extension SessionPoolStateMachine {
         enum Phase: Equatable {
             /// → idle, leased or logging out (a token came), gone (it failed, or was cancelled). Nobody waits for it
             /// any more when `abandoned` says when it is to be cancelled.
-            case opening(Step, abandoned: NIODeadline?)
+            case opening(Stage, abandoned: NIODeadline?)
             /// A login by somebody who brings the session along: → gone (and then adopted, or logged out).
             case visiting(abandoned: NIODeadline?)
             /// → leased, logging out, gone (left alone, or expired).
@@ -167,7 +167,8 @@ extension SessionPoolStateMachine {
             case loggingOut(until: NIODeadline, again: NIODeadline?)
         }
 
-        enum Step: Equatable {
+        /// Where there is a store it is asked first.
+        enum Stage: Equatable {
             case load, logIn
         }
 
@@ -210,7 +211,7 @@ extension SessionPoolStateMachine {
 
         let id: EndingID
         let kind: Kind
-        /// Who wished for a session before is served first.
+        /// Wishes up to this one are served first.
         let after: LeaseID
         /// The newest session that has to go; `nil` while older wishes still wait.
         var upTo: SessionID?
