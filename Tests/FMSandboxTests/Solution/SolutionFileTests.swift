@@ -57,7 +57,7 @@ import Testing
             record.modId = 9
             world.tables[2].replace(record)
         }
-        try await withTemporaryFolder { folder in
+        try withTemporaryFolder { folder in
             try sandbox.save(to: folder)
             let loaded = try Solution.load(from: folder.appendingPathComponent("World.json"))
             let again = try Engine([loaded], configuration: .init(clock: ManualClock()))
@@ -203,8 +203,8 @@ import Testing
             (#"{"name":"X","server":{"colour":1}}"#, "server.colour"),
         ]
     )
-    func brokenFilesNameThePlace(_ text: String, _ path: String) async throws {
-        try await withTemporaryFolder { folder in
+    func brokenFilesNameThePlace(_ text: String, _ path: String) throws {
+        try withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("broken.json")
             try Data(text.utf8).write(to: file)
             let error = #expect(throws: SolutionError.self) { try Solution.load(from: file) }
@@ -336,7 +336,7 @@ import Testing
     }
 
     @Test func recordsFilesStayBesideTheSolution() async throws {
-        try await withTemporaryFolder { folder in
+        try withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             try Data([0xFF]).write(to: folder.appendingPathComponent("items.txt"))
             for name in ["../items.csv", "/etc/passwd", "items.txt", "nowhere.csv"] {
@@ -349,7 +349,7 @@ import Testing
     }
 
     @Test func brokenRecordsFilesNameThePlace() async throws {
-        try await withTemporaryFolder { folder in
+        try withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             for (name, content, path) in [
                 ("a.csv", "A,$recordId\n1,x", "record 1"), ("b.csv", "A,$locked\n1,maybe", "record 1"),
@@ -371,7 +371,7 @@ import Testing
     }
 
     @Test func recordsFilesHoldIdsAndLocks() async throws {
-        try await withTemporaryFolder { folder in
+        try withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("x.json")
             try Data("$recordId,$modId,$locked,A\n5,2,true,x\n9,0,false,\n".utf8)
                 .write(to: folder.appendingPathComponent("r.csv"))

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func aFileOnDiskKnowsItsNameLengthAndType() async throws {
-        try await withTemporaryFile(Data("GIF89a and more".utf8), named: "Grüße.dat") { path in
+        try withTemporaryFile(Data("GIF89a and more".utf8), named: "Grüße.dat") { path in
             let file = try FMRest.ContainerFile(contentsOf: path)
             #expect(file.fileName == "Grüße.dat")
             #expect(file.mimeType == "image/gif")
