@@ -1,7 +1,9 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
 import Foundation
+import OpenCombine
 import Testing
 
 @testable import FMData
@@ -203,6 +205,91 @@ import Testing
 
     private func failure(from host: String) async -> FMRest.APIError? {
         await DataAPI.Server(host: host).getProductInfo().awaitSingleResult().failure
+    }
+
+    @Test(.tags(.earlierClients))
+    func whateverIsThrownOnTheWayBecomesTheOneErrorType() async throws {
+        struct Stranger: Error {}
+        struct Angry: Codable, Sendable {
+            init() {}
+            init(from decoder: any Decoder) throws { throw Stranger() }
+            func encode(to encoder: any Encoder) throws { throw Stranger() }
+        }
+        try await World.run { world in
+            let read = await world.contacts.getRecords().returnAs(Angry.self).awaitSingleResult().failure
+            expectNoDifference(read?.code, .decoding)
+            let write = await world.contacts.createRecord(record: EditRecord(createRecord: Angry()))
+                .awaitSingleResult().failure
+            expectNoDifference(write?.code, .encoding)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func networkHTTPAndFileMakerFailuresAreToldApart() async throws {
+        try await World.run { world in
+            var codes: [FMRest.APIError.Code?] = []
+            for fault in [Sandbox.Fault.reset, .html(status: 502), .error(FileMakerError(105)), .brokenJSON] {
+                world.sandbox.inject(fault, on: .scripts, count: 2)
+                codes.append(await world.database.getScriptNames().awaitSingleResult().failure?.code)
+                world.sandbox.clearFaults()
+            }
+            expectNoDifference(codes, [.network, .notDataAPI, .fileMaker, .decoding])
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            Sandbox.Fault.expireToken, .cut(afterBodyBytes: 3), .reset, .resetAfterExecution, .html(status: 200),
+            .brokenJSON, .empty(status: 200), .error(FileMakerError(9)), .fullHost, .restart,
+        ]
+    )
+    func everyWayEndsInExactlyOneCompletion(fault: Sandbox.Fault) async throws {
+        try await World.run { world in
+            world.sandbox.inject(fault, on: .getRecords)
+            let subscriber = TrackingSubscriber<DataAPI.RecordResponse<FieldData, EmptyPortal>, FMRest.APIError>()
+            world.countries.getRecords(recordQuery: RecordQuery(script: ScriptQuery(script: "Echo")))
+                .subscribe(subscriber)
+            _ = await subscriber.completion()
+            // Whatever would come later comes before the next request has been answered.
+            _ = await world.database.getScriptNames().awaitSingleResult()
+            let completions = subscriber.history.filter { if case .completion = $0 { true } else { false } }
+            expectNoDifference(completions.count, 1)
+            #expect(subscriber.values.count <= 1)
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            #"{"response":{},"messages":[]}"#, #"{"response":{}}"#, "{}", "[]", "null",
+        ]
+    )
+    func anAnswerWithoutMessagesIsATypedError(body: String) async throws {
+        try await ScriptedHost.run(answer: { _ in .json(200, body) }) { host in
+            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            #expect([.decoding, .notDataAPI].contains(error?.code))
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [" fms.example.com", "", "a b", "http://", "h:99999", "h/path"]
+    )
+    func aHostThatIsNoneIsATypedError(host: String) async {
+        let error = await DataAPI.Server(host: host).getProductInfo().awaitSingleResult().failure
+        expectNoDifference(error?.code, .invalidRequest)
+    }
+
+    @Test(.tags(.earlierClients), arguments: [200, 401, 404, 502])
+    func aPageInsteadOfJSONIsATypedErrorWithItsTitle(status: Int) async throws {
+        try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
+            let error = await host.layout.getRecords().returnAs(FieldData.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .notDataAPI)
+            expectNoDifference(error?.httpStatus, status)
+            #expect(error?.reason.contains("\(status)") == true)
+            #expect(error?.hint != nil)
+        }
     }
 }
 

@@ -209,4 +209,21 @@ import Testing
             "decoding: Could not decode the JSON: expected a list, found another kind of value."
         )
     }
+
+    @Test(.tags(.earlierClients))
+    func aRecordThatCannotBeReadIsAnErrorThatNamesItAndNoneIsDropped() async throws {
+        struct Contact: Decodable, Sendable {
+            var birthday: FMDate
+            enum CodingKeys: String, CodingKey { case birthday = "Birthday" }
+        }
+        try await World.run { world in
+            let id = try await world.contacts.createRecord().firstValue().recordId
+            let error = await world.contacts.getRecords().returnAs(Contact.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+            let failure = error?.underlying as? DecodingFailure
+            expectNoDifference(failure?.recordId, id)
+            expectNoDifference(failure?.recordNumber, 4)
+            expectNoDifference(failure?.field, "Birthday")
+        }
+    }
 }

@@ -1,5 +1,9 @@
 import CustomDump
+import FMHTTP
+import FMSandbox
 import FMTestSupport
+import Foundation
+import NIOCore
 import OpenCombine
 import Testing
 
@@ -59,5 +63,76 @@ import Testing
         let (records, envelope) = try read(#"{"messages":[{"code":"802"}]}"#)
         #expect(records.isEmpty)
         expectNoDifference(envelope.messages.map(\.code), ["802"])
+    }
+
+    @Test(.tags(.fact)) func errorsComeWithMessagesOrAsThePageOfTheWebServer() async throws {
+        try await World.run { world in
+            let refused = await world.contacts.getRecordById(recordId: 999).returnAs(FieldData.self).awaitSingleResult()
+                .failure
+            expectNoDifference(refused?.fileMakerCode, .recordMissing)
+            expectNoDifference(refused?.httpStatus, 500)
+            world.sandbox.inject(.html(status: 503), on: .getRecord)
+            let page = await world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self).awaitSingleResult()
+                .failure
+            expectNoDifference(page?.code, .notDataAPI)
+            expectNoDifference(page?.isRetryable, true)
+        }
+    }
+
+    @Test(.tags(.earlierClients), arguments: [200, 201, 204, 500])
+    func theCodeInTheMessagesDecidesAndEvery2xxMayBeASuccess(status: Int) async throws {
+        try await ScriptedHost.run(answer: { call in
+            call.number == 0
+                ? .error(104, "Script is missing", status: 200)
+                : .json(
+                    status == 204 ? 202 : status,
+                    #"{"response":{"scriptError":"0"},"messages":[{"code":"0"}]}"#
+                )
+        }) { host in
+            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .scriptMissing)
+            expectNoDifference(error?.httpStatus, 200)
+            let value = try await host.layout.executeScript(script: "S").firstValue()
+            expectNoDifference(value.scriptError, "0")
+        }
+    }
+
+    /// FileMaker's code, the status and the media type stand side by side.
+    @Test(.tags(.earlierClients))
+    func codeStatusAndMediaTypeStandSideBySide() async throws {
+        try await ScriptedHost.run(answer: { call in call.number == 0 ? .error(301, "In use") : .html(502) }) {
+            host in
+            let refusal = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            expectNoDifference(refusal?.fileMakerCode, .recordInUse)
+            expectNoDifference(refusal?.httpStatus, 500)
+            let page = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            expectNoDifference(page?.code, .notDataAPI)
+            expectNoDifference(page?.httpStatus, 502)
+            expectNoDifference(page?.contentType, "text/html")
+            #expect(page?.reason.contains("502") == true)
+        }
+    }
+
+    @Test(.tags(.earlierClients), arguments: ["E-17", "", "99999999999999999999", "1 2"])
+    func anOddCodeIsKeptAsText(code: String) async throws {
+        let body = #"{"response":{},"messages":[{"code":"\#(code)","message":"odd"}]}"#
+        try await ScriptedHost.run(answer: { _ in .json(500, body) }) { host in
+            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            expectNoDifference(error?.code, .fileMaker)
+            expectNoDifference(error?.fileMakerCode, nil)
+            expectNoDifference(error?.messages, [.init(code: code, message: "odd")])
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func anErrorWithAResponseOfAnotherShapeIsStillFileMakers() async throws {
+        try await ScriptedHost.run(answer: { _ in
+            .json(500, #"{"messages":[{"code":"105"}],"response":[1,"a",null]}"#)
+        }) { host in
+            let records = await host.layout.getRecords().returnAs(Contact.self).awaitSingleResult().failure
+            expectNoDifference(records?.fileMakerCode, .layoutMissing)
+            let created = await host.layout.createRecord().awaitSingleResult().failure
+            expectNoDifference(created?.fileMakerCode, .layoutMissing)
+        }
     }
 }

@@ -187,7 +187,7 @@ import Testing
     }
 
     /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
-    @Test("33, 45, 63: errors of every kind and the log print no secret")
+    @Test("errors of every kind and the log print no secret", .tags(.earlierClients))
     func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
         let secret = Self.secret
         let log = LogLines()
@@ -297,6 +297,44 @@ import Testing
         for child in Mirror(reflecting: value).children {
             texts.append(String(describing: child.value))
             mirror(child.value, depth: depth - 1, into: &texts)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func theLibraryPrintsNothing() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/FMData")
+        let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
+            .filter { $0.hasSuffix(".swift") }
+        #expect(files.count > 100)
+        for file in files {
+            let lines = try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8)
+                .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            let printing = lines.filter {
+                !$0.hasPrefix("//") && ($0.hasPrefix("print(") || $0.contains(" print("))
+            }
+            expectNoDifference(printing, [], "\(file)")
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func thePublishersDebugOutputHasNoSecret() async throws {
+        struct Memory: TextOutputStream {
+            let text: Locked<String>
+            mutating func write(_ string: String) { text.change { $0 += string } }
+        }
+        try await World.run { world in
+            let text = Locked("")
+            let token = try await world.database.login(credentials: Credentials(user: "admin", password: "secret"))
+                .print("log", to: Memory(text: text)).firstValue()
+            _ = await world.contacts.editRecord(record: EditRecord(editRecord: ["Nmae": "s3cret"]), recordId: 1)
+                .print("log", to: Memory(text: text)).awaitSingleResult()
+            #expect(text.value.contains("102"))
+            #expect(!text.value.contains("s3cret"))
+            guard case .token(let secret) = token.secret else {
+                return #expect(Bool(false), "a login brings a token")
+            }
+            #expect(!text.value.contains(secret))
         }
     }
 }

@@ -1,6 +1,7 @@
 import CustomDump
 import FMSandbox
 import FMTestSupport
+import Foundation
 import OpenCombine
 import Testing
 
@@ -123,5 +124,56 @@ import Testing
         expectNoDifference(counts[.v1], 1)
         #expect(counts[.v2] ?? 0 > 5)
         expectNoDifference(counts[.latest], counts[.v2])
+    }
+
+    @Test(.tags(.earlierClients))
+    func metadataOfANewerServerAreReadAndRepetitionsComeByTheServersOwnKeys() async throws {
+        let field =
+            #"{"name":"F","type":"quantum","displayType":"hologram","result":"vector","maxRepeat":5,"#
+            + #""repetitionStart":2,"repetitionEnd":4,"future":{"a":[1]}}"#
+        try await ScriptedHost.run(answer: { _ in .json(#"{"fieldMetaData":[\#(field)],"portalMetaData":{}}"#) }) {
+            host in
+            let metadata = try await host.layout.getLayoutMetadata().firstValue()
+            let field = try #require(metadata.fieldMetaData.first)
+            expectNoDifference(
+                [field.type.rawValue, field.displayType?.rawValue, field.result.rawValue],
+                ["quantum", "hologram", "vector"]
+            )
+            expectNoDifference([field.repetitionStart, field.repetitionEnd, field.repetitions], [2, 4, 3])
+        }
+    }
+
+    /// Lists keep tables and belong to their database, and two readings of a list are equal.
+    @Test(.tags(.earlierClients))
+    func listsKeepTablesAndBelongToTheirDatabase() async throws {
+        try await World.run { world in
+            let layouts = try await world.database.getLayoutNames().firstValue()
+            let countries = try #require(layouts.flatMap(\.allLayouts).first { $0.name == "Countries" })
+            expectNoDifference(countries.table, "Country")
+            #expect(countries.database === world.database)
+            let scripts = try await world.database.getScriptNames().firstValue()
+            let again = try await world.database.getScriptNames().firstValue()
+            expectNoDifference(scripts, again)
+            #expect(
+                scripts.contains(
+                    .folder("Contacts", scripts: ["Keep Active", "Visit All", "Set Filter"].map { .script($0) })
+                )
+            )
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func metadataTellOfPortalsAndFoldersNestToAnyDepth() async throws {
+        let deep = (0..<20).reduce(#"[{"name":"L"}]"#) { list, depth in
+            #"[{"name":"F\#(depth)","isFolder":true,"folderLayoutNames":\#(list)}]"#
+        }
+        try await ScriptedHost.run(answer: { _ in .json(#"{"layouts":\#(deep)}"#) }) { host in
+            let layouts = try await host.database.getLayoutNames().firstValue()
+            expectNoDifference(layouts.flatMap(\.allLayouts).map(\.name), ["L"])
+        }
+        try await World.run { world in
+            let metadata = try await world.contacts.getLayoutMetadata().firstValue()
+            expectNoDifference(metadata.portalMetaData["Phones"]?.map(\.name), ["Phones::Kind", "Phones::Number"])
+        }
     }
 }

@@ -1,4 +1,6 @@
 import CustomDump
+import FMSandbox
+import FMTestSupport
 import NIOConcurrencyHelpers
 import OpenCombine
 import Testing
@@ -93,5 +95,17 @@ import Testing
             }
             await sender.value
         }
+    }
+
+    @Test(.tags(.earlierClients))
+    func awaitingEndsOnAnEmptyPublisherAndOnCancellationAndKeepsTheError() async throws {
+        let nothing = await Empty<Int, FMRest.APIError>().awaitSingleResult()
+        expectNoDifference(nothing.failure?.code, .noValue)
+        let failure = await Fail<Int, FMRest.APIError>(error: .init(.tls, reason: "r")).awaitSingleResult()
+        expectNoDifference(failure.failure?.code, .tls)
+        let endless = Task { await Empty<Int, FMRest.APIError>(completeImmediately: false).awaitSingleResult() }
+        endless.cancel()
+        let cancelled = await endless.value
+        expectNoDifference(cancelled.failure?.code, .cancelled)
     }
 }

@@ -1,6 +1,8 @@
 import CustomDump
+import FMSandbox
 import FMTestSupport
 import Foundation
+import OpenCombine
 import Testing
 
 @testable import FMData
@@ -82,6 +84,58 @@ import Testing
             expectNoDifference(error?.code, .encoding)
             #expect(error?.reason.contains("Birthday") == true && error?.reason.contains("FMDateOnly") == true)
             _ = try await world.contacts.createRecord(Days(birthday: day)).firstValue()
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            (2024, 12, 30), (2024, 12, 31), (2025, 1, 1), (2027, 1, 3), (2020, 2, 29),
+        ]
+    )
+    func datesAroundNewYearKeepTheirYearAndTimesTheirSeconds(year: Int, month: Int, day: Int) async throws {
+        try await World.run { world in
+            let contact = Contact(
+                name: "Eve",
+                birthday: FMDate(year: year, month: month, day: day),
+                wakeUp: FMTime(hours: 6, minutes: 30, seconds: 59)
+            )
+            let id = try await world.contacts.createRecord(record: EditRecord(createRecord: contact)).firstValue()
+                .recordId
+            let read = try await world.contacts.getRecordById(recordId: id).returnAs(Contact.self).firstValue()
+            expectNoDifference(read.data.map(\.fieldData), [contact])
+            let stored = world.sandbox.records(ofTable: "Contacts", inDatabase: "World")?.last?.values
+            #expect(stored?["Birthday"]?.contains("\(year)") == true)
+            #expect(stored?["WakeUp"]?.hasSuffix("30:59") == true)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aDateThatCannotBeReadIsAnErrorThatNamesTheFieldNeverNil() async throws {
+        struct Wrong: Decodable, Sendable {
+            var date: FMDate?
+            enum CodingKeys: String, CodingKey { case date = "Name" }
+        }
+        try await World.run { world in
+            let error = await world.contacts.getRecords().returnAs(Wrong.self).awaitSingleResult().failure
+            expectNoDifference(error?.code, .decoding)
+            #expect(error?.reason.contains("Name") == true)
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            FMTime(hours: 25), FMTime(hours: -1, minutes: -30), FMTime(hours: 999, seconds: 1),
+        ]
+    )
+    func aTimeMayBeNegativeOrLongerThanADay(time: FMTime) async throws {
+        try await World.run { world in
+            let contact = Contact(name: "Eve", birthday: nil, wakeUp: time)
+            let id = try await world.contacts.createRecord(record: EditRecord(createRecord: contact)).firstValue()
+                .recordId
+            let read = try await world.contacts.getRecordById(recordId: id).returnAs(Contact.self).firstValue()
+            expectNoDifference(read.data.map(\.fieldData.wakeUp), [time])
         }
     }
 }

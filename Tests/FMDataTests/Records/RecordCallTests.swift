@@ -1,6 +1,7 @@
 import CustomDump
 import FMSandbox
 import FMTestSupport
+import Foundation
 import OpenCombine
 import Testing
 
@@ -173,6 +174,33 @@ import Testing
             let outside = try await world.contacts.getRecords(recordQuery: RecordQuery(limit: 1))
                 .returnAs([String: FieldValue].self).firstValue()
             expectNoDifference(outside.data.first?.fieldData["gFilter"], "")
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func eachSubscriberIsOneRequestAndMulticastMakesItOneForAll() async throws {
+        try await World.run { world in
+            let create = world.contacts.createRecord()
+            let first = try await create.firstValue()
+            let second = try await create.firstValue()
+            #expect(first.recordId != second.recordId)
+
+            let shared = create.multicast { PassthroughSubject<DataAPI.CreateResponse, FMRest.APIError>() }
+            let subscribers = (0..<3).map { _ in TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>() }
+            for subscriber in subscribers { shared.subscribe(subscriber) }
+            let connection = shared.connect()
+            for subscriber in subscribers { _ = await subscriber.completion() }
+            connection.cancel()
+            expectNoDifference(Set(subscribers.flatMap(\.values).map(\.recordId)).count, 1)
+            expectNoDifference(world.sandbox.counters.executedWrites, 3)
+        }
+    }
+
+    @Test(.tags(.earlierClients), arguments: Wire.allCases)
+    func callsShareAConnection(wire: Wire) async throws {
+        try await World.run(over: wire) { world in
+            for _ in 0..<20 { _ = try await world.database.getScriptNames().firstValue() }
+            expectNoDifference(world.sandbox.counters.connections, 1)
         }
     }
 }

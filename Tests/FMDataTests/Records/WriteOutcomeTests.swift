@@ -112,4 +112,30 @@ import Testing
             }
         }
     }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            Sandbox.Endpoint.createRecord, .editRecord, .duplicateRecord, .deleteRecord,
+        ]
+    )
+    func aWriteWhoseAnswerIsLostIsNotSentAgain(endpoint: Sandbox.Endpoint) async throws {
+        try await World.run { world in
+            _ = try await world.database.getScriptNames().firstValue()
+            world.sandbox.inject(.resetAfterExecution, on: endpoint)
+            let error: FMRest.APIError?
+            switch endpoint {
+            case .createRecord: error = await world.contacts.createRecord().awaitSingleResult().failure
+            case .editRecord:
+                error = await world.contacts.editRecord(record: EditRecord(editRecord: ["City": "a"]), recordId: 1)
+                    .awaitSingleResult().failure
+            case .duplicateRecord:
+                error = await world.contacts.duplicateRecord(recordId: 1).awaitSingleResult().failure
+            default: error = await world.contacts.deleteRecord(recordId: 1).awaitSingleResult().failure
+            }
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            expectNoDifference(error?.isRetryable, false)
+            expectNoDifference(world.sandbox.counters.executedWrites, 1)
+        }
+    }
 }

@@ -363,4 +363,44 @@ import Testing
             expectNoDifference(world.sandbox.counters.scriptRuns, 2)
         }
     }
+
+    @Test(.tags(.fact)) func aConfidentialParameterTakesTheBody() async throws {
+        try await World.run { world in
+            let long = String(repeating: "ü", count: 400)
+            let response = try await world.contacts.executeScript(script: "Echo", parameter: .confidential(long))
+                .firstValue()
+            expectNoDifference(response.scriptResult, long)
+            expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
+            expectNoDifference(world.sandbox.counters.requests[.find], 1)
+        }
+    }
+
+    @Test(.tags(.fact)) func anErrorOfAScriptIsATextForEachPhaseAndNoFailureOfTheCall() async throws {
+        try await World.run { world in
+            let script = ScriptQuery(script: "Visit All", scriptPreSort: "Fail", scriptPreRequest: "Echo")
+            let response = try await world.contacts.getRecords(recordQuery: RecordQuery(script: script))
+                .returnAs(FieldData.self).firstValue()
+            expectNoDifference(
+                response.scriptResponse.map { [$0.scriptErrorPreRequest, $0.scriptErrorPreSort, $0.scriptError] },
+                ["0", "5", "101"]
+            )
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aScriptWithoutAParameterHasNone() async throws {
+        try await ScriptedHost.run { host in
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.deleteRecord(recordId: 1, scriptQuery: ScriptQuery(script: "S")).firstValue()
+            expectNoDifference(host.calls.filter { $0.target.contains("param") }.count, 0)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aScriptGivesItsResultAndItsError() async throws {
+        try await World.run { world in
+            let failed = try await world.countries.executeScript(script: "Fail").firstValue()
+            expectNoDifference(failed, .init(scriptError: "5", scriptName: "Fail"))
+        }
+    }
 }

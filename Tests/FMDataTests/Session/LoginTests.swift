@@ -2,6 +2,7 @@ import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOCore
 import NIOHTTP1
 import OpenCombine
 import Testing
@@ -181,6 +182,71 @@ import Testing
             let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .fileNotOpened)
             expectNoDifference(host.logIns.count, 1)
+        }
+    }
+
+    @Test(.tags(.fact)) func credentialsOfADataSourceAreCheckedWhenItIsUsed() async throws {
+        let stock = Solution(
+            name: "Stock",
+            tables: [.init(name: "Items", fields: [.init("Name")], records: [.init(["Name": "Tea"])])],
+            layouts: [.layout(.init(name: "Items", table: "Items", fields: ["Name"]))],
+            accounts: [.init(name: "clerk", password: "tea")]
+        )
+        let shop = Solution(
+            name: "Shop",
+            tables: [.init(name: "Orders", fields: [.init("Number")], records: [.init(["Number": "1"])])],
+            occurrences: [.init(name: "Items", table: "Items", dataSource: "Stock")],
+            layouts: [
+                .layout(.init(name: "Orders", table: "Orders", fields: ["Number"])),
+                .layout(.init(name: "Items", table: "Items", fields: ["Name"])),
+            ],
+            accounts: [.init(name: "admin", password: "")],
+            dataSources: [.init(name: "Stock", database: "Stock")]
+        )
+        let sandbox = try await Sandbox.start([shop, stock], configuration: .init(keepAlive: .seconds(600)))
+        for (password, isRight) in [("wrong", false), ("tea", true)] {
+            let database = DataAPI.Server(host: sandbox.url).addDatabase(
+                "Shop",
+                credentials: Credentials(user: "admin", password: ""),
+                dataSources: FMDataSourceAuth(fmDataSource: [
+                    .init(database: "Stock", credentials: .basic(user: "clerk", password: password))
+                ])
+            )
+            let own = try await database.addLayout("Orders").getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(own.data.count, 1)
+            let result = await database.addLayout("Items").getRecords().returnAs(FieldData.self).awaitSingleResult()
+            if isRight {
+                expectNoDifference(try result.get().data.count, 1)
+            } else {
+                #expect([100, 212, 802].contains(result.failure?.fileMakerCode?.rawValue))
+            }
+            _ = try await database.logOut().firstValue()
+        }
+        await sandbox.stop()
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            Credentials(user: "u", password: "p"), Credentials(oAuthId: "r", oAuthIdentifier: "i"),
+            Credentials(clarisId: "c"),
+        ]
+    )
+    func everyKindOfLoginHasAJSONBodyAndSaysSo(credentials: Credentials) async throws {
+        try await ScriptedHost.run(credentials: credentials) { host in
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            expectNoDifference(host.logIns.map(\.text), ["{}"])
+            expectNoDifference(host.logIns.map { $0.header("Content-Type") }, ["application/json"])
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aRefusedLoginKeepsFileMakersCode() async throws {
+        try await World.run(credentials: Credentials(user: "admin", password: "wrong")) { world in
+            let error = await world.contacts.getRecords().returnAs(Contact.self).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .invalidAccount)
+            expectNoDifference(error?.httpStatus, 401)
+            expectNoDifference(error?.request?.path, "/databases/World/sessions")
         }
     }
 }

@@ -366,6 +366,28 @@ import Testing
             .map { _ in () }
             .eraseToAnyPublisher()
     }
+
+    @Test(.tags(.earlierClients))
+    func manyRefusalsAtOnceAreOneLoginAndNoSessionIsLeftBehind() async throws {
+        try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
+            func all() async throws {
+                let subscribers = (0..<50).map { _ in
+                    let subscriber = TrackingSubscriber<
+                        DataAPI.RecordResponse<FieldData, EmptyPortal>, FMRest.APIError
+                    >()
+                    world.countries.getRecords(recordQuery: RecordQuery(limit: 1)).subscribe(subscriber)
+                    return subscriber
+                }
+                for subscriber in subscribers { _ = await subscriber.completion() }
+                expectNoDifference(subscribers.filter { $0.values.count == 1 }.count, 50)
+            }
+            try await all()
+            let logins = world.sandbox.counters.logins
+            world.sandbox.expireSessions()
+            try await all()
+            #expect(world.sandbox.counters.logins - logins <= 4, "at most one for each session of the pool")
+        }
+    }
 }
 
 /// How requests ended that were made at the same moment.

@@ -1,7 +1,9 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOCore
 import OpenCombine
 import Testing
 
@@ -286,6 +288,167 @@ import Testing
                 _ = try await database.logOut().firstValue()
                 expectNoDifference(world.sandbox.counters.openSessions, 0)
             }
+        }
+    }
+
+    @Test(.tags(.fact)) func aTokenLivesFifteenMinutesAfterItsLastUse() async throws {
+        let clock = ManualClock()
+        try await World.run(sandbox: { $0.clock = clock }) { world in
+            for minutes in [14, 14, 16] {
+                _ = try await world.database.getScriptNames().firstValue()
+                clock.advance(by: .seconds(minutes * 60))
+            }
+            expectNoDifference(world.sandbox.counters.logins, 1)
+            expectNoDifference(world.sandbox.counters.openSessions, 0)
+            _ = try await world.database.getScriptNames().firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2)
+            expectNoDifference(world.sandbox.counters.expiredSessions, 1)
+        }
+    }
+
+    @Test(.tags(.fact)) func aSessionBelongsToTheDatabaseAsSpelled() async throws {
+        try await World.run { world in
+            _ = try await world.database.getScriptNames().firstValue()
+            guard case .token(let token) = world.database.credentials.secret else {
+                return #expect(Bool(false), "a log-in brings a token")
+            }
+            let error = await world.database.server.perform {
+                DataAPIRequest<ScriptListBody>(
+                    method: .GET,
+                    path: .database("WORLD") / "scripts",
+                    authorization: .credentials(Credentials(token: token))
+                )
+            }.awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .invalidToken)
+            expectNoDifference(error?.httpStatus, 401)
+        }
+    }
+
+    /// The token is that of the subscription, not of the call that made the publisher.
+    @Test(.tags(.earlierClients))
+    func theTokenIsThatOfTheSubscriptionNotOfTheCall() async throws {
+        try await World.run { world in
+            let countries = world.countries.getRecords(recordQuery: RecordQuery(limit: 1)).returnAs(FieldData.self)
+            _ = try await countries.firstValue()
+            world.sandbox.expireSessions()
+            _ = try await world.database.login(credentials: Credentials(user: "guest", password: "welcome"))
+                .firstValue()
+            _ = try await countries.firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2, "the publisher found the new token by itself")
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func subscriptionsInDifferentSessionsSendDifferentTokens() async throws {
+        let release = Locked(0)
+        try await ScriptedHost.run(
+            client: { $0.sessions.maximumSessions = 2 },
+            answer: { request in
+                // The first call is held until the second has come, in a session of its own.
+                release.change { $0 += 1 }
+                return release.value == 1 ? .silence : .json("{}")
+            }
+        ) { host in
+            let first = TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>()
+            host.layout.executeScript(script: "A").subscribe(first)
+            await until { host.calls.count == 1 }
+            _ = try await host.layout.executeScript(script: "B").firstValue()
+            first.cancel()
+            expectNoDifference(host.calls.map { $0.header("Authorization") }, ["Bearer T1", "Bearer T2"])
+        }
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            [FaultServer.Step].error(952, status: 401), .html(401), .response(401),
+        ]
+    )
+    func aRefusedTokenAndA401WithoutMessagesMeanTheSame(reply: [FaultServer.Step]) async throws {
+        try await ScriptedHost.run(answer: { call in call.number == 0 ? reply : .json("{}") }) { host in
+            _ = try await host.layout.executeScript(script: "S").firstValue()
+            expectNoDifference(host.logIns.count, 2)
+            expectNoDifference(host.calls.map { $0.header("Authorization") }, ["Bearer T1", "Bearer T2"])
+        }
+    }
+
+    /// The token does not replace who logs in, so a lost session is renewed.
+    @Test(.tags(.earlierClients))
+    func theTokenDoesNotReplaceWhoLogsIn() async throws {
+        try await World.run { world in
+            _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(world.database.credentials.kind, .token)
+            world.sandbox.expireSessions()
+            _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2)
+        }
+    }
+
+    /// Credentials change once per event, to invalid when refused, and a log-out forgets the token.
+    @Test(.tags(.earlierClients))
+    func credentialsChangeOncePerEvent() async throws {
+        try await World.run { world in
+            let kinds = Locked<[Credentials.Kind]>([])
+            let watch = world.database.$credentials.sink { value in kinds.change { $0.append(value.kind) } }
+            _ = try await world.database.getScriptNames().firstValue()
+            expectNoDifference(kinds.value, [.basic, .token])
+            _ = try await world.database.logOut().firstValue()
+            #expect(kinds.value.last != .token)
+            _ = await world.database.login(credentials: Credentials(user: "admin", password: "wrong"))
+                .awaitSingleResult()
+            expectNoDifference(world.database.credentials.kind, .invalid)
+            watch.cancel()
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func noCallIsPrecededByAValidationOfTheSession() async throws {
+        try await World.run { world in
+            for _ in 0..<3 { _ = try await world.database.getScriptNames().firstValue() }
+            expectNoDifference(world.sandbox.counters.requests, [.login: 1, .scripts: 3])
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aSessionThatIsUsedLivesOn() async throws {
+        let clock = ManualClock()
+        try await World.run(sandbox: { $0.clock = clock }) { world in
+            for _ in 0..<5 {
+                _ = try await world.database.getScriptNames().firstValue()
+                clock.advance(by: .seconds(14 * 60))
+            }
+            expectNoDifference(world.sandbox.counters.logins, 1)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func aDatabaseThatNobodyHoldsLeavesNoSessionOnItsServer() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
+        do {
+            let layout = DataAPI.Server(host: sandbox.url)
+                .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout(
+                    "Zones"
+                )
+            _ = try await layout.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(sandbox.counters.openSessions, 1)
+        }
+        await until { sandbox.counters.openSessions == 0 }
+        expectNoDifference(sandbox.counters.logouts, 1)
+        await sandbox.stop()
+    }
+
+    /// Accounts do not share sessions, and one's log-out is not the other's.
+    @Test(.tags(.earlierClients))
+    func accountsDoNotShareSessions() async throws {
+        try await World.run { world in
+            let guest = world.database.as(Credentials(user: "guest", password: "welcome"))
+            _ = try await world.database.getScriptNames().firstValue()
+            _ = try await guest.getScriptNames().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 2)
+            _ = try await guest.logOut().firstValue()
+            _ = try await world.database.getScriptNames().firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 2)
+            expectNoDifference(world.sandbox.counters.openSessions, 1)
         }
     }
 }

@@ -63,8 +63,8 @@ import Testing
         #expect(host.logIns.count == 1)
     }
 
-    /// Pitfall 14: a jar that downloads share mixes them up.
-    @Test func pitfall14EachDownloadHasItsOwnJar() async throws {
+    /// A jar that downloads share mixes them up.
+    @Test(.tags(.earlierClients)) func eachDownloadHasItsOwnJar() async throws {
         let host = try await ScriptedHost.start { request in
             let key = request.target.split(separator: "/").last ?? ""
             return request.cookie == "k=\(key)"
@@ -233,14 +233,17 @@ import Testing
 
     // MARK: Where the token goes
 
-    @Test(arguments: [
-        "http://127.0.0.1.evil.example:{port}/Streaming_SSL/x", "http://127.0.0.1@evil.example/x",
-        "http://localhost:{port}/x",
-        "https://127.0.0.1:{port}/x", "http://127.0.0.1:1/x",
-        "http://127.0.0.1:{port}/fmi/data/v1/databases/Harbor/layouts/l/script/Delete",
-        "picture.jpg", "file:/x.jpg", "ftp://127.0.0.1/x", "",
-    ])
-    func pitfall90NothingIsSentForAURLThatIsNotTheServersOwn(text: String) async throws {
+    @Test(
+        .tags(.earlierClients),
+        arguments: [
+            "http://127.0.0.1.evil.example:{port}/Streaming_SSL/x", "http://127.0.0.1@evil.example/x",
+            "http://localhost:{port}/x",
+            "https://127.0.0.1:{port}/x", "http://127.0.0.1:1/x",
+            "http://127.0.0.1:{port}/fmi/data/v1/databases/Harbor/layouts/l/script/Delete",
+            "picture.jpg", "file:/x.jpg", "ftp://127.0.0.1/x", "",
+        ]
+    )
+    func nothingIsSentForAURLThatIsNotTheServersOwn(text: String) async throws {
         let host = try await ScriptedHost.start { _ in Self.picture }
         defer { host.server.stop() }
         let url = text.replacingOccurrences(of: "{port}", with: "\(host.server.port)")

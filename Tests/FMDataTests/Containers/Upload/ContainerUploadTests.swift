@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ContainerUploadTests {
     private static let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) })
 
-    private struct World {
+    private struct Harbor {
         let sandbox: Sandbox
         let layout: DataAPI.Layout
 
@@ -40,10 +40,10 @@ import Testing
     )
 
     /// Runs a test on a fresh sandbox and checks that no session stays behind.
-    private static func withWorld(
+    private static func withHarbor(
         _ configuration: Sandbox.Configuration = Sandbox.Configuration(),
         _ configure: (inout DataAPI.Config) -> Void = { _ in },
-        _ body: (World) async throws -> Void
+        _ body: (Harbor) async throws -> Void
     ) async throws {
         try await Hosted.run(
             solution,
@@ -55,7 +55,7 @@ import Testing
             },
             client: configure
         ) { database, sandbox in
-            try await body(World(sandbox: sandbox, layout: database.addLayout("Vessels")))
+            try await body(Harbor(sandbox: sandbox, layout: database.addLayout("Vessels")))
         }
     }
 
@@ -65,6 +65,10 @@ import Testing
                 Sandbox.Configuration(tls: tls, containerStreaming: streaming)
             }
         }
+    }
+
+    private static func text(_ name: String) -> FMRest.ContainerFile {
+        FMRest.ContainerFile(fileName: name, mimeType: "text/plain", data: Data("hello".utf8))
     }
 
     private static func file(_ data: Data = bytes, name: String = "bow.jpg") -> FMRest.ContainerFile {
@@ -83,10 +87,10 @@ import Testing
 
     @Test(arguments: configurations().indices)
     func whatGoesInComesOutByteForByte(index: Int) async throws {
-        try await Self.withWorld(Self.configurations()[index]) { world in
-            let upload = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+        try await Self.withHarbor(Self.configurations()[index]) { harbor in
+            let upload = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
             expectNoDifference(upload, DataAPI.UploadResponse(modId: 1))
-            let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+            let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
             #expect(content.data == Self.bytes)
             #expect(content.fileName == "bow.jpg")
@@ -95,11 +99,11 @@ import Testing
     }
 
     @Test func theDocumentedCallAnswersWithAnEmptyValue() async throws {
-        try await Self.withWorld { world in
-            let empty = try await world.layout
+        try await Self.withHarbor { harbor in
+            let empty = try await harbor.layout
                 .uploadToContainerField(fieldName: "Photo", recordId: 1, file: Self.file()).firstValue()
             #expect(empty == FMRest.EmptyResponse())
-            #expect(world.sandbox.counters.executedWrites == 1)
+            #expect(harbor.sandbox.counters.executedWrites == 1)
         }
     }
 
@@ -115,25 +119,25 @@ import Testing
                 case plan = "Plans(2)"
             }
         }
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            let vessel = try await world.layout.getRecordById(recordId: 1).returnAs(Vessel.self).firstValue().data[0]
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            let vessel = try await harbor.layout.getRecordById(recordId: 1).returnAs(Vessel.self).firstValue().data[0]
                 .fieldData
             #expect(vessel.plan == .empty)
             guard case .url(let url) = vessel.photo else { return #expect(Bool(false), "a filled container is a URL") }
-            #expect(url.hasPrefix(world.sandbox.url))
-            let content = try await world.database.download(vessel.photo).toMemory().firstValue()
+            #expect(url.hasPrefix(harbor.sandbox.url))
+            let content = try await harbor.database.download(vessel.photo).toMemory().firstValue()
             #expect(content.data == Self.bytes)
         }
     }
 
     @Test func aFileFromDiskAndAPublisherArriveAsWell() async throws {
-        try await Self.withWorld { world in
+        try await Self.withHarbor { harbor in
             try await withTemporaryFile(Self.bytes) { path in
                 let length = Self.bytes.count
                 for file in [try FMRest.ContainerFile(contentsOf: path), Self.stream(length, isReplayable: false)] {
-                    _ = try await world.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
-                    let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+                    _ = try await harbor.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
+                    let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                         .firstValue()
                     #expect(content.data == Self.bytes)
                 }
@@ -142,10 +146,10 @@ import Testing
     }
 
     @Test func anEmptyFileIsAFile() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(Data(), name: "empty"), to: "Photo", recordId: 1)
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(Data(), name: "empty"), to: "Photo", recordId: 1)
                 .firstValue()
-            let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+            let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
             #expect(content.data.isEmpty)
         }
@@ -153,14 +157,14 @@ import Testing
 
     @Test func contentFlowsFromOneRecordToAnother() async throws {
         // An upload leases a session while it asks the download for its bytes, which leases another for a moment.
-        try await Self.withWorld(.init(), { $0.sessions.maximumSessions = 2 }) { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+        try await Self.withHarbor(.init(), { $0.sessions.maximumSessions = 2 }) { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
             let copy = FMRest.ContainerFile(fileName: "copy.jpg", length: Self.bytes.count, isReplayable: true) {
-                world.layout.downloadContainer(fieldName: "Photo", recordId: 1)
+                harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1)
                     .mapError { $0 as any Error }.eraseToAnyPublisher()
             }
-            _ = try await world.layout.uploadContainer(copy, to: "Plans", recordId: 1, repetition: 3).firstValue()
-            let content = try await world.layout
+            _ = try await harbor.layout.uploadContainer(copy, to: "Plans", recordId: 1, repetition: 3).firstValue()
+            let content = try await harbor.layout
                 .downloadContainer(fieldName: "Plans", recordId: 1, repetition: 3).toMemory().firstValue()
             #expect(content.data == Self.bytes)
         }
@@ -196,8 +200,8 @@ import Testing
 
     // MARK: The request
 
-    /// Pitfalls 2 and 3 of our ancestor, and 87: a `modId` that was never sent, credentials and a JSON type on an upload.
-    @Test func pitfall2And3TheRequestAsTheServerSeesIt() async throws {
+    /// A `modId` that was never sent, credentials and a JSON type on an upload.
+    @Test(.tags(.earlierClients)) func theRequestAsTheServerSeesIt() async throws {
         let host = try await ScriptedHost.start { _ in .json(#"{"modId":"6"}"#) }
         defer { host.server.stop() }
         let layout = host.database.addLayout("A/B")
@@ -236,36 +240,35 @@ import Testing
     }
 
     @Test func aModIdGuardsTheUpload() async throws {
-        try await Self.withWorld { world in
-            let first = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1, modId: 0)
+        try await Self.withHarbor { harbor in
+            let first = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1, modId: 0)
                 .firstValue()
             #expect(first.modId == 1)
-            let conflict = await world.layout
+            let conflict = await harbor.layout
                 .uploadContainer(Self.file(Data("other".utf8)), to: "Photo", recordId: 1, modId: 0).awaitSingleResult()
             #expect(conflict.error?.fileMakerCode == 306)
-            let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+            let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
             #expect(content.data == Self.bytes)
         }
     }
 
-    /// Pitfall 72: repetitions.
-    @Test func pitfall72RepetitionsAreApart() async throws {
-        try await Self.withWorld { world in
+    @Test(.tags(.earlierClients)) func repetitionsAreApart() async throws {
+        try await Self.withHarbor { harbor in
             for repetition in 1...3 {
                 let file = Self.file(Data("plan \(repetition)".utf8))
-                _ = try await world.layout.uploadContainer(file, to: "Plans", recordId: 1, repetition: repetition)
+                _ = try await harbor.layout.uploadContainer(file, to: "Plans", recordId: 1, repetition: repetition)
                     .firstValue()
             }
             for repetition in 1...3 {
-                let content = try await world.layout
+                let content = try await harbor.layout
                     .downloadContainer(fieldName: "Plans", recordId: 1, repetition: repetition).toMemory().firstValue()
                 #expect(content.data == Data("plan \(repetition)".utf8))
             }
-            let tooMany = await world.layout.uploadContainer(Self.file(), to: "Plans", recordId: 1, repetition: 9)
+            let tooMany = await harbor.layout.uploadContainer(Self.file(), to: "Plans", recordId: 1, repetition: 9)
                 .awaitSingleResult()
             #expect(tooMany.error?.code == .fileMaker)
-            let zero = await world.layout.uploadContainer(Self.file(), to: "Plans", recordId: 1, repetition: 0)
+            let zero = await harbor.layout.uploadContainer(Self.file(), to: "Plans", recordId: 1, repetition: 0)
                 .awaitSingleResult()
             #expect(zero.error?.code == .invalidRequest)
         }
@@ -273,14 +276,15 @@ import Testing
 
     /// Quirk 32: a container of a related table, and others that are not there.
     @Test func whatIsNoContainerOfTheLayoutsTableIsRefused() async throws {
-        try await Self.withWorld { world in
+        try await Self.withHarbor { harbor in
             for field in ["Photos", "Other::Photo"] {
-                let result = await world.layout.uploadContainer(Self.file(), to: field, recordId: 1).awaitSingleResult()
+                let result = await harbor.layout.uploadContainer(Self.file(), to: field, recordId: 1)
+                    .awaitSingleResult()
                 #expect(result.error?.fileMakerCode == .fieldMissing)
             }
-            let record = await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 99).awaitSingleResult()
+            let record = await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 99).awaitSingleResult()
             #expect(record.error?.fileMakerCode == .recordMissing)
-            #expect(world.sandbox.counters.executedWrites == 0)
+            #expect(harbor.sandbox.counters.executedWrites == 0)
         }
     }
 
@@ -301,40 +305,41 @@ import Testing
 
     @Test(arguments: [299_999, 300_001])
     func aPublisherOfAnotherLengthFailsAndNothingIsStored(length: Int) async throws {
-        try await Self.withWorld { world in
+        try await Self.withHarbor { harbor in
             let file = Self.stream(length, isReplayable: true)
-            let result = await world.layout.uploadContainer(file, to: "Photo", recordId: 1).awaitSingleResult()
+            let result = await harbor.layout.uploadContainer(file, to: "Photo", recordId: 1).awaitSingleResult()
             #expect(result.error?.code == .invalidRequest)
-            #expect(world.sandbox.counters.executedWrites == 0)
+            #expect(harbor.sandbox.counters.executedWrites == 0)
         }
     }
 
     // MARK: Sessions
 
     @Test func anUploadThatMeetsAnExpiredSessionIsSentAgain() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(Data("1".utf8)), to: "Photo", recordId: 1).firstValue()
-            world.sandbox.expireSessions()
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(Data("1".utf8)), to: "Photo", recordId: 1)
+                .firstValue()
+            harbor.sandbox.expireSessions()
             for file in [Self.file(), Self.stream(Self.bytes.count, isReplayable: true)] {
-                world.sandbox.expireSessions()
-                _ = try await world.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
-                let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+                harbor.sandbox.expireSessions()
+                _ = try await harbor.layout.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
+                let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                     .firstValue()
                 #expect(content.data == Self.bytes)
             }
-            #expect(world.sandbox.counters.executedWrites == 3)
+            #expect(harbor.sandbox.counters.executedWrites == 3)
         }
     }
 
     @Test func oneThatCannotBeSentTwiceFailsInstead() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.getRecords().returnAs(FieldData.self).firstValue()
-            world.sandbox.expireSessions()
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.getRecords().returnAs(FieldData.self).firstValue()
+            harbor.sandbox.expireSessions()
             let file = Self.stream(Self.bytes.count, isReplayable: false)
-            let upload = world.layout.uploadContainer(file, to: "Photo", recordId: 1)
+            let upload = harbor.layout.uploadContainer(file, to: "Photo", recordId: 1)
             let result = await upload.awaitSingleResult()
             #expect(result.error?.code == .sessionLost)
-            #expect(world.sandbox.counters.executedWrites == 0)
+            #expect(harbor.sandbox.counters.executedWrites == 0)
             // The session that was refused is gone: the next upload logs in.
             #expect(try await upload.firstValue().modId == 1)
         }
@@ -376,38 +381,40 @@ import Testing
     }
 
     @Test func aDownloadThatMeetsAnExpiredSessionReadsTheRecordAgain() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            world.sandbox.expireSessions()
-            let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            harbor.sandbox.expireSessions()
+            let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
             #expect(content.data == Self.bytes)
-            #expect(world.sandbox.counters.logins == 2)
+            #expect(harbor.sandbox.counters.logins == 2)
 
             // The session dies between the record and its content.
-            world.sandbox.inject(.expireToken, on: .downloadContainer)
-            let again = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+            harbor.sandbox.inject(.expireToken, on: .downloadContainer)
+            let again = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
             #expect(again.data == Self.bytes)
-            #expect(world.sandbox.counters.logins == 3)
+            #expect(harbor.sandbox.counters.logins == 3)
         }
     }
 
     @Test func aReferenceOfADeadSessionIsStale() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            let record = try await world.layout.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue().data[0]
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            let record = try await harbor.layout.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue().data[
+                0
+            ]
             let reference = DataAPI.ContainerReference(record.fieldData["Photo"]?.text ?? "")
-            world.sandbox.expireSessions()
-            let result = await world.database.download(reference).toMemory().awaitSingleResult()
+            harbor.sandbox.expireSessions()
+            let result = await harbor.database.download(reference).toMemory().awaitSingleResult()
             #expect(result.error?.containerError?.code == .stale)
         }
     }
 
     @Test func aPoolOfSessionsReadsAndFetchesInTheSameOne() async throws {
-        try await Self.withWorld(.init(), { $0.sessions.maximumSessions = 4 }) { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            let layout = world.layout
+        try await Self.withHarbor(.init(), { $0.sessions.maximumSessions = 4 }) { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            let layout = harbor.layout
             let contents = try await withThrowingTaskGroup(of: Data.self) { group in
                 for _ in 1...12 {
                     group.addTask {
@@ -423,11 +430,11 @@ import Testing
     // MARK: Without content
 
     @Test func aContainerIsClearedByAnEdit() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            _ = try await world.layout
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
+            _ = try await harbor.layout
                 .editRecord(record: EditRecord(editRecord: ["Photo": ""]), recordId: 1).firstValue()
-            let result = await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+            let result = await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .awaitSingleResult()
             #expect(result.error?.containerError?.code == .empty)
         }
@@ -439,8 +446,8 @@ import Testing
         ("Photo", 2, .fieldMissing), ("Name", 1, .notAURL),
     ])
     func aFieldWithoutContentSaysWhy(field: String, repetition: Int, code: DataAPI.ContainerError.Code) async throws {
-        try await Self.withWorld { world in
-            let result = await world.layout
+        try await Self.withHarbor { harbor in
+            let result = await harbor.layout
                 .downloadContainer(fieldName: field, recordId: 1, repetition: repetition).toMemory().awaitSingleResult()
             #expect(result.error?.code == .container)
             #expect(result.error?.containerError?.code == code)
@@ -448,8 +455,8 @@ import Testing
     }
 
     @Test func aRecordThatIsMissingIsSaidToBe() async throws {
-        try await Self.withWorld { world in
-            let result = await world.layout.downloadContainer(fieldName: "Photo", recordId: 9).toMemory()
+        try await Self.withHarbor { harbor in
+            let result = await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 9).toMemory()
                 .awaitSingleResult()
             #expect(result.error?.fileMakerCode == .recordMissing)
         }
@@ -458,10 +465,10 @@ import Testing
     // MARK: Progress
 
     @Test func progressCountsTheBytesOfTheFile() async throws {
-        try await Self.withWorld { world in
-            _ = try await world.layout.getRecords().returnAs(FieldData.self).firstValue()
+        try await Self.withHarbor { harbor in
+            _ = try await harbor.layout.getRecords().returnAs(FieldData.self).firstValue()
             let log = NIOLockedValueBox<[DataAPI.TransferProgress]>([])
-            let upload = world.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1) { progress in
+            let upload = harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1) { progress in
                 log.withLockedValue { $0.append(progress) }
             }
             _ = try await upload.firstValue()
@@ -471,7 +478,7 @@ import Testing
 
             // Sent again in a fresh session, it starts over.
             log.withLockedValue { $0 = [] }
-            world.sandbox.expireSessions()
+            harbor.sandbox.expireSessions()
             _ = try await upload.firstValue()
             let sent = log.withLockedValue { $0.map(\.completedBytes) }
             expectNoDifference(Array(sent.suffix(whole.count)), whole)
@@ -482,7 +489,7 @@ import Testing
     // MARK: Names
 
     @Test func anyNameArrivesAsItIs() async throws {
-        try await Self.withWorld { world in
+        try await Self.withHarbor { harbor in
             var generator = SeededRandom(seed: 11)
             var names = [
                 "bow.jpg", "Grüße & Küsse.pdf", "日本語.txt", "🚢.png", "a;b=c.txt", "e\u{301}.txt", "\u{301}e.txt",
@@ -491,13 +498,13 @@ import Testing
             ]
             names += (1...60).map { _ in String.randomFileName(using: &generator) }
             for name in names {
-                _ = try await world.layout.uploadContainer(
+                _ = try await harbor.layout.uploadContainer(
                     Self.file(Data(name.utf8), name: name),
                     to: "Photo",
                     recordId: 1
                 )
                 .firstValue()
-                let content = try await world.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
+                let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                     .firstValue()
                 #expect(content.data == Data(name.utf8))
                 // On the way back, folders and control characters are taken off.
@@ -506,6 +513,59 @@ import Testing
                 let expected = [".", ".."].contains(String(String.UnicodeScalarView(visible))) ? [] : Array(visible)
                 #expect(Array((content.fileName ?? "").unicodeScalars) == expected)
             }
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func theModIdOfAnUploadIsSentSoAStaleOneIsRefused() async throws {
+        try await World.run { world in
+            let created = try await world.contacts.createRecord().firstValue()
+            let stale = await world.contacts.uploadToContainerField(
+                fieldName: "Photo",
+                recordId: created.recordId,
+                modId: 99,
+                file: Self.text("a.txt")
+            ).awaitSingleResult().failure
+            expectNoDifference(stale?.fileMakerCode, .modIdMismatch)
+            let fresh = try await world.contacts.uploadContainer(
+                Self.text("a.txt"),
+                to: "Photo",
+                recordId: created.recordId,
+                modId: created.modId
+            ).firstValue()
+            expectNoDifference(fresh.modId, 1)
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func anUploadGoesWithTheSessionsTokenAndAMediaTypeOfItsOwn() async throws {
+        try await ScriptedHost.run { host in
+            _ = await host.database.addLayout("People").uploadToContainerField(
+                fieldName: "Photo",
+                recordId: 1,
+                file: Self.text("a.txt")
+            ).awaitSingleResult()
+            let upload = try #require(host.calls.last { $0.target.contains("/containers/") })
+            #expect(upload.headers.first(name: "Authorization")?.hasPrefix("Bearer ") == true)
+            expectNoDifference(upload.headers["Content-Type"].count, 1)
+            #expect(
+                upload.headers.first(name: "Content-Type")?.hasPrefix("multipart/form-data; boundary=") == true
+            )
+        }
+    }
+
+    @Test(.tags(.earlierClients))
+    func theFileNameIsQuotedTheRepetitionIsInThePathAndTheNewModIdComesBack() async throws {
+        try await ScriptedHost.run { host in
+            _ = await host.database.addLayout("People").uploadToContainerField(
+                fieldName: "Photo",
+                recordId: 1,
+                repetition: 2,
+                file: Self.text("my \"file\".txt")
+            ).awaitSingleResult()
+            let upload = try #require(host.calls.last { $0.target.contains("/containers/") })
+            #expect(upload.target.hasSuffix("/records/1/containers/Photo/2"))
+            #expect(upload.text.contains(#"name="upload"; filename="my \"file\".txt""#))
         }
     }
 }

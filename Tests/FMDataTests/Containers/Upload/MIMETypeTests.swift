@@ -1,3 +1,6 @@
+import CustomDump
+import FMTestSupport
+import Foundation
 import Testing
 
 @testable import FMData
@@ -86,5 +89,14 @@ import Testing
     ])
     func textsThatAreNoTypes(text: String) {
         #expect(!MIMEType.isValid(text))
+    }
+
+    @Test(
+        .tags(.earlierClients),
+        arguments: [("MZ text", "m.bin"), ("Four score", "f.bin"), ("", "empty.bin")]
+    )
+    func aMediaTypeTakesMoreThanOneByteToTell(content: String, name: String) throws {
+        let file = FMRest.ContainerFile(fileName: name, data: Data(content.utf8))
+        #expect(!["image/tiff", "text/plain"].contains(file.mimeType), "one letter says nothing")
     }
 }

@@ -1,0 +1,9 @@
+@testable import FMData
+
+/// A contact of the sandbox's sample.
+struct Contact: Codable, Equatable, Sendable {
+    var name: String
+    var birthday: FMDate?
+    var wakeUp: FMTime?
+    enum CodingKeys: String, CodingKey { case name = "Name", birthday = "Birthday", wakeUp = "WakeUp" }
+}
