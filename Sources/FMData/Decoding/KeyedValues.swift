@@ -11,6 +11,8 @@ private struct Member {
 /// A member that is where it is expected, and what it is expected to be, takes no more than the tape and the memory of keys.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let context: DecodingContext
+    /// That of the context: it stays as it is while somebody holds the container.
+    private let tape: TapeView
     private let object: UInt32
     private let mode: DecodingContext.Mode
     /// The number of the type of keys; see ``KeyMemory/beginAsking(_:_:)``.
@@ -20,11 +22,12 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     init(_ context: DecodingContext, _ object: UInt32, _ mode: DecodingContext.Mode) {
         self.context = context
+        tape = context.view
         self.object = object
         self.mode = mode
         asker = context.keys.beginAsking(Key.self, object)
         isGuessable =
-            !context.document[object].flags.contains(.irregular)
+            !tape[object].flags.contains(.irregular)
             && !(mode == .fields && context.rules.contains(.customKeys))
     }
 
@@ -39,7 +42,6 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
                 seen.insert(ExactName($0.name)).inserted ? Key(stringValue: $0.name) : nil
             }
         }
-        let tape = context.view
         var keys: [Key] = []
         keys.reserveCapacity(Int(tape[object].length))
         var index = object + 1
@@ -59,11 +61,8 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func find(_ key: Key) -> Member? {
         var name = key.stringValue
-        if isGuessable {
-            let tape = context.view
-            if let node = name.withUTF8({ context.keys.guess($0, asker, object, tape) }) {
-                return Member(node: node, entry: tape[node])
-            }
+        if isGuessable, let node = name.withUTF8({ context.keys.guess($0, asker, object, tape) }) {
+            return Member(node: node, entry: tape[node])
         }
         return search(name)
     }
@@ -141,7 +140,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func string(_ member: Member) throws -> String {
-        if member.entry.kind == .string { return context.view.string(member.entry) }
+        if member.entry.kind == .string { return tape.string(member.entry) }
         return try context.string(member.node, inside)
     }
 
