@@ -10,6 +10,10 @@ let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : 
 let isFuzzed = Context.environment["FMDATA_FUZZ"] != nil
 let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
 
+/// `FMDATA_SIMULATION=1`, as `Tests/Simulation/run` sets it: the simulation is a program instead of a suite of tests, so that it
+/// can be built in release without all the others.
+let isSimulated = Context.environment["FMDATA_SIMULATION"] != nil
+
 let settings: [SwiftSetting] =
     strict + [
         .enableUpcomingFeature("ExistentialAny"),
@@ -32,6 +36,10 @@ let nioCompression: Target.Dependency = .product(
     condition: .when(traits: ["Compression"])
 )
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
+
+let simulation: [Target.Dependency] = [
+    "FMData", "FMHTTP", "FMSandbox", openCombine, logging, nio("NIOCore"), nio("NIOHTTP1"),
+]
 
 /// A program made of samples. As a reader's package has them: without the settings of this one, and warnings are theirs.
 func samples(_ name: String, path: String) -> Target {
@@ -192,6 +200,21 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        isSimulated
+            ? .executableTarget(
+                name: "simulate",
+                dependencies: simulation,
+                path: "Tests/Simulation",
+                exclude: ["SimulationTests.swift"],
+                swiftSettings: settings
+            )
+            : .testTarget(
+                name: "SimulationTests",
+                dependencies: simulation + [customDump, issueReporting],
+                path: "Tests/Simulation",
+                exclude: ["main.swift"],
+                swiftSettings: settings
+            ),
         // The samples of README and DocC, as readers would paste them.
         .plugin(
             name: "SamplesPlugin",

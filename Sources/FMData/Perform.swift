@@ -132,7 +132,8 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in self.exchange(request.within(self.calls.ofOneCall.next(at: .now()))) }
+        deferred(makeRequest) { request in self.exchange(request.within(self.calls.ofOneCall.next(at: self.time.now())))
+        }
     }
 
     /// One attempt: what comes back is read while it arrives.

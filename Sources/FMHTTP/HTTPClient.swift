@@ -25,7 +25,7 @@ public import OpenCombine
 /// first and never more than a second, so that a thousand requests are not a thousand attempts.
 public final class HTTPClient: Sendable {
     let configuration: HTTPClientConfiguration
-    private let eventLoopGroup: any EventLoopGroup
+    private let runtime: Runtime
     private let logger: Logger?
     private let pools: ConnectionPools
     let crew: DeliveryCrew
@@ -37,24 +37,28 @@ public final class HTTPClient: Sendable {
     ///   - eventLoopGroup: Where the connections live. The default is NIO's shared group. It is never shut down here.
     ///   - logger: Gets one line per attempt and one per request at `trace`, without paths, headers, queries or bodies. The
     ///     default is none.
-    public init(
+    public convenience init(
         configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         logger: Logger? = nil
     ) {
+        self.init(configuration: configuration, runtime: Runtime(eventLoopGroup: eventLoopGroup), logger: logger)
+    }
+
+    package init(configuration: HTTPClientConfiguration, runtime: Runtime, logger: Logger? = nil) {
         self.configuration = configuration
-        self.eventLoopGroup = eventLoopGroup
+        self.runtime = runtime
         self.logger = logger
-        let factory = ConnectionFactory(configuration)
+        let factory = ConnectionFactory(configuration, open: runtime.open)
         let settings = PoolStateMachine.Settings(
             maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
             idleLifetime: TimeAmount(clamping: configuration.idleConnectionLifetime),
             recentReuse: TimeAmount(clamping: configuration.maximumRestBeforeUnsafeRequest)
         )
         pools = ConnectionPools { origin in
-            ConnectionPool(origin: origin, settings: settings, factory: factory, eventLoopGroup: eventLoopGroup)
+            ConnectionPool(origin: origin, settings: settings, factory: factory, runtime: runtime)
         }
-        crew = DeliveryCrew(eventLoopGroup: eventLoopGroup)
+        crew = DeliveryCrew(eventLoopGroup: runtime.eventLoopGroup)
     }
 
     deinit {
@@ -62,7 +66,7 @@ public final class HTTPClient: Sendable {
     }
 
     /// A loop of the client's group, for those above who need an alarm clock.
-    package var eventLoop: any EventLoop { eventLoopGroup.any() }
+    package var eventLoop: any EventLoop { runtime.eventLoopGroup.any() }
 
     /// Publishes the parts of the response as they arrive, and finishes with the last.
     ///
@@ -80,14 +84,18 @@ public final class HTTPClient: Sendable {
     /// within `grace` and then fail with it too, and all connections are closed.
     ///
     /// - Parameter grace: How long running requests may take. The default is 5 s.
-    /// - Returns: A publisher of one value when nothing is left; it arrives on a background thread. The shutdown begins
-    ///   with the first subscription; cancelling does not undo it.
+    /// - Returns: A publisher of one value when nothing is left; it arrives as ``HTTPClientConfiguration/delivery`` says. The
+    ///   shutdown begins with the first subscription; cancelling does not undo it.
     public func shutdown(grace: Duration = .seconds(5)) -> AnyPublisher<Void, Never> {
         Deferred {
             Future { fulfil in
                 let fulfil = Crossing(fulfil)
+                let delivery = self.configuration.delivery
                 self.shutDown(grace).whenComplete { _ in
-                    DispatchQueue.global().async { fulfil.value(.success(())) }
+                    switch delivery {
+                    case .background: DispatchQueue.global().async { fulfil.value(.success(())) }
+                    case .eventLoop: fulfil.value(.success(()))
+                    }
                 }
             }
         }
@@ -101,7 +109,7 @@ public final class HTTPClient: Sendable {
     }
 
     private func shutDown(_ grace: Duration) -> EventLoopFuture<Void> {
-        pools.shutDown(on: eventLoopGroup.next(), grace: TimeAmount(clamping: grace))
+        pools.shutDown(on: runtime.eventLoopGroup.next(), grace: TimeAmount(clamping: grace))
     }
 
     // MARK: For subscriptions
@@ -118,7 +126,7 @@ public final class HTTPClient: Sendable {
         }
 
         let timeouts = request.timeouts ?? configuration.timeouts
-        let now = NIODeadline.now()
+        let now = runtime.now
         let total = timeouts.total.map { now.advanced(by: TimeAmount(clamping: $0)) }
         let limits = ExchangeLimits(
             connect: timeouts.connect.map(TimeAmount.init(clamping:)),
@@ -135,7 +143,7 @@ public final class HTTPClient: Sendable {
             limits: limits,
             queueDeadline: queueDeadline(timeouts, total: total, now: now),
             pool: pool,
-            log: RequestLog(logger, id: id, request: request, now: now),
+            log: RequestLog(logger, id: id, request: request, runtime: runtime),
             sink: sink
         )
     }
@@ -161,7 +169,7 @@ public final class HTTPClient: Sendable {
 }
 
 extension ConnectionFactory {
-    init(_ configuration: HTTPClientConfiguration) {
+    init(_ configuration: HTTPClientConfiguration, open: @escaping ChannelOpener = Runtime.sockets) {
         connectTimeout = configuration.timeouts.connect.map(TimeAmount.init(clamping:))
         parserLimits = ResponseParser.Limits(
             maximumHeadBytes: configuration.maximumHeadBytes,
@@ -172,6 +180,7 @@ extension ConnectionFactory {
         maximumInflationRatio = configuration.maximumInflationRatio
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp
+        self.open = open
     }
 }
 

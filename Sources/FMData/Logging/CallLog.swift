@@ -11,34 +11,51 @@ struct CallLog: Sendable {
     /// What the line is about: "call", "login", "logout".
     private let kind: String
     private let hasMessages: Bool
-    private let started = NIODeadline.now()
+    private let now: @Sendable () -> NIODeadline
+    private let started: NIODeadline
 
-    fileprivate init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to origin: Origin?) {
+    fileprivate init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to server: DataAPI.Server) {
         self.init(
             logger,
+            now: server.time.now,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
             metadata: [
-                "origin": origin.map { "\($0)" }, "method": request.method.rawValue, "path": request.path.template,
+                "origin": (try? server.origin.get()).map { "\($0)" }, "method": request.method.rawValue,
+                "path": request.path.template,
                 "database": request.path.database, "layout": request.layout, "tag": request.context.tag,
             ]
         )
     }
 
     /// The log of fetching the content of a container. Its path is a value: the text of a field, and a key to the content.
-    fileprivate init(_ logger: Logger, ofContentFrom origin: Origin, tag: String?) {
+    fileprivate init(
+        _ logger: Logger,
+        ofContentFrom origin: Origin,
+        tag: String?,
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
         self.init(
             logger,
+            now: now,
             kind: "call",
             hasMessages: false,
             metadata: ["origin": "\(origin)", "method": "GET", "path": "/{content}", "tag": tag]
         )
     }
 
-    private init(_ logger: Logger, kind: String, hasMessages: Bool, metadata: [String: String?]) {
+    private init(
+        _ logger: Logger,
+        now: @escaping @Sendable () -> NIODeadline,
+        kind: String,
+        hasMessages: Bool,
+        metadata: [String: String?]
+    ) {
         var logger = logger
         for (key, value) in metadata { logger[metadataKey: key] = value.map { "\($0)" } }
         self.logger = logger
+        self.now = now
+        started = now()
         self.kind = kind
         self.hasMessages = hasMessages
     }
@@ -61,7 +78,7 @@ struct CallLog: Sendable {
         error: FMRest.APIError.Code? = nil
     ) {
         var metadata: Logger.Metadata = [
-            "duration_ms": "\(Double((NIODeadline.now() - started).nanoseconds / 1000) / 1000)"
+            "duration_ms": "\(Double((now() - started).nanoseconds / 1000) / 1000)"
         ]
         metadata["http_status"] = httpStatus.map { "\($0)" }
         metadata["filemaker_code"] = code.map { "\($0.rawValue)" }
@@ -73,12 +90,12 @@ struct CallLog: Sendable {
 extension DataAPI.Server {
     /// The log of one call that begins now; `nil` when nobody would read it.
     func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
-        logger(for: request.context).map { CallLog($0, of: request, to: try? origin.get()) }
+        logger(for: request.context).map { CallLog($0, of: request, to: self) }
     }
 
     /// The log of fetching the content of a container.
     func callLog(ofContentFrom origin: Origin, _ context: RequestContext) -> CallLog? {
-        logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag) }
+        logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag, now: time.now) }
     }
 
     /// Where to log at `debug`; `nil` when nobody would read it, and then a call pays for nothing more than this question.

@@ -74,8 +74,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
                 var response = try collector.response()
                 response.nameScripts(answer.request.scripts)
                 log?.finished(httpStatus: httpStatus)
-                _ = downstream.receive(response)
-                downstream.receive(completion: .finished)
+                publishLast(response, to: downstream)
             } catch {
                 fail(error, downstream)
             }

@@ -20,6 +20,7 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
     private(set) final var source: Source?
     fileprivate final var downstream: Downstream?
     private final var work: (any Cancellable)?
+    private final var isCancelled = false
     /// What was asked for and has not been published, by something that publishes many values.
     fileprivate(set) final var demand = Subscribers.Demand.none
     /// Who is asked for it.
@@ -61,6 +62,7 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
     }
 
     final func cancel() {
+        lock.withLock { isCancelled = true }
         let (last, downstream) = terminate(cancelling: true)
         if last == .running { cancelled() }
         // The subscriber may be deinitialised here, which may run anything, so not under the lock.
@@ -86,9 +88,14 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
     @discardableResult
     final func succeed(with value: Source.Output) -> Bool {
         guard let downstream = end() else { return false }
-        _ = downstream.receive(value)
-        downstream.receive(completion: .finished)
+        publishLast(value, to: downstream)
         return true
+    }
+
+    /// Publishes the value and finishes, unless whoever receives it cancels. For whoever ended it.
+    final func publishLast(_ value: Source.Output, to downstream: Downstream) {
+        _ = downstream.receive(value)
+        if !lock.withLock({ isCancelled }) { downstream.receive(completion: .finished) }
     }
 
     final func finish(_ completion: Subscribers.Completion<Source.Failure>) {

@@ -15,9 +15,14 @@ final class SessionIdentity: Sendable {
     private let gate: CredentialsGate
 
     /// - Parameter place: which database on which server, for the errors.
-    init(_ login: DataAPI.Login, place: String, lockOutCoolDown: Duration) {
+    init(
+        _ login: DataAPI.Login,
+        place: String,
+        lockOutCoolDown: Duration,
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
         state = NIOLockedValueBox(State(given: login.given, dataSources: login.dataSources))
-        gate = CredentialsGate(provider: login.provider, place: place, lockOutCoolDown: lockOutCoolDown)
+        gate = CredentialsGate(provider: login.provider, place: place, lockOutCoolDown: lockOutCoolDown, now: now)
     }
 
     /// Another identity from now on. What was refused may be tried again: somebody decided so.
@@ -92,7 +97,7 @@ extension DataAPI.Server {
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         deferred({
             DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
-                .within((calls ?? self.calls).ofOneCall.next(at: .now()))
+                .within((calls ?? self.calls).ofOneCall.next(at: self.time.now()))
         }) { request in
             self.exchange(request)
                 .tryMap { response in

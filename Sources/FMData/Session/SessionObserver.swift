@@ -1,3 +1,5 @@
+import NIOCore
+
 /// What a pool tells its owner. Calls come one at a time and in order, outside of any lock, on the thread of whatever
 /// caused them.
 struct SessionObserver: Sendable {
@@ -5,6 +7,9 @@ struct SessionObserver: Sendable {
     /// The server refused a session, and the request that met this goes again in another. Called by that request, in no order
     /// with the others.
     var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
+    /// The pool is closed, nobody asked how that went, and the server may have sessions until then. Called with the pool's lock
+    /// held.
+    var left: @Sendable ([NIODeadline]) -> Void = { _ in }
     /// The token store failed.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }

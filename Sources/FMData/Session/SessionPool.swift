@@ -9,7 +9,7 @@ import OpenCombine
 /// is done then may come back in (a subscriber that asks for the next session from inside the answer) and finds the pool
 /// unlocked. See ``Outbox`` for who does what in which order.
 ///
-/// The pool keeps itself alive while a login or logout is under way, so `close()` may be its owner's last word.
+/// The pool keeps itself alive while a login or logout is under way or to be repeated, so `close()` may be its owner's last word.
 final class SessionPool: @unchecked Sendable {
     // `lock` guards every `var` below, which makes this class Sendable.
     private let lock = NIOLock()
@@ -42,13 +42,13 @@ final class SessionPool: @unchecked Sendable {
 
     /// - Parameters:
     ///   - storeKey: under which the session is kept in the configuration's store; without it nothing is stored.
-    ///   - jitter: a number from `0...1`, drawn anew with each call.
+    ///   - jitter: a number from `0..<1`, drawn anew with each call.
     init(
         configuration: DataAPI.SessionConfiguration = .init(),
         storeKey: DataAPI.TokenStore.Key? = nil,
         authenticator: SessionAuthenticator,
         time: SessionTime,
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) },
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         observer: SessionObserver = SessionObserver()
     ) {
         self.configuration = configuration
@@ -136,10 +136,21 @@ extension SessionPool {
                     _ = lock.withLock { openings.removeValue(forKey: id) }
                     visitor.loginEnded(id, result ?? .failure(.loginWithoutToken))
                 }
-                openings[id] = exchange
+                openings[id] = VisitorsLogin(exchange: exchange, visitor: visitor)
                 return (id, exchange)
             }
             return (visit, actions)
+        }
+    }
+
+    /// A visitor's login, which the pool may give up in a shutdown: then he hears of that.
+    private struct VisitorsLogin: Cancellable, Sendable {
+        let exchange: SessionExchange<SessionToken>
+        let visitor: VisitSubscription
+
+        func cancel() {
+            exchange.cancel()
+            visitor.finish(.failure(.sessionsShutDown))
         }
     }
 
@@ -384,6 +395,10 @@ extension SessionPool {
         case .finish(let id, let left):
             guard let ending = endings.removeValue(forKey: id) else { return nil }
             let error = ending.error ?? (left > 0 ? .logOutTimedOut : nil)
+            if left > 0, ending.waiter == nil, !endings.values.contains(where: { $0.waiter != nil }) {
+                observer.left(machine.leftUntil)
+                machine.leftUntil = []
+            }
             return .finish(ending.waiter, SessionEnd(left: left, error: error), after: store)
         case .setAlarm(let instant):
             return .setAlarm(instant)
@@ -543,8 +558,10 @@ extension SessionPool {
     }
 
     private func setAlarm(_ instant: NIODeadline) {
+        // Between a logout that failed and its repetition nothing else holds a pool that was closed.
+        let closing: SessionPool? = lock.withLock { endings.isEmpty ? nil : self }
         let callOff = time.schedule(instant) { [weak self] in
-            self?.wakeUp()
+            withExtendedLifetime(closing) { self?.wakeUp() }
         }
         // Two threads may come here in either order; the machine knows which alarm it counts on.
         let superseded: (@Sendable () -> Void)? = lock.withLock {

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// The time a pool lives in, and its one alarm clock. Tests bring their own.
+/// The time that sessions live in, and alarm clocks. Tests bring their own.
 struct SessionTime: Sendable {
     var now: @Sendable () -> NIODeadline
     /// Calls the closure once at the given instant, on any thread; the closure that comes back calls it off.
@@ -11,16 +11,21 @@ struct SessionTime: Sendable {
 }
 
 extension SessionTime {
-    /// The real time, with alarms that ring on an event loop.
-    static func running(on eventLoop: any EventLoop) -> SessionTime {
+    /// The time of an event loop, on which alarms ring.
+    ///
+    /// - Parameter wallClock: what a clock on the wall shows.
+    static func running(
+        on eventLoop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Date = { Date() }
+    ) -> SessionTime {
         SessionTime(
-            now: { .now() },
+            now: { eventLoop.now },
             schedule: { instant, ring in
                 let scheduled = eventLoop.scheduleTask(deadline: instant, ring)
                 return { scheduled.cancel() }
             },
             date: { instant in
-                Date(timeIntervalSinceNow: Double((instant - .now()).nanoseconds) / 1_000_000_000)
+                wallClock().addingTimeInterval(Double((instant - eventLoop.now).nanoseconds) / 1_000_000_000)
             }
         )
     }

@@ -63,18 +63,23 @@ extension DataAPI {
             identity = SessionIdentity(
                 login,
                 place: "database \"\(name)\" on \(server.host)",
-                lockOutCoolDown: server.config.sessions.lockOutCoolDown
+                lockOutCoolDown: server.config.sessions.lockOutCoolDown,
+                now: server.time.now
             )
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
-            let time = SessionTime.running(on: server.client.eventLoop)
-            layouts = LayoutMemory(time: time)
+            layouts = LayoutMemory(time: server.time)
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
                 authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
-                time: time,
-                observer: SessionObserver(transition: { state.show($0) }, repeats: { log.repeats(after: $0) })
+                time: server.time,
+                jitter: server.random,
+                observer: SessionObserver(
+                    transition: { state.show($0) },
+                    repeats: { log.repeats(after: $0) },
+                    left: { [pools = server.pools] left in pools.withLockedValue { $0.left += left } }
+                )
             )
             sessions = .pool(pool)
             server.register(pool)

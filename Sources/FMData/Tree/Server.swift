@@ -1,6 +1,8 @@
 import FMHTTP
+import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import NIOCore
 public import OpenCombine
 
 extension DataAPI {
@@ -28,6 +30,10 @@ extension DataAPI {
         /// Where requests go, or why the host names no place.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
+        /// Of everything here that tells or waits for time.
+        let time: SessionTime
+        /// A number from `0..<1`, drawn anew with each call.
+        let random: @Sendable () -> Double
         /// Reads answers as the configuration says; see ``reader``.
         let givenReader: AnswerReader
         let formats: ServerFormats
@@ -36,7 +42,7 @@ extension DataAPI {
         let apiRoot: String
         private let children: NIOLockedValueBox<[String: WeakDatabase]>
         /// The session pools of all databases and their siblings, for ``shutdown(isolation:)``.
-        private let pools: NIOLockedValueBox<[WeakPool]>
+        let pools: NIOLockedValueBox<ServerPools>
         /// What holds for the calls, and for those of the databases.
         let calls: CallContext
         /// What this one shows with other options of its calls; `nil` when it is no such view.
@@ -47,13 +53,18 @@ extension DataAPI {
         ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host, or has a user and a password before
         ///     it, makes every call fail with ``FMRest/APIError/Code/invalidRequest``.
         ///   - config: the default suits a server with a valid certificate.
-        public init(host: String, config: Config = Config()) {
+        public convenience init(host: String, config: Config = Config()) {
+            self.init(host: host, config: config, runtime: Runtime(), wallClock: { Date() })
+        }
+
+        /// - Parameter wallClock: what a clock on the wall shows.
+        init(host: String, config: Config, runtime: Runtime, wallClock: @escaping @Sendable () -> Date) {
             self.host = HostAddress.withoutUserInfo(host)
             self.config = config
             changes = ObservableObjectPublisher()
             formats = ServerFormats()
             children = NIOLockedValueBox([:])
-            pools = NIOLockedValueBox([])
+            pools = NIOLockedValueBox(ServerPools())
             calls = CallContext(config.timeouts)
             shown = nil
             self.origin = Result { () throws(FMRest.APIError) in
@@ -61,7 +72,9 @@ extension DataAPI {
             }
             self.givenReader = AnswerReader(config: config)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
-            self.client = HTTPClient(configuration: config.http, logger: config.logger)
+            self.client = HTTPClient(configuration: config.http, runtime: runtime, logger: config.logger)
+            self.time = .running(on: client.eventLoop, wallClock: wallClock)
+            self.random = runtime.random
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -75,6 +88,8 @@ extension DataAPI {
             changes = server.changes
             origin = server.origin
             client = server.client
+            time = server.time
+            random = server.random
             givenReader = server.givenReader
             formats = server.formats
             blockedActorWatch = server.blockedActorWatch
@@ -138,22 +153,27 @@ extension DataAPI {
             isolation: (any Actor)? = #isolation
         ) -> AnyPublisher<ShutdownSummary, FMRest.APIError> {
             OnDemandPublisher {
-                let ended = self.pools.withLockedValue { $0.compactMap(\.pool) }.map { $0.shutdown() }
-                return ended.publisher
+                self.pools.withLockedValue { $0.close() }
+                    .map { $0.shutdown() }
+                    .publisher
                     .flatMap { $0 }
                     .reduce(0, +)
-                    .flatMap { left in self.client.shutdown().map { ShutdownSummary(sessionsLeft: left) } }
+                    .flatMap { left in
+                        self.client.shutdown().map {
+                            let now = self.time.now()
+                            let before = self.pools.withLockedValue { $0.left.count { $0 > now } }
+                            return ShutdownSummary(sessionsLeft: left + before)
+                        }
+                    }
                     .setFailureType(to: FMRest.APIError.self)
                     .eraseToAnyPublisher()
             }
             .handedOver(to: isolation, by: self)
         }
 
+        /// A pool that is made when the server has been shut down is shut down, too.
         func register(_ pool: SessionPool) {
-            pools.withLockedValue { pools in
-                pools.removeAll { $0.pool == nil }
-                pools.append(WeakPool(pool: pool))
-            }
+            if !pools.withLockedValue({ $0.add(pool) }) { pool.close() }
         }
 
         private func addDatabase(_ name: String, login: Login?) -> Database {
@@ -205,8 +225,29 @@ private struct WeakDatabase: Sendable {
     weak var database: DataAPI.Database?
 }
 
-private struct WeakPool: Sendable {
-    weak var pool: SessionPool?
+/// The session pools of a server's databases and of their siblings, which it does not keep alive.
+struct ServerPools: Sendable {
+    private struct WeakPool: Sendable {
+        weak var pool: SessionPool?
+    }
+
+    private var pools: [WeakPool] = []
+    private var isClosed = false
+    /// When the server drops the sessions that were left to it by pools that have gone.
+    var left: [NIODeadline] = []
+
+    /// False when there are to be no more pools.
+    mutating func add(_ pool: SessionPool) -> Bool {
+        pools.removeAll { $0.pool == nil }
+        if !isClosed { pools.append(WeakPool(pool: pool)) }
+        return !isClosed
+    }
+
+    /// There are to be no more. Returns those that there are.
+    mutating func close() -> [SessionPool] {
+        isClosed = true
+        return pools.compactMap(\.pool)
+    }
 }
 
 extension DataAPI.Server: CustomStringConvertible, CustomReflectable {

@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import NIOPosix
 internal import NIOSSL
 
 /// Makes connections: look-up and TCP, TLS, and the handler on top, within one time limit.
@@ -12,6 +11,7 @@ struct ConnectionFactory: Sendable {
     let peerCheck: PeerCheck
     let proxy: ProxyResolver
     let lookUp: HostResolver.LookUp
+    let open: ChannelOpener
 
     /// How long an attempt may take that this request causes; others may be glad of its connection, so it is given no less
     /// time than any other.
@@ -23,15 +23,15 @@ struct ConnectionFactory: Sendable {
 
     /// Begins the attempt. It fails with an ``HTTPClientError`` or an error that `ConnectionFailure` knows.
     func begin(_ attempt: ConnectionAttempt, _ id: ConnectionID, to origin: Origin, pool: ConnectionPool) {
-        let deadline = attempt.limit.map { NIODeadline.now().advanced(by: $0) }
+        let deadline = attempt.limit.map { attempt.eventLoop.now.advanced(by: $0) }
         switch origin.scheme {
         case .http:
-            open(attempt, id, to: origin, pool: pool, deadline: deadline, tls: nil)
+            begin(attempt, id, to: origin, pool: pool, deadline: deadline, tls: nil)
         case .https:
             tls.get(on: attempt.eventLoop).whenComplete { result in
                 switch result {
                 case .success(let tls):
-                    open(attempt, id, to: origin, pool: pool, deadline: deadline, tls: tls)
+                    begin(attempt, id, to: origin, pool: pool, deadline: deadline, tls: tls)
                 case .failure(let error):
                     let text = ConnectionFailure.text(of: error)
                     attempt.ready.fail(HTTPClientError(.invalidTLSOptions, .notSent, origin: origin, detail: text))
@@ -40,7 +40,7 @@ struct ConnectionFactory: Sendable {
         }
     }
 
-    private func open(
+    private func begin(
         _ attempt: ConnectionAttempt,
         _ id: ConnectionID,
         to origin: Origin,
@@ -63,24 +63,25 @@ struct ConnectionFactory: Sendable {
             peerCheck: peerCheck,
             parserLimits: parserLimits
         )
-        ClientBootstrap(group: attempt.eventLoop)
-            .resolver(HostResolver(eventLoop: attempt.eventLoop, lookUp: lookUp))
-            .connectTimeout(attempt.limit ?? .hours(24))
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try attempt.add(channel)
-                    let handler = HTTP1ChannelHandler(
-                        id: id,
-                        pool: pool,
-                        limits: parserLimits,
-                        maximumInflationRatio: maximumInflationRatio
-                    )
-                    let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
-                    try channel.pipeline.syncOperations.addHandlers(setup, handler)
-                }
+        let opening = ChannelOpening(
+            host: proxy?.host ?? origin.host,
+            port: proxy?.port ?? origin.port,
+            eventLoop: attempt.eventLoop,
+            limit: attempt.limit,
+            lookUp: lookUp
+        ) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try attempt.add(channel)
+                let handler = HTTP1ChannelHandler(
+                    id: id,
+                    pool: pool,
+                    limits: parserLimits,
+                    maximumInflationRatio: maximumInflationRatio
+                )
+                let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
+                try channel.pipeline.syncOperations.addHandlers(setup, handler)
             }
-            .connect(host: proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
-            .cascadeFailure(to: attempt.ready)
+        }
+        open(opening).cascadeFailure(to: attempt.ready)
     }
 }

@@ -9,7 +9,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     let origin: Origin
     private let factory: ConnectionFactory
-    private let eventLoopGroup: any EventLoopGroup
+    private let runtime: Runtime
 
     private let lock = NIOLock()
     private var machine: PoolStateMachine
@@ -27,11 +27,11 @@ final class ConnectionPool: @unchecked Sendable {
         origin: Origin,
         settings: PoolStateMachine.Settings,
         factory: ConnectionFactory,
-        eventLoopGroup: any EventLoopGroup
+        runtime: Runtime
     ) {
         self.origin = origin
         self.factory = factory
-        self.eventLoopGroup = eventLoopGroup
+        self.runtime = runtime
         machine = PoolStateMachine(settings: settings)
     }
 
@@ -39,7 +39,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     func submit(_ exchange: Exchange, reuse: PoolStateMachine.Reuse) {
         handle(submitted: exchange) {
-            machine.submitted(exchange.id, reuse: reuse, deadline: exchange.queueDeadline, now: .now())
+            machine.submitted(exchange.id, reuse: reuse, deadline: exchange.queueDeadline, now: runtime.now)
         }
     }
 
@@ -51,17 +51,17 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     func released(_ connection: HTTP1Connection, lifetime: Int?) {
-        handle { machine.released(connection.id, lifetime: lifetime, now: .now()) }
+        handle { machine.released(connection.id, lifetime: lifetime, now: runtime.now) }
     }
 
     func returned(_ connection: HTTP1Connection, lifetime: Int?) {
-        handle { machine.returned(connection.id, lifetime: lifetime, now: .now()) }
+        handle { machine.returned(connection.id, lifetime: lifetime, now: runtime.now) }
     }
 
     func closed(_ id: ConnectionID) {
         handle {
             connections.removeValue(forKey: id)
-            return machine.closed(id, now: .now())
+            return machine.closed(id, now: runtime.now)
         }
     }
 
@@ -70,7 +70,7 @@ final class ConnectionPool: @unchecked Sendable {
             connections[connection.id] = connection
             attempts[connection.id] = nil
             connectError = nil
-            return machine.connected(connection.id, now: .now())
+            return machine.connected(connection.id, now: runtime.now)
         }
     }
 
@@ -78,14 +78,14 @@ final class ConnectionPool: @unchecked Sendable {
         handle {
             attempts[id] = nil
             connectError = error
-            return machine.connectFailed(id, now: .now(), jitter: .random(in: 0..<1))
+            return machine.connectFailed(id, now: runtime.now, jitter: runtime.random())
         }
     }
 
     private func fired(_ number: Int) {
         handle {
             if timer?.number == number { timer = nil }
-            return machine.timePassed(now: .now())
+            return machine.timePassed(now: runtime.now)
         }
     }
 
@@ -146,7 +146,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
         for id in actions.connect {
             let attempt = ConnectionAttempt(
-                on: eventLoopGroup.next(),
+                on: runtime.eventLoopGroup.next(),
                 limit: factory.limit(wantedBy: submitted?.limits)
             )
             attempts[id] = attempt
@@ -184,8 +184,9 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func perform(_ work: Work) {
         if let (connection, exchange) = work.run { connection.run(exchange) }
-        for (id, attempt) in work.connect { connect(id, attempt) }
+        // Those that make room for others first.
         for connection in work.close { connection.close() }
+        for (id, attempt) in work.connect { connect(id, attempt) }
         for attempt in work.abandon { attempt.abandon(HTTPClientError(.shutdown, .notSent, origin: origin)) }
         for (exchange, error) in work.fail { exchange.refused(error) }
         if let wakeAt = work.wakeAt { wake(at: wakeAt) }
@@ -215,7 +216,7 @@ final class ConnectionPool: @unchecked Sendable {
         superseded?.cancel()
         guard let number else { return }
         // Weak: a timer must not keep the pool of a forgotten client.
-        let scheduled = eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in
+        let scheduled = runtime.eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in
             self?.fired(number) ?? ()
         }
         let isWanted = lock.withLock {

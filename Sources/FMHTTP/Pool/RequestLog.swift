@@ -6,16 +6,18 @@ internal import NIOCore
 /// even a path can hold a secret (the token at the end of a logout's).
 struct RequestLog: Sendable {
     private let logger: Logger
+    private let runtime: Runtime
     private let started: NIODeadline
 
-    init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, now: NIODeadline) {
+    init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, runtime: Runtime) {
         // Levels are asked for once: without a log a request pays for nothing here.
         guard var logger, logger.logLevel <= .trace else { return nil }
         logger[metadataKey: "request"] = "\(id.number)"
         logger[metadataKey: "method"] = "\(request.method.rawValue)"
         logger[metadataKey: "origin"] = "\(request.origin)"
         self.logger = logger
-        started = now
+        self.runtime = runtime
+        started = runtime.now
     }
 
     func sending(attempt: Int, on connection: ConnectionID) {
@@ -53,6 +55,6 @@ struct RequestLog: Sendable {
     }
 
     private func milliseconds() -> Logger.MetadataValue {
-        "\(Double((NIODeadline.now() - started).nanoseconds / 1000) / 1000)"
+        "\(Double((runtime.now - started).nanoseconds / 1000) / 1000)"
     }
 }

@@ -163,7 +163,7 @@ private final class Bench {
             origin: Self.origin,
             settings: .init(maximumConnections: 0),
             factory: ConnectionFactory(HTTPClientConfiguration()),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton
+            runtime: Runtime(eventLoopGroup: MultiThreadedEventLoopGroup.singleton)
         )
         let id = ConnectionID(number: 1)
         let limits = ResponseParser.Limits(maximumHeadBytes: 1000, maximumHeaderCount: 10)

@@ -132,7 +132,7 @@ struct ConnectTests {
         let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in ok("x") }
         let addresses = try [closed.port, server.port].map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
-        var configuration = HTTPClientConfiguration(plainHTTP: .anywhereUnencrypted)
+        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
         configuration.lookUp = { _, _ in addresses }
         let client = HTTPClient(configuration: configuration)
         #expect(await client.get(Origin(scheme: .http, host: "fms.invalid")).value?.text == "x")
@@ -148,7 +148,7 @@ struct ConnectTests {
         let closed = try ClosedPort()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: closed.port)
         let configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(queue: nil, connect: nil),
+            timeouts: .patient,
             maximumConnectionsPerOrigin: 4
         )
         let client = HTTPClient(configuration: configuration)
@@ -167,7 +167,7 @@ struct ConnectTests {
     @Test func aServerThatStoppedListeningIsToldAtOnce() async throws {
         let server = try await FaultServer.start { _ in ok("x") }
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        var configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(queue: nil))
+        var configuration = HTTPClientConfiguration(timeouts: .patient)
         configuration.maximumRestBeforeUnsafeRequest = .zero
         let client = HTTPClient(configuration: configuration)
         #expect(await client.get(origin).value?.text == "x")
@@ -185,7 +185,7 @@ struct ConnectTests {
     @Test func whoWaitedInVainHearsOfTheFailedAttempts() async throws {
         let server = try await FaultServer.start { _ in [] }
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        let client = HTTPClient()
+        let client = HTTPClient(configuration: .patient)
         let busy = Subscriber()
         client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
         await server.requestCount(atLeast: 1)

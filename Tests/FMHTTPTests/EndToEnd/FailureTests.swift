@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct FailureTests {
     @Test func plainHTTPIsRefusedBeyondLoopback() async throws {
-        let client = HTTPClient()
+        let client = HTTPClient(configuration: .patient)
         for host in ["example.com", "10.0.0.1", "127.0.0.1.example.com", "localhost.example.com", "127.1"] {
             let origin = Origin(scheme: .http, host: host)
             let error = try #require(await client.get(origin).failure)
@@ -18,7 +18,7 @@ struct FailureTests {
 
     @Test func aRefusedConnectionSaysSo() async throws {
         let closed = try ClosedPort()
-        let client = HTTPClient()
+        let client = HTTPClient(configuration: .patient)
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: closed.port)
         let error = try #require(await client.get(origin).failure)
         #expect(error.code == .connectionRefused)
@@ -28,7 +28,7 @@ struct FailureTests {
     }
 
     @Test func anUnknownHostSaysSo() async throws {
-        let client = HTTPClient()
+        let client = HTTPClient(configuration: .patient)
         // Reserved for this: RFC 6761 §6.4.
         let error = try #require(await client.get(Origin(scheme: .https, host: "no-such-host.invalid")).failure)
         #expect(error.code == .unknownHost)
@@ -136,9 +136,18 @@ struct FailureTests {
 
     /// The client would wait for ever; the requests do not.
     @Test(arguments: [
-        (HTTPTimeouts(firstByte: .milliseconds(20)), "", HTTPClientError.Code.firstByteTimeout),
-        (HTTPTimeouts(idle: .milliseconds(20)), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .idleTimeout),
-        (HTTPTimeouts(total: .milliseconds(20)), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .totalTimeout),
+        (
+            HTTPTimeouts(queue: nil, connect: nil, firstByte: .milliseconds(20), idle: nil), "",
+            HTTPClientError.Code.firstByteTimeout
+        ),
+        (
+            HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: .milliseconds(20)),
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .idleTimeout
+        ),
+        (
+            HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: nil, total: .milliseconds(20)),
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", .totalTimeout
+        ),
     ])
     func aRequestBringsItsOwnLimits(timeouts: HTTPTimeouts, answer: String, code: HTTPClientError.Code) async throws {
         let never = HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: nil)

@@ -12,7 +12,7 @@ struct LoggingTests {
         let server = try await FaultServer.start {
             $0.number == 2 ? [.close] : ok("secret-answer", headers: "X: secret\r\n")
         }
-        let client = HTTPClient(logger: lines.logger(.trace))
+        let client = HTTPClient(configuration: .patient, logger: lines.logger(.trace))
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         for _ in 0..<2 {
             let request = HTTPRequest(
@@ -45,7 +45,7 @@ struct LoggingTests {
     @Test func failuresAndCancellationsAreTold() async throws {
         let lines = LogLines()
         let server = try await FaultServer.start { $0.target == "/close" ? [.close] : [] }
-        let client = HTTPClient(logger: lines.logger(.trace))
+        let client = HTTPClient(configuration: .patient, logger: lines.logger(.trace))
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         #expect(await client.get(origin, "/close").failure != nil)
         let subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
@@ -63,7 +63,7 @@ struct LoggingTests {
     @Test func aboveTraceNothingIsLogged() async throws {
         let lines = LogLines()
         let server = try await FaultServer.start { _ in ok() }
-        let client = HTTPClient(logger: lines.logger(.debug))
+        let client = HTTPClient(configuration: .patient, logger: lines.logger(.debug))
         _ = await client.get(Origin(scheme: .http, host: "127.0.0.1", port: server.port))
         await client.shutdown()
         try await server.stopped()

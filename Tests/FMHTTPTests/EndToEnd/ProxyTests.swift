@@ -18,7 +18,7 @@ struct ProxyTests {
         let server = try await FaultServer.start { $0.method == .CONNECT ? connectAnswer : ok("tunnelled") }
         let proxy = HTTPProxy(host: "127.0.0.1", port: server.port, credentials: credentials)
         let configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(connect: nil),
+            timeouts: .patient,
             plainHTTP: .anywhereUnencrypted,
             proxy: .proxy(proxy)
         )
@@ -53,7 +53,7 @@ struct ProxyTests {
         let server = try await FaultServer.start(.init(tls: context)) { _ in ok("x") }
         let proxy = try await TunnelProxy.start(to: server.port)
         let configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(connect: .seconds(3600)),
+            timeouts: .patient,
             tls: TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))])),
             proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b")))
         )

@@ -85,7 +85,7 @@ struct ShutdownTests {
         let server = try await FaultServer.start { _ in ok("x") }
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         do {
-            let client = HTTPClient()
+            let client = HTTPClient(configuration: .patient)
             #expect(await client.get(origin).value?.text == "x")
             #expect(server.openCount == 1)
         }
@@ -98,7 +98,7 @@ struct ShutdownTests {
         let server = try await FaultServer.start { _ in [.wait(gate)] + ok("x") }
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
         let subscriber = Subscriber()
-        HTTPClient().parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
+        HTTPClient(configuration: .patient).parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
         await server.requestCount(atLeast: 1)
         gate.open()
         #expect(await subscriber.completion() == .finished)

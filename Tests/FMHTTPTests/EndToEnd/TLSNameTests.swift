@@ -41,7 +41,7 @@ struct TLSNameTests {
         let port = server.port
         let proxy = throughProxy ? try await TunnelProxy.start(to: port, at: address.text) : nil
         var configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(connect: .seconds(3600)),
+            timeouts: .patient,
             tls: TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
         )
         if let proxy { configuration.proxy = .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port)) }

@@ -32,6 +32,15 @@ func withServer(
     try await server.stopped()
 }
 
+extension HTTPClientConfiguration {
+    /// The default with all the time in the world: a busy machine may hold up a test for longer than any limit of a program.
+    static var patient: HTTPClientConfiguration { HTTPClientConfiguration(timeouts: .patient) }
+}
+
+extension HTTPTimeouts {
+    static let patient = HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: nil, minimumRate: nil)
+}
+
 extension HTTPClient {
     func get(_ origin: Origin, _ target: String = "/") async -> Result<HTTPResponse, HTTPClientError> {
         await send(HTTPRequest(origin: origin, target: target, isSafeToRepeat: true))

@@ -21,7 +21,8 @@ struct ContainerOpening: Publisher {
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     /// What holds for the next request.
     var context: @Sendable () -> RequestContext = { RequestContext() }
-    var now: @Sendable () -> Date = { Date() }
+    /// What a clock on the wall shows, as cookies end by it.
+    var now: Date { server.time.date(server.time.now()) }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(subscription: Inner(self, downstream: subscriber))
@@ -71,7 +72,7 @@ extension ContainerOpening {
 
         private func start(_ machine: ContainerDownloadStateMachine) {
             var machine = machine
-            let request = machine.started(now: opening.now())
+            let request = machine.started(now: opening.now)
             lock.withLock { self.machine = machine }
             send(request)
         }
@@ -120,7 +121,7 @@ extension ContainerOpening {
                     status: Int(head.status.code),
                     location: head.headers.first(name: "Location"),
                     setCookies: head.headers["Set-Cookie"],
-                    now: opening.now()
+                    now: opening.now
                 )
             }
             switch action {

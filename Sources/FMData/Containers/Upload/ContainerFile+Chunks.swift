@@ -5,8 +5,8 @@ extension FMRest.ContainerFile {
     /// The bytes, chunk by chunk, read as the subscriber demands them. Each subscription starts from the beginning.
     func chunks() -> AnyPublisher<Data, any Error> {
         switch source {
-        case .data(let data): ByteChunks(source: .data(data)).eraseToAnyPublisher()
-        case .file(let path, _): ByteChunks(source: .file(path: path)).eraseToAnyPublisher()
+        case .data(let data): data.chunks(of: 64 * 1024).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+        case .file(let path, _): FileChunks(path: path).eraseToAnyPublisher()
         case .stream(_, _, let make): make()
         }
     }
@@ -24,5 +24,14 @@ extension FMRest.ContainerFile {
             )
         }
         .eraseToAnyPublisher()
+    }
+}
+
+extension Data {
+    /// The bytes in slices, one per unit of demand, where it is asked for them.
+    fileprivate func chunks(of length: Int) -> some Publisher<Data, Never> {
+        stride(from: startIndex, to: endIndex, by: length).lazy
+            .map { start in self[start..<Swift.min(start + length, endIndex)] }
+            .publisher
     }
 }

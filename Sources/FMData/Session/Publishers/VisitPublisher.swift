@@ -55,8 +55,7 @@ final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Send
         case .success(let token):
             if downstream != nil { welcome() }
             if pool.adopt(token, isOwned: true, from: id) {
-                _ = downstream?.receive(token)
-                downstream?.receive(completion: .finished)
+                if let downstream { publishLast(token, to: downstream) }
             } else {
                 downstream?.receive(completion: .failure(.sessionsShutDown))
             }

@@ -113,9 +113,9 @@ extension SessionPoolStateMachine {
         for session in sessions {
             switch session.phase {
             case .opening(let stage, let abandoned?) where abandoned <= now:
-                if stage == .logIn { noteLeftSession() }
+                if stage == .logIn { noteLeftSession(now) }
             case .visiting(let abandoned?) where abandoned <= now:
-                noteLeftSession()
+                noteLeftSession(now)
             case .opening, .visiting, .idle, .leased, .loggingOut:
                 continue
             }
@@ -136,7 +136,7 @@ extension SessionPoolStateMachine {
         for session in sessions {
             guard case .loggingOut(let until, _) = session.phase, until <= now else { continue }
             sessions.removeAll { $0.id == session.id }
-            noteLeftSession()
+            noteLeftSession(now)
             actions += [.cancelLogOut(session.id), .forget(session.token)]
         }
     }

@@ -49,16 +49,18 @@ extension SessionPoolStateMachine {
     private mutating func logOutEnded(_ id: SessionID, isLeft: Bool, now: NIODeadline) -> [Action] {
         guard let index = index(of: id), sessions[index].isLoggingOut else { return [] }
         let session = sessions.remove(at: index)
-        if isLeft { noteLeftSession() }
+        if isLeft { noteLeftSession(now) }
         var actions: [Action] = [.forget(session.token)]
         settle(now, &actions)
         return actions
     }
 
-    /// The server may still have a session that was to be ended.
-    mutating func noteLeftSession() {
+    /// The server may still have a session that was to be ended, or that nobody knows.
+    mutating func noteLeftSession(_ now: NIODeadline) {
         totals.sessionsLeft += 1
         for place in endings.indices { endings[place].left += 1 }
+        leftUntil.removeAll { $0 <= now }
+        leftUntil.append(now + settings.lifeTime)
     }
 
     /// Begins those that need not wait for an older wish any more.
@@ -73,7 +75,7 @@ extension SessionPoolStateMachine {
         }
     }
 
-    mutating func finishEndings(_ actions: inout [Action]) {
+    mutating func finishEndings(_ now: NIODeadline, _ actions: inout [Action]) {
         endings.removeAll { ending in
             // A visit is no session of this database yet; only a shutdown sees it to its end.
             let oldest = sessions.first { ending.kind != .logOut || !$0.isVisiting }?.id
@@ -82,7 +84,11 @@ extension SessionPoolStateMachine {
                 shown = nil
                 actions.append(.announce(.loggedOut))
             }
-            actions.append(.finish(ending.id, left: ending.left))
+            switch ending.kind {
+            case .logOut: actions.append(.finish(ending.id, left: ending.left))
+            // Nobody else will tell of those that were left before.
+            case .shutdown: actions.append(.finish(ending.id, left: leftUntil.count { $0 > now }))
+            }
             return true
         }
     }

@@ -99,7 +99,8 @@ extension SessionPoolStateMachine {
         case .broken:
             condemn(index, &actions)
         case .hostFull:
-            noteUse(index, since: since, now: now)
+            // A host that has no room need not have looked at the token.
+            sessions[index].lastUse = now
             park(index)
             shrink(to: activeCount - 1, jitter: jitter, now: now)
         case .retired:
@@ -134,7 +135,7 @@ extension SessionPoolStateMachine {
         beginEndings(now, &actions)
         endSurplus(now, &actions)
         open(now, &actions)
-        finishEndings(&actions)
+        finishEndings(now, &actions)
         showAnother(&actions)
         setAlarm(now, &actions)
     }

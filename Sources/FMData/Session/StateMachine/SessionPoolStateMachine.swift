@@ -49,6 +49,9 @@ struct SessionPoolStateMachine {
     var kept: TokenEpoch?
     /// The token that the owner was told of last.
     var shown: TokenEpoch?
+    /// When the server drops the sessions by itself that it may still have though they are not here any more: it could not be
+    /// told of their ends, or nobody knows them.
+    var leftUntil: [NIODeadline] = []
     var isShutDown = false
     var alarm: NIODeadline?
 
@@ -215,7 +218,7 @@ extension SessionPoolStateMachine {
         let after: LeaseID
         /// The newest session that has to go; `nil` while older wishes still wait.
         var upTo: SessionID?
-        /// Sessions that the server may still have, since it could not be told.
+        /// Sessions that the server may still have since then, as it could not be told.
         var left = 0
     }
 

@@ -44,7 +44,7 @@ import Testing
         let content = Data((0..<length).map { UInt8($0 % 251) })
         try await withTemporaryFile(content, named: "a") { path in
             let history = await Self.history {
-                ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0))
+                FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0))
             }
             #expect(history.bytes == Array(content))
             #expect(history.sizes.allSatisfy { $0 <= 8 && $0 > 0 })
@@ -56,7 +56,7 @@ import Testing
     @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
         try await withTemporaryFile(Data(count: 100), named: "a") { path in
             let history = await Self.history {
-                ByteChunks(source: .file(path: path), chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
+                FileChunks(path: path, chunkLength: 8).subscribe(ChunkRecorder($0, cancelsAfter: 2))
             }
             #expect(
                 history.events == [.chunk([UInt8](repeating: 0, count: 8)), .chunk([UInt8](repeating: 0, count: 8))]
@@ -66,7 +66,7 @@ import Testing
 
     @Test func aFileThatVanishedFailsTheChunks() async throws {
         let history = await Self.history {
-            ByteChunks(source: .file(path: "/nonexistent/file")).subscribe(ChunkRecorder($0))
+            FileChunks(path: "/nonexistent/file").subscribe(ChunkRecorder($0))
         }
         #expect(history.events == [.failed])
     }

@@ -2,20 +2,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Publishes bytes in memory or of a file, chunk by chunk: nothing is opened before demand, one chunk goes down per unit
+/// Publishes the bytes of a file, chunk by chunk: nothing is opened before demand, one chunk goes down per unit
 /// of demand, and one more is read ahead, so that the end is known as soon as the last byte is out. Reading happens on a
 /// queue of the subscription's own; values and completion arrive there, so whoever takes them may take his time.
 /// Cancelling closes the file.
-struct ByteChunks: Publisher {
+struct FileChunks: Publisher {
     typealias Output = Data
     typealias Failure = any Error
 
-    enum Source {
-        case data(Data)
-        case file(path: String)
-    }
-
-    let source: Source
+    let path: String
     var chunkLength = 64 * 1024
 
     func receive<Downstream: Subscriber>(
@@ -25,7 +20,7 @@ struct ByteChunks: Publisher {
     }
 }
 
-extension ByteChunks {
+extension FileChunks {
     /// `@unchecked Sendable`: `state` is touched under `lock` only, `reader` on `queue` only, and `downstream` is spoken
     /// to on `queue` only, never under the lock.
     private final class Inner: Subscription, @unchecked Sendable {
@@ -41,7 +36,7 @@ extension ByteChunks {
 
         private let lock = NIOLock()
         private var state = State.idle
-        private let queue = DispatchQueue(label: "FMData.ByteChunks")
+        private let queue = DispatchQueue(label: "FMData.FileChunks")
         private let downstream: AnySubscriber<Data, any Error>
         private var reader: Reader
 
@@ -118,14 +113,13 @@ extension ByteChunks {
 
 /// Bytes read one chunk ahead.
 private struct Reader {
-    private let source: ByteChunks.Source
+    private let path: String
     private let chunkLength: Int
-    private var position = 0
     private var handle: FileHandle?
     private var ahead: Data?
 
-    init(_ chunks: ByteChunks) {
-        source = chunks.source
+    init(_ chunks: FileChunks) {
+        path = chunks.path
         chunkLength = chunks.chunkLength
     }
 
@@ -145,17 +139,10 @@ private struct Reader {
     }
 
     private mutating func read() throws -> Data {
-        switch source {
-        case .data(let data):
-            let chunk = data.dropFirst(position).prefix(chunkLength)
-            position += chunk.count
-            return chunk
-        case .file(let path):
-            return try open(path).read(upToCount: chunkLength) ?? Data()
-        }
+        try open().read(upToCount: chunkLength) ?? Data()
     }
 
-    private mutating func open(_ path: String) throws -> FileHandle {
+    private mutating func open() throws -> FileHandle {
         if let handle { return handle }
         let opened = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         handle = opened

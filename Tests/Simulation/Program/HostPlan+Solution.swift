@@ -1,0 +1,56 @@
+import FMSandbox
+import Foundation
+
+extension HostPlan {
+    static let database = "Sim"
+    static let layout = "Rows"
+    static let user = "sim"
+    /// What must be in no log and no description: the password, and the beginning of the values of a field.
+    static let password = "PASSWORD-of-sim"
+    static let secret = "FIELDVALUE-of-sim"
+
+    /// One table with a record for each step, and three scripts.
+    var solution: Solution {
+        let records = (0..<records).map { id in
+            Solution.Record([
+                "Marker": "r\(id)", "Note": HostPlan.secret,
+                "File": "data:text/plain;name=f\(id).txt;base64,\(HostPlan.content(id).base64EncodedString())",
+            ])
+        }
+        let fields: [Solution.Field] = [
+            .init("Marker"), .init("Note"), .init("File", .container), .init("Global", isGlobal: true),
+        ]
+        return Solution(
+            name: HostPlan.database,
+            tables: [.init(name: "Rows", fields: fields, records: records)],
+            layouts: [.layout(.init(name: HostPlan.layout, table: "Rows", fields: ["Marker", "Note", "File"]))],
+            scripts: [
+                .script(.init(name: "Echo", steps: [.exit("Get ( ScriptParameter )")])),
+                .script(
+                    .init(
+                        name: "Log",
+                        steps: [.newRecord, .set("Marker", to: "Get ( ScriptParameter )"), .exit("\"ok\"")]
+                    )
+                ),
+                .script(.init(name: "Global", steps: [.exit("Rows::Global")])),
+            ],
+            accounts: [.init(name: HostPlan.user, password: HostPlan.password)]
+        )
+    }
+
+    /// What is in the container of a step's record.
+    static func content(_ id: Int) -> Data {
+        Data("content \(id) ".utf8) + Data(repeating: UInt8(id % 256), count: id % 7 == 0 ? 3000 : 30)
+    }
+
+    func configuration(clock: HostClock) -> Sandbox.Configuration {
+        var configuration = Sandbox.Configuration(clock: clock)
+        configuration.maximumSessions = maximumSessions
+        configuration.keepAlive = .milliseconds(keepAlive)
+        configuration.requestsPerConnection = requestsPerConnection
+        configuration.latency = latency.map { .milliseconds($0) }
+        configuration.compression = compresses
+        configuration.sessionLifetime = .seconds(sessionLifetime)
+        return configuration
+    }
+}

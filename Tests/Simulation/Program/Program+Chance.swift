@@ -1,0 +1,196 @@
+import FMSandbox
+
+extension Program {
+    /// The program of a seed.
+    ///
+    /// - Parameter calls: how many; few are as likely as many unless it is said.
+    init(seed: UInt64, calls: Int? = nil) {
+        var chance = Chance(seed: seed, purpose: .program)
+        let drawn = chance.magnitude(3...100)
+        let count = calls ?? drawn
+        self.seed = seed
+        client = ClientPlan(chance: &chance)
+        let hostCount = chance.once(in: 3) ? 2 : 1
+        hosts = (0..<hostCount).map { _ in HostPlan(chance: &chance, records: count) }
+        weather = Network.Weather(chance: &chance)
+        // From all at once to one every second.
+        let span = chance.pick([0, 50, 1000, 10_000, count * 1000])
+        // Some programs do a few things only, again and again.
+        let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(Verb.usual) } : Verb.usual
+        steps = (0..<count).map { id in Step(id: id, span: span, hosts: hostCount, verbs: verbs, chance: &chance) }
+        let violence = chance.pick([0, 2, 5, 10, 30])
+        faults = (0..<violence).map { _ in
+            PlannedFault(span: span, hosts: hostCount, connections: chance.pick([4, 20, 60]), chance: &chance)
+        }
+        // What holds an answer lets it go some day.
+        faults.append(.moment(milliseconds: span + 2000, host: 0, .releaseAnswers))
+        if hostCount == 2 { faults.append(.moment(milliseconds: span + 2000, host: 1, .releaseAnswers)) }
+        ending =
+            switch chance.below(4) {
+            case 0: .release
+            case 1: .earlyShutdown(milliseconds: chance.magnitude(1...max(2, span + 1000)))
+            default: .shutdown
+            }
+    }
+}
+
+extension Verb {
+    /// Each verb as often as it comes in a program that does a bit of everything.
+    static let usual: [Verb] =
+        allCases + [
+            .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
+            .list,
+            .find, .stream, .echoScript, .echoScript,
+        ]
+}
+
+extension ClientPlan {
+    fileprivate init(chance: inout Chance) {
+        maximumSessions = chance.pick([1, 2, 3, 8])
+        maximumConnections = chance.pick([1, 2, 4, 16])
+        firstByte = chance.pick([2, 20, 120])
+        total = chance.once(in: 4) ? chance.pick([1, 5, 60]) : nil
+        waitingDeadline = chance.pick([1, 30, 30])
+        idleTrim = chance.pick([1, 60])
+        asksWhichFieldFailed = !chance.once(in: 3)
+        loops = chance.pick([1, 2])
+        logs = chance.once(in: 8)
+    }
+}
+
+extension HostPlan {
+    fileprivate init(chance: inout Chance, records: Int) {
+        maximumSessions = chance.once(in: 4) ? chance.pick([1, 2, 4]) : 500
+        keepAlive = chance.pick([20, 500, 5000, 5000])
+        requestsPerConnection = chance.once(in: 4) ? chance.pick([1, 2, 10]) : nil
+        latency = chance.once(in: 2) ? chance.magnitude(1...2000) : nil
+        compresses = chance.once(in: 6)
+        sessionLifetime = chance.once(in: 4) ? chance.pick([2, 60]) : 900
+        self.records = records
+    }
+}
+
+extension Network.Weather {
+    fileprivate init(chance: inout Chance) {
+        latency = chance.pick([0...0, 50...200, 1000...30_000, 1...300_000])
+        capacity = chance.once(in: 4) ? 500 : 256 * 1024
+        tearsApart = chance.once(in: 3)
+    }
+}
+
+extension Step {
+    fileprivate init(id: Int, span: Int, hosts: Int, verbs: [Verb], chance: inout Chance) {
+        self.id = id
+        time = span == 0 ? 0 : chance.below(span)
+        host = chance.below(hosts)
+        verb = chance.pick(verbs)
+        demand =
+            switch chance.below(8) {
+            case 0, 1: .oneByOne
+            case 2: .slowly(milliseconds: chance.magnitude(1...5000))
+            case 3: .late(milliseconds: chance.magnitude(1...5000))
+            default: .unlimited
+            }
+        cancel =
+            switch chance.below(24) {
+            case 0: .beforeDemand
+            case 1, 2: .after(milliseconds: chance.magnitude(1...3000) - 1)
+            case 3: .atValue(1 + chance.below(3))
+            default: nil
+            }
+        inside = id > 0 && chance.once(in: 8) ? chance.below(id) : nil
+    }
+}
+
+extension PlannedFault {
+    fileprivate init(span: Int, hosts: Int, connections: Int, chance: inout Chance) {
+        let host = chance.below(hosts)
+        switch chance.below(10) {
+        case 0..<4: self = .connection(1 + chance.below(connections), ConnectionFault(chance: &chance))
+        case 4, 5:
+            self = .moment(
+                milliseconds: chance.below(span + 1000),
+                host: host,
+                HostEvent(chance: &chance)
+            )
+        default: self = .request(host: host, RequestFault(chance: &chance))
+        }
+    }
+}
+
+extension ConnectionFault {
+    fileprivate init(chance: inout Chance) {
+        self =
+            switch chance.below(12) {
+            case 0: .lookUpFails
+            case 1: .refused
+            case 2: .lostSYN
+            case 3: .slow(milliseconds: chance.magnitude(1...20_000))
+            case 4..<7: .up(afterBytes: chance.magnitude(1...20_000) - 1, Wire.Break(chance: &chance))
+            default: .down(afterBytes: chance.magnitude(1...60_000) - 1, Wire.Break(chance: &chance))
+            }
+    }
+}
+
+extension Wire.Break {
+    fileprivate init(chance: inout Chance) {
+        self =
+            switch chance.below(8) {
+            case 0, 1: .finish
+            case 2, 3: .reset
+            case 4: .resetBehind
+            case 5: .silence
+            default: .stall(milliseconds: chance.magnitude(1...200_000))
+            }
+    }
+}
+
+extension HostEvent {
+    fileprivate init(chance: inout Chance) {
+        self =
+            switch chance.below(8) {
+            case 0, 1: .restart(downForMilliseconds: chance.pick([0, 0, 100, 5000]))
+            case 2, 3: .expireSessions
+            case 4: .jump(seconds: chance.pick([-86_400, -60, 60, 901, 86_400]))
+            case 5: .releaseAnswers
+            default: .dropConnections
+            }
+    }
+}
+
+extension RequestFault {
+    fileprivate init(chance: inout Chance) {
+        let fault: Sandbox.Fault =
+            switch chance.below(22) {
+            case 0: .expireToken
+            case 1: .delay(.milliseconds(chance.magnitude(1...200_000)))
+            case 2: .cut(afterBodyBytes: chance.magnitude(1...600) - 1)
+            case 3, 4: .cutAnswer(afterBytes: chance.magnitude(1...2000) - 1, framing: .contentLength)
+            case 5, 6: .cutAnswer(afterBytes: chance.magnitude(1...2000) - 1, framing: .chunked)
+            case 7: .badChunkSize(chance.pick(Sandbox.ChunkSizeMistake.allCases), afterBodyBytes: chance.below(600))
+            case 8: .closeAfterAnswer
+            case 9: .holdAnswer
+            case 10: .refuseToken
+            case 11: .refuseFreshToken
+            case 12: .lostLogout
+            case 13: .lateLogout(.milliseconds(chance.magnitude(1...20_000)))
+            case 14: .reset
+            case 15: .resetAfterExecution
+            case 16: .html(status: chance.pick([400, 401, 404, 500, 502, 503, 504]))
+            case 17: .brokenJSON
+            case 18: .empty(status: chance.pick([401, 500, 503]))
+            case 19: .error(FileMakerError(chance.pick([102, 301, 500, 802, 952, 112, 1708])))
+            case 20: .fullHost
+            default: .restart
+            }
+        var endpoint = chance.once(in: 2) ? chance.pick(Sandbox.Endpoint.allCases) : nil
+        // Half of a file's bytes, announced as the whole, are a file to everybody.
+        if fault == .brokenJSON, endpoint == nil || endpoint == .downloadContainer { endpoint = .getRecord }
+        rule = Sandbox.FaultRule(
+            fault,
+            on: endpoint,
+            skipping: chance.magnitude(1...100) - 1,
+            count: chance.once(in: 10) ? 5 : 1
+        )
+    }
+}

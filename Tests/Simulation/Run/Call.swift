@@ -1,0 +1,105 @@
+import FMData
+import OpenCombine
+
+/// The subscriber of one step: asks, cancels and watches as the step says.
+final class Call: Subscriber {
+    typealias Input = Seen
+    typealias Failure = FMRest.APIError
+
+    enum End {
+        case finished
+        case failed(FMRest.APIError)
+        case cancelled
+    }
+
+    let step: Step
+    private unowned let simulation: Simulation
+    private var subscription: (any Subscription)?
+    private var demanded = 0
+    private(set) var values: [Seen] = []
+    private(set) var end: End?
+    /// The steps that begin where something of this one arrives.
+    private var inner: [Step]
+
+    init(_ step: Step, inner: [Step], in simulation: Simulation) {
+        self.step = step
+        self.inner = inner
+        self.simulation = simulation
+    }
+
+    func receive(subscription: any Subscription) {
+        self.subscription = subscription
+        if step.cancel == .beforeDemand { return cancel() }
+        if case .after(let milliseconds)? = step.cancel {
+            simulation.onUserThread(in: milliseconds) { [weak self] in self?.cancel() }
+        }
+        switch step.demand {
+        case .unlimited: ask(.unlimited)
+        case .oneByOne, .slowly: ask(.max(1))
+        case .late(let milliseconds):
+            simulation.onUserThread(in: milliseconds) { [weak self] in self?.ask(.unlimited) }
+        }
+    }
+
+    func receive(_ input: Seen) -> Subscribers.Demand {
+        values.append(input)
+        note("value \(values.count)")
+        if end != nil { complain("a value after the end") }
+        if values.count > demanded { complain("a value that nobody asked for") }
+        if case .atValue(let number)? = step.cancel, values.count >= number { cancel() }
+        runInner()
+        guard end == nil else { return .none }
+        switch step.demand {
+        case .unlimited, .late: return .none
+        case .oneByOne:
+            demanded += demanded < .max ? 1 : 0
+            return .max(1)
+        case .slowly(let milliseconds):
+            simulation.onUserThread(in: milliseconds) { [weak self] in self?.ask(.max(1)) }
+            return .none
+        }
+    }
+
+    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        if let end { complain("an end after the end, which was \(end)") }
+        switch completion {
+        case .finished: end = .finished
+        case .failure(let error): end = .failed(error)
+        }
+        note("\(completion)")
+        subscription = nil
+        simulation.ended(self)
+        runInner()
+    }
+
+    /// Whoever has asked for too little does not want more: everything else is let come.
+    func askForTheRest() { ask(.unlimited) }
+
+    func cancel() {
+        guard end == nil, let subscription else { return }
+        end = .cancelled
+        note("cancelled")
+        self.subscription = nil
+        subscription.cancel()
+        simulation.ended(self)
+        runInner()
+    }
+
+    private func ask(_ demand: Subscribers.Demand) {
+        guard end == nil, let subscription, demanded < .max else { return }
+        demanded = demand == .unlimited ? .max : demanded + 1
+        subscription.request(demand)
+    }
+
+    private func runInner() {
+        let inner = inner
+        self.inner = []
+        for step in inner { simulation.begin(step) }
+    }
+
+    private func note(_ text: @autoclosure () -> String) {
+        simulation.trace.note { "call \(step.id) \(step.verb): \(text())" }
+    }
+
+    private func complain(_ text: String) { simulation.find("call \(step.id) \(step.verb): \(text)") }
+}

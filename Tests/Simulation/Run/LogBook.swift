@@ -1,0 +1,64 @@
+import Logging
+
+/// What the client logs, looked through for secrets.
+final class LogBook: @unchecked Sendable {
+    // Sendable as the machine is.
+    private let trace: Trace
+    private(set) var findings: [String] = []
+
+    init(_ trace: Trace) { self.trace = trace }
+
+    var logger: Logger {
+        var logger = Logger(label: "simulation") { _ in Handler(book: self) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    /// Complains of a password, a token or the value of a field in a text.
+    func checkSecrets(_ text: String) {
+        let secret: String? =
+            if text.contains(HostPlan.password) {
+                "the password"
+            } else if text.contains(HostPlan.secret) {
+                "the value of a field"
+            } else if Self.holdsToken(text) {
+                "a token"
+            } else {
+                nil
+            }
+        if let secret { findings.append("\(secret) is in a text: \(text)") }
+    }
+
+    /// Tokens of the sandbox are 52 hexadecimal digits; nothing else has so many.
+    private static func holdsToken(_ text: String) -> Bool {
+        var length = 0
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66: length += 1
+            default: length = 0
+            }
+            if length >= 40 { return true }
+        }
+        return false
+    }
+
+    private struct Handler: LogHandler {
+        let book: LogBook
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            let text =
+                "\(event.message) "
+                + all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            book.checkSecrets(text)
+            book.trace.note { "log: \(text)" }
+        }
+    }
+}

@@ -1,0 +1,397 @@
+import Foundation
+import Logging
+import NIOCore
+import OpenCombine
+
+@testable import FMData
+@testable import FMHTTP
+@testable import FMSandbox
+
+/// A program in its world, from the first call until nothing is left.
+final class Simulation: @unchecked Sendable {
+    // Sendable as the machine is.
+    let program: Program
+    let trace: Trace
+    private let machine: VirtualMachine
+    private let userThread: VirtualMachine.Thread
+    private let network: Network
+    private let hosts: [SimulatedHost]
+    private let log: LogBook
+    private var servers: [DataAPI.Server] = []
+    private var databases: [DataAPI.Database] = []
+    private var calls: [Int: Call] = [:]
+    private var callCount = 0
+    private var running = 0
+    private var logins = 0
+    private var connections: [Int: Int] = [:]
+    private(set) var findings: [String] = []
+
+    /// What a run has brought.
+    struct Report {
+        var findings: [String]
+        var trace: [String]
+        var calls: Int
+        var simulated: TimeAmount
+    }
+
+    static func run(_ program: Program, keepsTrace: Bool = false) -> Report {
+        do {
+            let simulation = try Simulation(program, keepsTrace: keepsTrace)
+            simulation.run()
+            return Report(
+                findings: simulation.findings,
+                trace: simulation.trace.lines,
+                calls: simulation.callCount,
+                simulated: simulation.machine.now - simulation.machine.start
+            )
+        } catch {
+            return Report(findings: ["the world cannot be made: \(error)"], trace: [], calls: 0, simulated: .zero)
+        }
+    }
+
+    private init(_ program: Program, keepsTrace: Bool) throws {
+        self.program = program
+        let machine = VirtualMachine(seed: program.seed)
+        self.machine = machine
+        userThread = machine.makeThread()
+        let trace = Trace(machine, isKept: keepsTrace)
+        self.trace = trace
+        log = LogBook(trace)
+        network = Network(
+            machine: machine,
+            seed: program.seed,
+            weather: program.weather,
+            faults: program.faults,
+            trace: trace
+        )
+        hosts = try program.hosts.enumerated().map { index, plan in
+            try SimulatedHost(name: "fms\(index).example.com", plan: plan, on: machine, trace: trace)
+        }
+        for host in hosts { network.add(host) }
+    }
+
+    // MARK: What calls say
+
+    func find(_ finding: String) {
+        trace.note { "FINDING: \(finding)" }
+        findings.append(finding)
+    }
+
+    func begin(_ step: Step) {
+        guard calls[step.id] == nil, databases.indices.contains(step.host) else { return }
+        trace.note { "call \(step.id) \(step.verb) on \(self.hosts[step.host].name): begins" }
+        let call = Call(step, inner: program.steps.filter { $0.inside == step.id }, in: self)
+        calls[step.id] = call
+        callCount += 1
+        running += 1
+        if step.verb == .logIn { logins += 1 }
+        step.verb.call(step.id, on: databases[step.host]).subscribe(call)
+        checkLimits()
+    }
+
+    func ended(_ call: Call) {
+        running -= 1
+        checkLimits()
+    }
+
+    func onUserThread(in milliseconds: Int, _ job: @escaping () -> Void) {
+        machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: userThread, job)
+    }
+
+    // MARK: The run
+
+    private func run() {
+        makeClient()
+        watchLifetimes()
+        plan()
+        letCallsEnd()
+        end()
+        judge()
+        letGo()
+    }
+
+    private func makeClient() {
+        let random = SharedChance(seed: program.seed)
+        let (machine, network) = (machine, network)
+        let loops = VirtualLoopGroup((0..<program.client.loops).map { _ in VirtualLoop(on: machine) })
+        for (index, host) in hosts.enumerated() {
+            var runtime = Runtime(eventLoopGroup: loops) { [unowned self] opening in
+                self.open(opening, by: index, through: network)
+            }
+            runtime.random = { random.fraction() }
+            let server = DataAPI.Server(
+                host: host.name,
+                config: program.client.config(log),
+                runtime: runtime,
+                wallClock: { Date(timeIntervalSince1970: Double(machine.now.uptimeNanoseconds) / 1_000_000_000) }
+            )
+            servers.append(server)
+            databases.append(
+                server.addDatabase(
+                    HostPlan.database,
+                    credentials: .init(user: HostPlan.user, password: HostPlan.password)
+                )
+            )
+        }
+    }
+
+    private func open(
+        _ opening: ChannelOpening,
+        by owner: Int,
+        through network: Network
+    ) -> EventLoopFuture<any Channel> {
+        connections[owner, default: 0] += 1
+        // One that makes room may be closed by another loop, at the same time.
+        onUserThread(in: 1) { [self] in
+            let (count, limit) = (connections[owner, default: 0], program.client.maximumConnections)
+            if count > limit { find("\(count) connections at once, \(limit) are allowed") }
+        }
+        return network.open(opening) { self.connections[owner, default: 0] -= 1 }
+    }
+
+    private func plan() {
+        for step in program.steps where step.inside == nil { onUserThread(in: step.time) { self.begin(step) } }
+        for fault in program.faults {
+            switch fault {
+            case .connection: break
+            case .moment(let milliseconds, let host, let event):
+                guard hosts.indices.contains(host) else { continue }
+                onUserThread(in: milliseconds) { self.hosts[host].suffer(event) }
+            case .request(let host, let fault):
+                guard hosts.indices.contains(host) else { continue }
+                hosts[host].engine.withState { $0.faults.add(fault.rule) }
+            }
+        }
+        if case .earlyShutdown(let milliseconds) = program.ending {
+            onUserThread(in: milliseconds) { self.shutDown() }
+        }
+    }
+
+    private func letCallsEnd() {
+        run(for: .hours(1))
+        // Steps inside of calls that never had anything.
+        for step in program.steps where calls[step.id] == nil { onUserThread(in: 0) { self.begin(step) } }
+        run(for: .hours(1))
+        for call in calls.values.sorted(by: { $0.step.id < $1.step.id }) where call.end == nil {
+            onUserThread(in: 0) { call.askForTheRest() }
+        }
+        run(for: .hours(1))
+        for call in calls.values.sorted(by: { $0.step.id < $1.step.id }) where call.end == nil {
+            find("call \(call.step.id) \(call.step.verb): never ended")
+        }
+    }
+
+    /// Runs until all has ended, or for so long.
+    private func run(for span: TimeAmount) {
+        let end = machine.now + span
+        var isFirst = true
+        while machine.now < end, isFirst || running > 0 {
+            // All programs begin within a few minutes.
+            let step: TimeAmount = isFirst ? .seconds(110) : .seconds(10)
+            isFirst = false
+            switch machine.run(for: step) {
+            case .idle: return
+            case .timeIsOver: continue
+            case .restless: return find("the world does not come to rest")
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private var shutdowns: [Int: Shutdown] = [:]
+
+    private final class Shutdown {
+        var summary: DataAPI.ShutdownSummary?
+        var hasEnded = false
+        var subscription: AnyCancellable?
+    }
+
+    private func shutDown() {
+        for (index, server) in servers.enumerated() where shutdowns[index] == nil {
+            let shutdown = Shutdown()
+            shutdowns[index] = shutdown
+            trace.note { "shutdown of \(server) begins" }
+            shutdown.subscription = server.shutdown().sink { completion in
+                shutdown.hasEnded = true
+                self.trace.note { "shutdown of \(server): \(completion)" }
+                if case .failure(let error) = completion { self.find("shutdown failed: \(error)") }
+            } receiveValue: { summary in
+                shutdown.summary = summary
+                self.trace.note { "shutdown of \(server): \(summary.sessionsLeft) sessions left" }
+            }
+        }
+    }
+
+    private func end() {
+        switch program.ending {
+        case .shutdown, .earlyShutdown:
+            onUserThread(in: 0) { self.shutDown() }
+            run(for: .minutes(5))
+            checkShutdown()
+        case .release:
+            onUserThread(in: 0) { [self] in
+                for (database, server) in zip(databases, servers) { check(database.sessionStatus, of: server) }
+            }
+            run(for: .seconds(1))
+        }
+    }
+
+    private func check(_ status: DataAPI.SessionStatus, of server: DataAPI.Server) {
+        if status.leased > 0 || status.waiting > 0 { find("\(server): all calls have ended, and yet \(status)") }
+    }
+
+    private func checkShutdown() {
+        for (index, server) in servers.enumerated() {
+            guard let shutdown = shutdowns[index], shutdown.hasEnded, let summary = shutdown.summary else {
+                find("shutdown of \(server) never ended")
+                continue
+            }
+            let counts = server.client.counts
+            if counts != PoolCounts() { find("\(server) is shut down and has \(counts)") }
+            if connections[index, default: 0] != 0 { find("\(server) is shut down and has open channels") }
+            let status = databases[index].sessionStatus
+            if status.sessions + status.leased + status.loggingIn + status.waiting > 0 {
+                find("\(server) is shut down and has \(status)")
+            }
+            let known = program.faults.includeLies ? 0 : hosts[index].knownSessions
+            if known > summary.sessionsLeft {
+                find("\(server) has left \(known) sessions that it knew of, and says \(summary.sessionsLeft)")
+            }
+            if program.isHarmless, summary.sessionsLeft > 0 || hosts[index].engine.openSessions.count > 0 {
+                find("\(server): \(summary.sessionsLeft) sessions are said to be left though nothing went wrong")
+            }
+        }
+    }
+
+    private func checkLimits() {
+        for (database, server) in zip(databases, servers) {
+            let status = database.sessionStatus
+            // Those that were brought by a login of their own make room for themselves when others have come to their ends.
+            let limit = program.client.maximumSessions + logins
+            if status.leased > limit { find("too many sessions of \(server) at work: \(status)") }
+            // One that is being logged out has its successor already.
+            if status.sessions + status.loggingIn > limit + program.client.maximumSessions {
+                find("too many sessions of \(server): \(status)")
+            }
+        }
+    }
+
+    // MARK: Judgement
+
+    private func judge() {
+        for step in program.steps {
+            guard let call = calls[step.id], let end = call.end else { continue }
+            switch end {
+            case .finished:
+                if let complaint = step.verb.complaint(about: call.values, step: step.id) {
+                    find("call \(step.id) \(step.verb): \(complaint)")
+                }
+            case .failed(let error):
+                log.checkSecrets("\(error)")
+                log.checkSecrets(String(reflecting: error))
+            case .cancelled: break
+            }
+        }
+        for (index, host) in hosts.enumerated() {
+            Ledger(host).check(calls.values.filter { $0.step.host == index }) { self.find($0) }
+        }
+        for finding in log.findings { find(finding) }
+    }
+
+    // MARK: Letting go
+
+    private struct Lifetimes {
+        weak var server: DataAPI.Server?
+        weak var database: DataAPI.Database?
+        weak var pool: SessionPool?
+        weak var client: HTTPClient?
+
+        var survivors: [String] {
+            [
+                server.map { _ in "the server object" }, database.map { _ in "the database object" },
+                pool.map { _ in "the pool of sessions" }, client.map { _ in "the HTTP client" },
+            ].compactMap(\.self)
+        }
+    }
+
+    private var lifetimes: [Lifetimes] = []
+
+    private func watchLifetimes() {
+        lifetimes = zip(servers, databases).map {
+            Lifetimes(server: $0, database: $1, pool: $1.pool, client: $0.client)
+        }
+    }
+
+    private func letGo() {
+        onUserThread(in: 0) { [self] in
+            calls = [:]
+            shutdowns = [:]
+            databases = []
+            servers = []
+        }
+        if machine.run(for: .hours(1)) == .restless { return find("the world does not come to rest") }
+        for survivor in lifetimes.flatMap(\.survivors) { find("\(survivor) is never released") }
+        if !network.clientChannels.isEmpty { find("\(network.clientChannels.count) channels of the client stay open") }
+        if program.ending == .release, program.isHarmless {
+            let left = hosts.map(\.engine.openSessions.count).reduce(0, +)
+            if left > 0 { find("\(left) sessions are left on the hosts though nothing went wrong") }
+        }
+        for host in hosts { host.end() }
+        machine.run(for: .hours(24))
+        network.end()
+        machine.end()
+        machine.run()
+    }
+}
+
+extension Program {
+    /// Whether nothing in it could take a session, a connection or an answer away, or the time to end a session.
+    fileprivate var isHarmless: Bool {
+        if case .earlyShutdown = ending { return false }
+        return weather.latency.upperBound <= 200 && client.total == nil && client.maximumConnections == 16
+            && hosts.allSatisfy { $0.keepAlive >= 5000 && $0.requestsPerConnection == nil && ($0.latency ?? 0) <= 200 }
+            && faults.allSatisfy { if case .moment(_, _, .releaseAnswers) = $0 { true } else { false } }
+    }
+}
+
+extension [PlannedFault] {
+    /// Whether a host may say of a session that it has ended, or is not known, and it goes on.
+    fileprivate var includeLies: Bool {
+        contains { fault in
+            guard case .request(_, let fault) = fault else { return false }
+            switch fault.rule.fault {
+            case .lostLogout, .lateLogout, .refuseToken, .error(FileMakerError(952)), .html(401), .empty(401):
+                return true
+            default: return false
+            }
+        }
+    }
+}
+
+/// Chance for the client: closures that cross threads.
+private final class SharedChance: @unchecked Sendable {
+    // Sendable as the machine is.
+    private var chance: Chance
+    init(seed: UInt64) { chance = Chance(seed: seed, purpose: .client) }
+    func fraction() -> Double { chance.fraction() }
+}
+
+extension ClientPlan {
+    func config(_ log: LogBook) -> DataAPI.Config {
+        var config = DataAPI.Config()
+        config.scheme = .http
+        config.plainHTTP = .anywhereUnencrypted
+        config.proxy = .none
+        config.delivery = .eventLoop
+        config.maximumConnections = maximumConnections
+        config.asksWhichFieldFailed = asksWhichFieldFailed
+        config.timeouts.firstByte = .seconds(firstByte)
+        config.timeouts.total = total.map { .seconds($0) }
+        config.sessions.maximumSessions = maximumSessions
+        config.sessions.waitingDeadline = .seconds(waitingDeadline)
+        config.sessions.idleTrim = .seconds(idleTrim)
+        if logs { config.logger = log.logger }
+        return config
+    }
+}

@@ -1,0 +1,33 @@
+import CustomDump
+import Foundation
+import Testing
+
+/// Worlds that follow from seeds. `Tests/Simulation/run` runs many more of them.
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
+    @Test func oldFindingsStayAway() async {
+        for failure in await onAThread({ Search(OldFindings.seeds, stopsAfter: 1).failures }) {
+            Issue.record("\(failure)")
+        }
+    }
+
+    @Test func seedsHold() async {
+        for failure in await onAThread({ Search(1...300, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
+    }
+
+    @Test(arguments: [3, 17, 420] as [UInt64])
+    func theSameSeedGivesTheSameTrace(_ seed: UInt64) async {
+        let (first, second) = await onAThread {
+            let program = Program(seed: seed, calls: 100)
+            return (Simulation.run(program, keepsTrace: true), Simulation.run(program, keepsTrace: true))
+        }
+        expectNoDifference(first.trace, second.trace)
+        #expect(first.trace.count > 100)
+    }
+
+    /// A world keeps its thread for long, which the other tests must not miss.
+    private func onAThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import FMHTTP
+import Foundation
+import NIOCore
+
+/// Everything between the client and the hosts.
+final class Network: @unchecked Sendable {
+    // Sendable as the machine is.
+    let machine: VirtualMachine
+    private let thread: VirtualMachine.Thread
+    private let trace: Trace
+    private var chance: Chance
+    private let weather: Weather
+    private var hosts: [String: SimulatedHost] = [:]
+    private var faults: [Int: ConnectionFault] = [:]
+    private var attempts = 0
+    /// The ends of the client that are open, with the host they lead to.
+    private(set) var clientChannels: [(channel: VirtualChannel, host: String)] = []
+    private var wires: [Wire] = []
+
+    /// How long things take, and how they come.
+    struct Weather: Hashable {
+        /// Of one direction, in microseconds.
+        var latency: ClosedRange<Int>
+        /// Bytes that may be on the way or unread in one direction.
+        var capacity: Int
+        /// Whether bytes come in small pieces.
+        var tearsApart: Bool
+    }
+
+    init(machine: VirtualMachine, seed: UInt64, weather: Weather, faults: [PlannedFault], trace: Trace) {
+        self.machine = machine
+        self.trace = trace
+        self.weather = weather
+        thread = machine.makeThread()
+        chance = Chance(seed: seed, purpose: .network)
+        for case .connection(let number, let fault) in faults { self.faults[number] = fault }
+    }
+
+    func add(_ host: SimulatedHost) { hosts[host.name] = host }
+
+    func note(_ text: @escaping () -> String) { trace.note(text) }
+
+    func later(at deadline: NIODeadline, _ body: @escaping () -> Void) {
+        machine.schedule(at: deadline, on: thread, body)
+    }
+
+    /// The sizes of the pieces in which so many bytes arrive.
+    func pieces(of count: Int) -> [Int] {
+        guard weather.tearsApart else { return [count] }
+        var sizes: [Int] = []
+        var rest = count
+        while rest > 0 {
+            let size = sizes.count > 20 ? rest : chance.magnitude(1...rest)
+            sizes.append(size)
+            rest -= size
+        }
+        return sizes
+    }
+
+    // MARK: Connecting
+
+    /// What the client's `Runtime` opens channels with.
+    ///
+    /// - Parameter isOver: called when the attempt has failed, or the client has closed the channel.
+    func open(_ opening: ChannelOpening, isOver: @escaping () -> Void) -> EventLoopFuture<any Channel> {
+        attempts += 1
+        let number = attempts
+        let fault = faults[number]
+        note { "connection \(number) to \(opening.host)\(fault.map { ": \($0)" } ?? "")" }
+        let promise = opening.eventLoop.makePromise(of: (any Channel).self)
+        let attempt = Attempt(opening, promise, isOver)
+        if let limit = opening.limit {
+            attempt.alarm = machine.schedule(at: machine.now + limit, on: thread) {
+                opening.eventLoop.execute { attempt.fail(ChannelError.connectTimeout(limit)) }
+            } orDrop: {
+                attempt.fail(ChannelError.ioOnClosedChannel)
+            }
+        }
+        let trip = travelTime()
+        func fail(_ error: any Error, after time: TimeAmount) {
+            later(at: machine.now + time) { opening.eventLoop.execute { attempt.fail(error) } }
+        }
+        switch fault {
+        case .lookUpFails?: fail(NameNotFound(), after: trip)
+        case .refused?: fail(IOError(errnoCode: ECONNREFUSED, reason: "connect"), after: trip)
+        case .lostSYN?: dropped.append(attempt)
+        case .slow(let milliseconds)?: reach(attempt, number, after: trip + .milliseconds(Int64(milliseconds)))
+        case .up?, .down?, nil: reach(attempt, number, after: trip)
+        }
+        return promise.futureResult
+    }
+
+    /// A name that leads nowhere.
+    struct NameNotFound: Error, CustomStringConvertible {
+        let description = "Name or service not known"
+    }
+
+    /// Attempts that nobody answers; they end by their limit or with the world.
+    private var dropped: [Attempt] = []
+
+    private final class Attempt: @unchecked Sendable {
+        // Sendable as the machine is.
+        let opening: ChannelOpening
+        private var promise: EventLoopPromise<any Channel>?
+        let isOver: () -> Void
+        var alarm: VirtualMachine.AlarmID?
+
+        init(_ opening: ChannelOpening, _ promise: EventLoopPromise<any Channel>, _ isOver: @escaping () -> Void) {
+            self.opening = opening
+            self.promise = promise
+            self.isOver = isOver
+        }
+
+        var isWaiting: Bool { promise != nil }
+
+        func fail(_ error: any Error) {
+            guard let promise else { return }
+            self.promise = nil
+            isOver()
+            promise.fail(error)
+        }
+
+        func succeed(_ channel: any Channel) {
+            promise?.succeed(channel)
+            promise = nil
+        }
+    }
+
+    private func travelTime() -> TimeAmount {
+        let range = weather.latency
+        return .microseconds(Int64(range.lowerBound + chance.below(range.count)))
+    }
+
+    /// The first packet gets to the host, and its answer back.
+    private func reach(_ attempt: Attempt, _ number: Int, after time: TimeAmount) {
+        later(at: machine.now + time) { [self] in
+            guard attempt.isWaiting else { return }
+            let eventLoop = attempt.opening.eventLoop
+            guard let host = hosts[attempt.opening.host], !host.isDown else {
+                return later(at: machine.now + travelTime()) {
+                    eventLoop.execute { attempt.fail(IOError(errnoCode: ECONNREFUSED, reason: "connect")) }
+                }
+            }
+            let (client, server) = (VirtualChannel(on: eventLoop), VirtualChannel(on: host.loop))
+            let (up, down) = makeWires(client, server, faults[number])
+            host.accept(server, through: down)
+            later(at: machine.now + travelTime()) { [self] in
+                eventLoop.execute { self.establish(attempt, client, up, host) }
+            }
+        }
+    }
+
+    private func makeWires(
+        _ client: VirtualChannel,
+        _ server: VirtualChannel,
+        _ fault: ConnectionFault?
+    ) -> (up: Wire, down: Wire) {
+        var (upFault, downFault): ((Int, Wire.Break)?, (Int, Wire.Break)?)
+        switch fault {
+        case .up(let count, let way)?: upFault = (count, way)
+        case .down(let count, let way)?: downFault = (count, way)
+        default: break
+        }
+        let up = Wire(to: server, in: self, latency: travelTime(), capacity: weather.capacity, fault: upFault)
+        let down = Wire(to: client, in: self, latency: travelTime(), capacity: weather.capacity, fault: downFault)
+        up.back = down
+        down.back = up
+        wires += [up, down]
+        return (up, down)
+    }
+
+    private func establish(_ attempt: Attempt, _ client: VirtualChannel, _ up: Wire, _ host: SimulatedHost) {
+        guard attempt.isWaiting else {
+            // The client has lost its patience, and its system refuses what comes now.
+            up.reset()
+            return client.close0(error: ChannelError.eof, mode: .all, promise: nil)
+        }
+        if let alarm = attempt.alarm { machine.callOff(alarm) }
+        attempt.opening.setUp(client).whenComplete { result in
+            switch result {
+            case .success:
+                self.clientChannels.append((client, host.name))
+                client.whenClosed = { [self] in
+                    clientChannels.removeAll { $0.channel === client }
+                    attempt.isOver()
+                }
+                attempt.succeed(client)
+                client.open(to: up)
+            case .failure(let error):
+                up.reset()
+                client.close0(error: error, mode: .all, promise: nil)
+                attempt.fail(error)
+            }
+        }
+    }
+
+    /// Ends what the world's end leaves.
+    func end() {
+        for attempt in dropped { attempt.fail(ChannelError.ioOnClosedChannel) }
+        wires = []
+        hosts = [:]
+    }
+}

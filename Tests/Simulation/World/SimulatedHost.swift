@@ -1,0 +1,166 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+@testable import FMSandbox
+
+/// A host: the engine of FMSandbox behind its own handlers, on a virtual loop and a virtual thread.
+final class SimulatedHost: @unchecked Sendable {
+    // Sendable as the machine is.
+    let name: String
+    let engine: Engine
+    let clock: HostClock
+    let loop: VirtualLoop
+    private let connections: ServerConnections
+    private let machine: VirtualMachine
+    private let trace: Trace
+    private(set) var isDown = false
+    private let tokens = SeenTokens()
+
+    init(name: String, plan: HostPlan, on machine: VirtualMachine, trace: Trace) throws {
+        self.name = name
+        self.machine = machine
+        self.trace = trace
+        clock = HostClock(machine)
+        loop = VirtualLoop(on: machine)
+        engine = try Engine([plan.solution], configuration: plan.configuration(clock: clock))
+        let executor = VirtualExecutor(on: machine)
+        connections = try ServerConnections(
+            of: engine,
+            tasks: RunningTasks { body in
+                Task(executorPreference: executor) { await body() }
+            }
+        )
+    }
+
+    func accept(_ channel: VirtualChannel, through wire: Wire) {
+        loop.execute { [self] in
+            do {
+                try connections.accept(channel, authority: name)
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(TokenWatch(tokens), position: .before(pipeline.handler(type: HTTPHandler.self)))
+                channel.open(to: wire)
+            } catch {
+                wire.reset()
+                channel.close0(error: error, mode: .all, promise: nil)
+            }
+        }
+    }
+
+    /// Something happens to the host.
+    func suffer(_ event: HostEvent) {
+        trace.note { "\(self.name): \(event)" }
+        switch event {
+        case .restart(let milliseconds):
+            isDown = milliseconds > 0
+            connections.drop(before: engine.closeAllSessions(isRestart: true, dropsConnections: true))
+            machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: loop.thread) { [self] in
+                isDown = false
+            }
+        case .expireSessions: engine.closeAllSessions()
+        case .jump(let seconds): clock.jump(by: seconds)
+        case .dropConnections:
+            connections.drop(
+                before: engine.withState { state in
+                    state.generation += 1
+                    return state.generation
+                }
+            )
+        case .releaseAnswers: engine.heldAnswers.release()
+        }
+    }
+
+    /// Open sessions that the client knows of: it has used them.
+    var knownSessions: Int { engine.openSessions.filter { tokens.seen.contains($0.token) }.count }
+
+    func end() {
+        for channel in connections.take() { channel.close(promise: nil) }
+        engine.heldAnswers.release()
+        connections.interruptRequests()
+    }
+}
+
+/// The tokens that requests have borne.
+private final class SeenTokens {
+    var seen: Set<String> = []
+}
+
+/// Looks at the tokens of requests before they are answered.
+private final class TokenWatch: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    private let tokens: SeenTokens
+
+    init(_ tokens: SeenTokens) { self.tokens = tokens }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = Self.unwrapInboundIn(data), let value = head.headers.first(name: "authorization"),
+            value.hasPrefix("Bearer ")
+        {
+            tokens.seen.insert(String(value.dropFirst(7)))
+        }
+        context.fireChannelRead(data)
+    }
+}
+
+/// The clock on the wall of a host: goes with the machine's, and may jump.
+final class HostClock: SandboxClock, @unchecked Sendable {
+    // Sendable as the machine is.
+    private let machine: VirtualMachine
+    private let thread: VirtualMachine.Thread
+    private var offset: TimeInterval = 1_736_942_400
+
+    init(_ machine: VirtualMachine) {
+        self.machine = machine
+        thread = machine.makeThread()
+    }
+
+    var now: Date {
+        Date(timeIntervalSince1970: offset + Double((machine.now - machine.start).nanoseconds) / 1_000_000_000)
+    }
+
+    func jump(by seconds: Int) { offset += TimeInterval(seconds) }
+
+    func wait(for duration: Duration) async throws {
+        let alarm = Alarm()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                alarm.set(continuation, on: machine, thread, after: TimeAmount(duration))
+            }
+        } onCancel: {
+            alarm.cancel()
+        }
+    }
+
+    private final class Alarm: @unchecked Sendable {
+        // Sendable as the machine is.
+        private var continuation: CheckedContinuation<Void, any Error>?
+        private var isCancelled = false
+
+        func set(
+            _ continuation: CheckedContinuation<Void, any Error>,
+            on machine: VirtualMachine,
+            _ thread: VirtualMachine.Thread,
+            after span: TimeAmount
+        ) {
+            guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
+            self.continuation = continuation
+            machine.schedule(at: machine.now + span, on: thread) {
+                self.end(.success(()))
+            } orDrop: {
+                self.cancel()
+            }
+        }
+
+        func cancel() {
+            isCancelled = true
+            end(.failure(CancellationError()))
+        }
+
+        private func end(_ result: Result<Void, any Error>) {
+            continuation?.resume(with: result)
+            continuation = nil
+        }
+    }
+}
