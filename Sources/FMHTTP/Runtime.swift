@@ -1,5 +1,5 @@
 package import NIOCore
-package import NIOPosix
+internal import NIOPosix
 
 /// What a client runs on: event loops, their time, chance, and the network. Whatever the client decides by rests on nothing
 /// else, so that a simulation can give it a world of its own. (Threads that only hand values over are not part of it:
