@@ -15,10 +15,21 @@ if options.contains("--seed"), let seed = arguments.first {
 }
 
 guard let count = arguments.first else {
-    print("usage: simulate [--hundred] <number of seeds> [<first seed>] | [--hundred] --seed <seed>")
+    print("usage: simulate [--hundred | --until-found] <number of seeds> [<first seed>] | [--hundred] --seed <seed>")
     exit(64)
 }
 let first = arguments.dropFirst().first ?? 1
+
+if options.contains("--until-found") {
+    for seed in first..<first + count {
+        guard let kind = Simulation.run(Program(seed: seed)).findings.first else { continue }
+        print("seed \(seed): \(kind)")
+        exit(1)
+    }
+    print("nothing in \(count) seeds")
+    exit(0)
+}
+
 let search = Search(first..<first + count, calls: calls, stopsAfter: 5)
 for failure in search.failures { print(failure) }
 print(search.figures)
