@@ -1,4 +1,5 @@
 import CustomDump
+import FMHTTP
 import FMTestSupport
 import Foundation
 import NIOConcurrencyHelpers
@@ -209,6 +210,55 @@ import Testing
         expectNoDifference(fixture.server.live, [])
         expectNoDifference(fixture.time.alarmCount, 0)
         shutdown.cancel()
+    }
+
+    @Test func aVisitorHearsOfAShutdownThatGivesHisLoginUp() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let login = StubExchange<SessionToken>()
+        let visit = fixture.pool.visit(login.eraseToAnyPublisher(), welcome: {}).record()
+        let shutdown = fixture.pool.shutdown().sink { _ in }
+        expectNoDifference(visit.history, [])
+        fixture.time.advance(by: .seconds(5))
+        expectNoDifference(visit.history, ["failed shutdown"])
+        expectNoDifference(login.isCancelled, true)
+        shutdown.cancel()
+    }
+
+    @Test func whoCancelsWhenTheValueComesIsNotToldOfTheEnd() {
+        let fixture = PoolFixture()
+        let login = StubExchange<SessionToken>()
+        let visit = Recorder<SessionToken>(
+            describe: \.value,
+            onValue: { visit, _ in
+                visit.cancel()
+                return .none
+            }
+        )
+        fixture.pool.visit(login.eraseToAnyPublisher(), welcome: {}).subscribe(visit)
+        login.succeed(SessionToken("T"))
+        expectNoDifference(visit.history, ["T"])
+    }
+
+    /// Between a logout that failed and its repetition nobody else holds it.
+    @Test func aPoolThatIsLetGoRepeatsItsLogout() {
+        var fixture: PoolFixture? = PoolFixture(answersAtOnce: false)
+        weak let pool = fixture?.pool
+        guard let time = fixture?.time, let server = fixture?.server else { return }
+        _ = fixture?.request()
+        server.logIns[0].succeed(server.open())
+        pool?.close()
+        fixture = nil
+        let broken = HTTPClientError(
+            code: .connectionClosed,
+            outcome: .unknown,
+            origin: Origin(scheme: .https, host: "h")
+        )
+        server.logOuts[0].fail(FMRest.APIError(.network, reason: "closed", underlying: broken))
+        time.advance(by: .seconds(2))
+        expectNoDifference(server.logOuts.count, 2)
+        server.logOuts[1].succeed(())
+        #expect(pool == nil)
+        expectNoDifference(time.alarmCount, 0)
     }
 
     @Test func pinnedWorkRunsInOneSessionThatEndsWithIt() {

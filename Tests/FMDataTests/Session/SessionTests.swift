@@ -194,8 +194,10 @@ import Testing
             _ = try await world.database.server.shutdown().firstValue()
             expectNoDifference(world.sandbox.counters.openSessions, 0)
             expectNoDifference(world.sandbox.counters.logouts, 2)
-            let error = await read(sibling).awaitSingleResult().failure
-            expectNoDifference(error?.code, .shutdown)
+            for database in [sibling, world.database.as(Self.guest)] {
+                let error = await read(database).awaitSingleResult().failure
+                expectNoDifference(error?.code, .shutdown)
+            }
         }
     }
 

@@ -187,7 +187,7 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
             if bytes.readableBytes > 0 {
                 outbox[outbox.startIndex].bytes = bytes
             } else {
-                outbox.removeFirst()
+                _ = outbox.removeFirst()
                 promise?.succeed()
             }
         }

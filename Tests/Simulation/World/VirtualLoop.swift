@@ -22,7 +22,7 @@ final class VirtualLoop: EventLoop, @unchecked Sendable {
         let machine = machine
         let alarm = machine.schedule(at: deadline, on: thread) {
             do {
-                promise.succeed(try task())
+                promise.assumeIsolated().succeed(try task())
             } catch {
                 promise.fail(error)
             }

@@ -41,6 +41,26 @@ import Testing
         )
     }
 
+    /// Nobody else will tell of it.
+    @Test func aShutdownTellsOfWhatWasLeftBeforeAsLongAsTheServerMayHaveIt() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.logOut()
+        _ = pool.logOutFailed(1, isPassing: false)
+        var later = pool
+        #expect(pool.shutdown().contains(.finish(2, left: 1)))
+        _ = later.wake(after: .minutes(15))
+        #expect(later.shutdown().contains(.finish(2)))
+    }
+
+    @Test func aLogoutTellsOfItsOwnSessionsOnly() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.logOut()
+        _ = pool.logOutFailed(1, isPassing: false)
+        expectNoDifference(pool.logOut(), [.announce(.loggedOut), .finish(2)])
+    }
+
     @Test func aShutdownRepeatsThemWithinItsOwnTime() {
         var pool = MachineScript { $0.shutdownTime = .seconds(20) }
         pool.open(1)
