@@ -31,6 +31,30 @@ extension Program {
             case 1: .earlyShutdown(milliseconds: chance.magnitude(1...max(2, span + 1000)))
             default: .shutdown
             }
+        if chance.once(in: 4) { calmDown() }
+    }
+
+    private mutating func calmDown() {
+        isCalm = true
+        faults = []
+        if case .earlyShutdown = ending { ending = .shutdown }
+        weather.latency = 50...200
+        client.total = nil
+        client.firstByte = 120
+        client.waitingDeadline = 30
+        for index in hosts.indices {
+            hosts[index].latency = hosts[index].latency.map { min($0, 20) }
+            hosts[index].keepAlive = 5000
+            hosts[index].requestsPerConnection = nil
+            hosts[index].maximumSessions = 500
+            hosts[index].sessionLifetime = 900
+        }
+        for index in steps.indices {
+            switch steps[index].demand {
+            case .slowly, .late: steps[index].demand = .oneByOne
+            case .unlimited, .oneByOne: break
+            }
+        }
     }
 }
 

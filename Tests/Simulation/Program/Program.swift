@@ -10,6 +10,8 @@ struct Program: Hashable {
     var steps: [Step]
     var faults: [PlannedFault]
     var ending: Ending
+    /// Whether nothing goes wrong in it and nobody is slow: then every call has to succeed, and no session is left.
+    var isCalm = false
 
     /// What becomes of the client when all calls have been made.
     enum Ending: Hashable {
@@ -155,7 +157,7 @@ struct RequestFault: Hashable {
 extension Program: CustomStringConvertible {
     var description: String {
         let lines =
-            ["program of seed \(seed), ending \(ending)", "  \(client)", "  \(weather)"] + hosts.map { "  \($0)" }
+            ["program of seed \(seed), ending \(ending)\(isCalm ? ", calm" : "")", "  \(client)", "  \(weather)"] + hosts.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")
     }
