@@ -157,7 +157,8 @@ struct RequestFault: Hashable {
 extension Program: CustomStringConvertible {
     var description: String {
         let lines =
-            ["program of seed \(seed), ending \(ending)\(isCalm ? ", calm" : "")", "  \(client)", "  \(weather)"] + hosts.map { "  \($0)" }
+            ["program of seed \(seed), ending \(ending)\(isCalm ? ", calm" : "")", "  \(client)", "  \(weather)"]
+            + hosts.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")
     }
