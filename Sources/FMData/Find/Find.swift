@@ -37,6 +37,14 @@ extension DataAPI {
             self = condition(FindFields())
         }
 
+        /// Every record: where a find is wanted and nothing is to be left out.
+        ///
+        ///     let wanted = city.map { city in Find(Person.CodingKeys.self) { $0(.city) == city } } ?? .everything
+        ///
+        /// It can be combined with others. Alone it takes a range of records (``TypedLayout``), since FileMaker has no request
+        /// for it.
+        public static let everything = Find(.and([]))
+
         /// Records that fulfil both.
         public static func && (left: Find, right: Find) -> Find {
             Find(.and(left.expression.conjuncts + right.expression.conjuncts))

@@ -13,6 +13,10 @@ extension DataAPI {
             public static let ascend = Order(rawValue: "ascend")
             /// The reverse of ``ascend``.
             public static let descend = Order(rawValue: "descend")
+            /// ``ascend``, as Swift says it.
+            public static let ascending = ascend
+            /// ``descend``, as Swift says it.
+            public static let descending = descend
 
             /// The order in which the value list names the values; values that are not in it come last.
             public static func valueList(_ name: String) -> Order { Order(rawValue: name) }

@@ -32,6 +32,9 @@ extension DataAPI {
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public struct EditRecordResponse: Hashable, Sendable {
+        /// The record that was edited. FileMaker does not say it; it is what the call was made with, and `nil` in a value that
+        /// was decoded by itself.
+        public var recordId: Int?
         /// The record's new modification id.
         public var modId: Int
         /// The related records that portal rows made, each once. How many a server names depends on its version: all of
@@ -44,10 +47,12 @@ extension DataAPI {
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
+            recordId: Int? = nil,
             modId: Int,
             newPortalRecordInfo: [CreatedPortalRecordInfo] = [],
             scriptResponse: ScriptResponse? = nil
         ) {
+            self.recordId = recordId
             self.modId = modId
             self.newPortalRecordInfo = newPortalRecordInfo
             self.scriptResponse = scriptResponse

@@ -24,7 +24,9 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database.server)
     }
 
-    /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are.
+    /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are. It is one
+    /// answer, of 100 records unless the query says otherwise; ``DataAPI/TypedLayout/all(_:progress:isolation:)`` goes on to
+    /// the next.
     ///
     ///     people.records(Person.self, recordQuery: RecordQuery(limit: 100_000))
     ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
@@ -133,7 +135,7 @@ extension DataAPI.Layout {
     ///
     ///     people.editRecord(record: EditRecord(editRecord: changed, modId: record.modId), recordId: record.recordId)
     ///
-    /// Publishes the new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the record has
+    /// Publishes the record's id and new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the record has
     /// another one by now, with 301 when somebody is editing it, with 101 when there is no such record. All of it is one
     /// commit: when it fails, nothing has changed.
     ///
@@ -148,6 +150,11 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         return database.perform { try .edit(recordId.recordId(), of: self, record: record) }
+            .map { response in
+                var response = response
+                response.recordId = recordId.number
+                return response
+            }
             .handedOver(to: isolation, by: database.server)
     }
 

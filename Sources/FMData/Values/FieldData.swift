@@ -88,18 +88,10 @@ extension FieldData: ExpressibleByDictionaryLiteral {
 }
 
 extension FieldData: Codable {
-    /// The name of a field as it comes.
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     /// Reads all members of an object as fields, in their order with FMData's own decoder.
     public init(from decoder: any Decoder) throws {
         self.init()
-        let container = try decoder.container(keyedBy: Name.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
         let keys = container.allKeys
         reserveCapacity(keys.count)
         for key in keys {
@@ -111,7 +103,7 @@ extension FieldData: Codable {
 
     /// Writes the fields as the members of an object.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
-        for (name, value) in self { try container.encode(value, forKey: Name(stringValue: name)) }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        for (name, value) in self { try container.encode(value, forKey: CodingKeys(stringValue: name)) }
     }
 }

@@ -1,0 +1,120 @@
+public import OpenCombine
+
+extension DataAPI.TypedLayout {
+    /// The records that match: a ``DataAPI/FoundSet``, of which nothing is asked yet.
+    ///
+    ///     people.find { $0(.city) == "Calgary" && $0(.age) >= 18 }.sorted(by: .name).all()
+    ///
+    /// See ``DataAPI/Find`` for what can be said. With ``FieldData`` for records the fields are named by texts:
+    /// `find { $0("City") == "Calgary" }`.
+    public func find(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
+        find(DataAPI.Find(R.CodingKeys.self, condition))
+    }
+
+    /// The records that match a find that was made before.
+    public func find(_ find: DataAPI.Find) -> DataAPI.FoundSet<R> {
+        DataAPI.FoundSet(layout: self, find: find)
+    }
+
+    /// All records, in an order; see ``DataAPI/FoundSet/sorted(by:_:)``.
+    public func sorted(
+        by field: R.CodingKeys,
+        _ order: DataAPI.SortQuery.Order = .ascending
+    ) -> DataAPI.FoundSet<R> {
+        everything.sorted(by: field, order)
+    }
+
+    /// The first record, of all or of those that match; `nil` when there is none.
+    ///
+    ///     people.first { $0(.name) == "Ada" }
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    public func first(
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
+    ) -> AnyPublisher<Record?, FMRest.APIError> {
+        found(condition).first(isolation: isolation)
+    }
+
+    /// How many records there are, or match; see ``DataAPI/FoundSet/count(isolation:)``.
+    ///
+    ///     people.count { $0(.city) == "Calgary" }
+    ///
+    /// Publishes one number, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    public func count(
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
+    ) -> AnyPublisher<Int, FMRest.APIError> {
+        found(condition).count(isolation: isolation)
+    }
+
+    /// Whether there is a record, or one that matches.
+    ///
+    ///     people.exists { $0(.email) == address }
+    ///
+    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
+    /// it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    public func exists(
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
+        found(condition).exists(isolation: isolation)
+    }
+
+    private func found(
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)?
+    ) -> DataAPI.FoundSet<R> {
+        condition.map { find($0) } ?? everything
+    }
+
+    /// One record by its id.
+    ///
+    ///     people.record(17)
+    ///
+    /// Publishes one record, then finishes. Fails with FileMaker code 101 when there is none. Nothing is sent before demand;
+    /// each subscription is one request; cancelling ends it on the wire.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameter portals: the portals to return; `nil`, the default, is all of the layout if the record's type has some, 50
+    ///   rows of each.
+    ///
+    /// Source: Claris Data API guide, "Get a single record".
+    public func record(
+        _ recordId: some DataAPI.RecordIdentifier,
+        portals: [DataAPI.PortalRequest]? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<Record, FMRest.APIError> {
+        layout.getRecordById(
+            recordId: recordId,
+            recordQuery: DataAPI.RecordQuery(portal: portals ?? everything.portals),
+            isolation: nil
+        )
+        .tryMap { (response: DataAPI.RecordResponse<R, R.Portals>) in
+            guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
+            return record
+        }
+        .mapError(FMRest.APIError.init(wrapping:))
+        .handedOver(to: isolation, by: server)
+    }
+
+    var server: DataAPI.Server { layout.database.server }
+}
+
+extension FMRest.APIError {
+    fileprivate static var noRecordInAnswer: FMRest.APIError {
+        FMRest.APIError(.decoding, reason: "The server was asked for one record and answered with none.")
+    }
+}

@@ -1,0 +1,73 @@
+extension DataAPI {
+    /// A layout that knows what its records are: the door to them, without a type annotation at any call.
+    ///
+    ///     let people = contacts.layout(Person.self)
+    ///
+    ///     people.all()                                                    // every record, page after page
+    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .name).all()
+    ///     people.first { $0(.name) == "Ada" }
+    ///     people.create(Person(name: "Ada"))
+    ///     people.edit(17, ["City": "London"])
+    ///     people.delete(17)
+    ///
+    /// It is a small value over ``Layout``, whose calls it makes; ``layout`` has those that need no type. Portals are asked for
+    /// when the record's type has some.
+    public struct TypedLayout<R: RecordFields>: Sendable {
+        /// A record as it comes: fields, rows of portals, id and modId.
+        public typealias Record = DataAPI.Record<R, R.Portals>
+
+        /// The layout without types.
+        public let layout: Layout
+
+        init(layout: Layout) {
+            self.layout = layout
+        }
+
+        /// All records, in the order of their creation.
+        var everything: FoundSet<R> { FoundSet(layout: self) }
+    }
+}
+
+extension DataAPI.Database {
+    /// The layout that a type of records names.
+    ///
+    ///     let people = contacts.layout(Person.self)
+    public func layout<R: LayoutRecord>(_ record: R.Type) -> DataAPI.TypedLayout<R> {
+        addLayout(R.layout).of(record)
+    }
+}
+
+extension DataAPI.Layout {
+    /// This layout with a type for its records, which may be made for another one that shows the same fields.
+    ///
+    ///     contacts.addLayout("People (archive)").of(Person.self)
+    ///     contacts.addLayout("People").of(FieldData.self)         // fields known at run time
+    public func of<R: RecordFields>(_ record: R.Type) -> DataAPI.TypedLayout<R> {
+        DataAPI.TypedLayout(layout: self)
+    }
+}
+
+extension DataAPI.TypedLayout: Hashable {
+    /// Two are the same when their layouts are; their records are of one type anyway.
+    public static func == (left: DataAPI.TypedLayout<R>, right: DataAPI.TypedLayout<R>) -> Bool {
+        left.layout == right.layout
+    }
+
+    /// By layout.
+    public func hash(into hasher: inout Hasher) { hasher.combine(layout) }
+}
+
+extension DataAPI.TypedLayout: DataAPI.Calling {
+    /// The same layout, whose calls have other options.
+    public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.TypedLayout<R> {
+        DataAPI.TypedLayout(layout: layout.callOptions(change))
+    }
+}
+
+extension DataAPI.TypedLayout: CustomStringConvertible, CustomReflectable {
+    /// What it is, in a few words that hold no secret and no field value.
+    public var description: String { "\(layout).of(\(R.self).self)" }
+
+    /// What a dump may show: no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["layout": layout, "record": R.self]) }
+}
