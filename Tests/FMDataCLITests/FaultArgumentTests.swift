@@ -14,6 +14,8 @@ import Testing
         ("brokenJSON", Sandbox.FaultRule(.brokenJSON)),
         ("html", Sandbox.FaultRule(.html(status: 502))),
         ("html503", Sandbox.FaultRule(.html(status: 503))),
+        ("htmlAfterExecution", Sandbox.FaultRule(.htmlAfterExecution(status: 504))),
+        ("htmlAfterExecution502", Sandbox.FaultRule(.htmlAfterExecution(status: 502))),
         ("empty", Sandbox.FaultRule(.empty(status: 503))),
         ("empty504", Sandbox.FaultRule(.empty(status: 504))),
         ("delay250", Sandbox.FaultRule(.delay(.milliseconds(250)))),

@@ -35,6 +35,8 @@ extension Sandbox {
         case resetAfterExecution
         /// What a web server writes while the engine behind it is down; nothing was executed.
         case html(status: Int)
+        /// The request is executed, and instead of its answer comes the page of a gateway that has lost it.
+        case htmlAfterExecution(status: Int)
         /// A 200 whose body is cut-off JSON; the request was executed.
         case brokenJSON
         /// An empty body with this status; nothing was executed.
@@ -68,6 +70,7 @@ extension Sandbox.Fault {
         case .refuseFreshToken: .after { $1.refuseToken(of: $0) }
         case .holdAnswer: .after { try await $1.engine.heldAnswers.hold() }
         case .brokenJSON: .after { answer, _ in answer.body = Array(answer.body.prefix(max(1, answer.body.count / 2))) }
+        case .htmlAfterExecution(let status): .after { answer, _ in answer = .page(status: status) }
         case .closeAfterAnswer: .after { answer, _ in answer.delivery = .thenClose }
         case .cut(let count): .after { answer, _ in answer.delivery = .cut(afterBodyBytes: max(0, count)) }
         case .cutAnswer(let count, let framing): .sending { $0.bytes(framing).prefix(max(0, count)) }
@@ -103,6 +106,7 @@ extension Sandbox.Fault {
         Notation("reset", .nothing(.reset)),
         Notation("resetAfterExecution", .nothing(.resetAfterExecution)),
         Notation("html", .status(standard: 502) { .html(status: $0) }),
+        Notation("htmlAfterExecution", .status(standard: 504) { .htmlAfterExecution(status: $0) }),
         Notation("empty", .status(standard: 503) { .empty(status: $0) }),
         Notation("brokenJSON", .nothing(.brokenJSON)),
         Notation("error", .errorCode { .error(FileMakerError($0)) }),

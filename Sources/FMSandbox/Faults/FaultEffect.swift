@@ -60,8 +60,12 @@ extension Responder.Answer {
         Responder.Answer(SandboxResponse(status: status, headers: [], body: []))
     }
 
+    static func page(status: Int) -> Responder.Answer { Responder.Answer(.page(status: status)) }
+}
+
+extension SandboxResponse {
     /// What a web server writes for the engine that does not answer.
-    static func page(status: Int) -> Responder.Answer {
+    static func page(status: Int) -> SandboxResponse {
         let title = status == 503 ? "503 Service Unavailable" : status == 502 ? "502 Proxy Error" : "\(status) Error"
         let page = """
             <!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN">
@@ -69,6 +73,6 @@ extension Responder.Answer {
 
             """
         let headers = [("Content-Type", "text/html; charset=iso-8859-1")]
-        return Responder.Answer(SandboxResponse(status: status, headers: headers, body: Array(page.utf8)))
+        return SandboxResponse(status: status, headers: headers, body: Array(page.utf8))
     }
 }

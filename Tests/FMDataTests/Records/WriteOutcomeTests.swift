@@ -14,8 +14,9 @@ import Testing
         var faults: [Sandbox.Fault] = [
             .reset, .resetAfterExecution, .brokenJSON, .closeAfterAnswer, .expireToken, .refuseToken, .restart,
             .fullHost,
-            .html(status: 200), .html(status: 401), .html(status: 502), .html(status: 503), .empty(status: 200),
-            .empty(status: 500), .empty(status: 504), .error(.init(301)), .error(.init(500)),
+            .html(status: 200), .html(status: 401), .html(status: 502), .html(status: 503),
+            .htmlAfterExecution(status: 500), .htmlAfterExecution(status: 502), .htmlAfterExecution(status: 504),
+            .empty(status: 200), .empty(status: 500), .empty(status: 504), .error(.init(301)), .error(.init(500)),
             .cut(afterBodyBytes: 0), .cut(afterBodyBytes: 7),
         ]
         for mistake in Sandbox.ChunkSizeMistake.allCases {
@@ -115,14 +116,13 @@ import Testing
 
     @Test(
         .tags(.earlierClients),
-        arguments: [
-            Sandbox.Endpoint.createRecord, .editRecord, .duplicateRecord, .deleteRecord,
-        ]
+        arguments: [Sandbox.Endpoint.createRecord, .editRecord, .duplicateRecord, .deleteRecord],
+        [Sandbox.Fault.resetAfterExecution, .htmlAfterExecution(status: 502), .htmlAfterExecution(status: 504)]
     )
-    func aWriteWhoseAnswerIsLostIsNotSentAgain(endpoint: Sandbox.Endpoint) async throws {
+    func aWriteWhoseAnswerIsLostIsNotSentAgain(endpoint: Sandbox.Endpoint, fault: Sandbox.Fault) async throws {
         try await World.run { world in
             _ = try await world.database.getScriptNames().firstValue()
-            world.sandbox.inject(.resetAfterExecution, on: endpoint)
+            world.sandbox.inject(fault, on: endpoint)
             let error: FMRest.APIError?
             switch endpoint {
             case .createRecord: error = await world.contacts.createRecord().awaitSingleResult().failure

@@ -94,6 +94,16 @@ import Testing
         }
     }
 
+    @Test func thePageOfAGatewayMayComeInsteadOfTheAnswerToWhatWasExecuted() async throws {
+        try await strike(.htmlAfterExecution(status: 504)) { (bench: Bench) async throws in
+            let answer = try await edit(bench)
+            #expect(answer.status == 504)
+            #expect(answer.header("content-type")?.hasPrefix("text/html") == true)
+            #expect(answer.json == .null)
+            #expect(bench.engine.counters.executedWrites == 1)
+        }
+    }
+
     @Test func otherFaultsAnswerSomethingElse() async throws {
         try await withBench { (bench: Bench) async throws in
             let faults: [(Sandbox.Fault, Int, String?)] = [
