@@ -35,10 +35,10 @@ extension DataAPI.Database {
                 isReplayable: request.body.isReplayable,
                 call: call
             ) { token in
-                exchange(request.within(call.next(at: self.pool.now)), token)
+                exchange(request.within(call.next(at: self.server.time.now())), token)
             }
             // Who waited for a session in vain has sent nothing, and is told what it was for.
-            .mapError { error in self.server.naming(request.within(call.next(at: self.pool.now)), in: error) }
+            .mapError { error in self.server.naming(request.within(call.next(at: self.server.time.now())), in: error) }
             .eraseToAnyPublisher()
             guard request.mayNameFields else { return answer }
             return answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
@@ -132,7 +132,9 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in self.exchange(request.within(self.calls.ofOneCall.next(at: self.time.now())))
+        deferred(makeRequest) { request in
+            let context = self.calls.ofOneCall.next(at: self.time.now())
+            return self.exchange(request.within(context))
         }
     }
 

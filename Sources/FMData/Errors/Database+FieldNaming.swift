@@ -16,7 +16,8 @@ extension DataAPI.Database {
             return Fail(error: suspicion.namingPortalsAlone).eraseToAnyPublisher()
         }
         let layout = DataAPI.Database(self, calls: call.ofOtherCalls).addLayout(suspicion.layoutToAsk)
-        return layouts.metadata(of: layout.name, for: original, by: call.clock?.deadline(from: pool.now)) {
+        let deadline = call.clock?.deadline(from: server.time.now())
+        return layouts.metadata(of: layout.name, for: original, by: deadline) {
             layout.getLayoutMetadata(isolation: nil)
         }
         .map { $0.map(suspicion.naming(fieldsOn:)) ?? suspicion.namingPortalsAlone }

@@ -7,8 +7,7 @@ struct SessionObserver: Sendable {
     /// The server refused a session, and the request that met this goes again in another. Called by that request, in no order
     /// with the others.
     var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
-    /// The pool is closed, nobody asked how that went, and the server may have sessions until then. Called with the pool's lock
-    /// held.
+    /// The pool is closed, nobody asked how that went, and the server may have sessions until then.
     var left: @Sendable ([NIODeadline]) -> Void = { _ in }
     /// The token store failed.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }

@@ -48,7 +48,7 @@ final class SessionPool: @unchecked Sendable {
         storeKey: DataAPI.TokenStore.Key? = nil,
         authenticator: SessionAuthenticator,
         time: SessionTime,
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        jitter: @escaping @Sendable () -> Double,
         observer: SessionObserver = SessionObserver()
     ) {
         self.configuration = configuration
@@ -248,9 +248,6 @@ extension SessionPool {
         }
     }
 
-    /// The present in the pool's time.
-    var now: NIODeadline { time.now() }
-
     private func lockedStatus() -> DataAPI.SessionStatus {
         var status = machine.status
         guard let instant = machine.expiry else { return status }
@@ -301,6 +298,7 @@ extension SessionPool {
 
     private enum News {
         case transition(SessionTransition)
+        case left([NIODeadline])
         case status
     }
 
@@ -330,13 +328,19 @@ extension SessionPool {
     /// Returns whether there is anything to do.
     private func lockedPost(_ actions: [SessionPoolStateMachine.Action]) -> Bool {
         if actions.isEmpty, !isWatched { return false }
-        let hasNews = actions.contains { if case .announce = $0 { true } else { false } }
+        let followNews = actions.contains { action in
+            switch action {
+            // Whoever waits for an end then finds told what other ends have left.
+            case .announce, .finish: true
+            default: false
+            }
+        }
         let effects = actions.compactMap(lockedEffect)
         if isWatched, !isStatusPosted {
             isStatusPosted = true
             outbox.post(.status)
         }
-        outbox.post(effects, followNews: hasNews)
+        outbox.post(effects, followNews: followNews)
         return !outbox.isEmpty
     }
 
@@ -344,6 +348,8 @@ extension SessionPool {
         switch news {
         case .transition(let transition):
             observer.transition(transition)
+        case .left(let instants):
+            observer.left(instants)
         case .status:
             let status = lock.withLock {
                 isStatusPosted = false
@@ -396,7 +402,7 @@ extension SessionPool {
             guard let ending = endings.removeValue(forKey: id) else { return nil }
             let error = ending.error ?? (left > 0 ? .logOutTimedOut : nil)
             if left > 0, ending.waiter == nil, !endings.values.contains(where: { $0.waiter != nil }) {
-                observer.left(machine.leftUntil)
+                outbox.post(.left(machine.leftUntil))
                 machine.leftUntil = []
             }
             return .finish(ending.waiter, SessionEnd(left: left, error: error), after: store)

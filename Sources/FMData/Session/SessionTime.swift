@@ -14,10 +14,7 @@ extension SessionTime {
     /// The time of an event loop, on which alarms ring.
     ///
     /// - Parameter wallClock: what a clock on the wall shows.
-    static func running(
-        on eventLoop: any EventLoop,
-        wallClock: @escaping @Sendable () -> Date = { Date() }
-    ) -> SessionTime {
+    static func running(on eventLoop: any EventLoop, wallClock: @escaping @Sendable () -> Date) -> SessionTime {
         SessionTime(
             now: { eventLoop.now },
             schedule: { instant, ring in

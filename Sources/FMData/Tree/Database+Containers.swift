@@ -54,7 +54,7 @@ extension DataAPI.Database {
                     token: token,
                     otherTokens: { triesOtherSessions ? self.pool.openTokens.filter { $0 != token } : [] },
                     location: locate(token, call),
-                    context: { call.next(at: self.pool.now) }
+                    context: { call.next(at: self.server.time.now()) }
                 )
                 .eraseToAnyPublisher()
             }

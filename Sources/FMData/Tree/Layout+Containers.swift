@@ -165,7 +165,7 @@ extension DataAPI.Layout {
                     of: recordId,
                     on: self,
                     token: token,
-                    within: call.next(at: database.pool.now)
+                    within: call.next(at: database.server.time.now())
                 )
             }
             .mapError { $0.about(container: fieldName, repetition, of: recordId, on: self) }

@@ -142,8 +142,8 @@ extension DataAPI {
         /// print(end.sessionsLeft, "sessions left")                // 0 sessions left
         /// ```
         ///
-        /// Publishes one value when it is done, which says whether the server was told of every end, then finishes; never
-        /// fails. Begins with demand. Requests under way are served first, a logout that fails in passing is repeated, all
+        /// Publishes one value when it is done, which says whether the server was told of every end, also of those that were before
+        /// and those of databases that are gone, then finishes; never fails. Begins with demand. Requests under way are served first, a logout that fails in passing is repeated, all
         /// within ``DataAPI/SessionConfiguration/shutdownDeadline``; new requests fail with
         /// ``FMRest/APIError/Code/shutdown``. May be called twice. Cancelling does not undo it.
         ///
@@ -209,8 +209,10 @@ extension DataAPI {
     /// How the shutdown of a server object went.
     public struct ShutdownSummary: Hashable, Sendable {
         /// Sessions that the server may still have, since it could not be told to end them in time: logouts that failed,
-        /// logins that were under way. It drops them by itself 15 minutes after their last request. Sessions that are left
-        /// to a ``TokenStore`` on purpose do not count.
+        /// logins that were under way. Those that were left before the shutdown count as well, by ``Database/logOut(isolation:)``,
+        /// by sessions that had served their time, or by databases that are gone. The server drops them by itself 15 minutes
+        /// after their last request; from then on they do not count. Sessions that are left to a ``TokenStore`` on purpose never
+        /// do.
         public var sessionsLeft: Int
 
         /// A summary of your own making, for tests and doubles.

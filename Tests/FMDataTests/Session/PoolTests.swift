@@ -239,6 +239,35 @@ import Testing
         expectNoDifference(visit.history, ["T"])
     }
 
+    /// Whoever is told may look at the pool, and hears of each once.
+    @Test func whatAClosedPoolHasLeftIsToldOutsideOfItsLock() {
+        let server = StubServer(answersAtOnce: false)
+        let known = NIOLockedValueBox<SessionPool?>(nil)
+        let told = NIOLockedValueBox<[Int?]>([])
+        let pool = SessionPool(
+            authenticator: server.authenticator,
+            time: ManualTime().sessionTime,
+            jitter: { 1 },
+            observer: SessionObserver(left: { _ in
+                let left = known.withLockedValue { $0 }?.status.sessionsLeft
+                told.withLockedValue { $0.append(left) }
+            })
+        )
+        known.withLockedValue { $0 = pool }
+        _ = pool.authorized { lease in
+            Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+        }
+        .record()
+        server.logIns[0].succeed(server.open())
+        pool.close()
+        server.logOuts[0].fail(FMRest.APIError(.fileMaker, reason: "No", fileMakerCode: 500, httpStatus: 500))
+        expectNoDifference(told.withLockedValue { $0 }, [1])
+        let end = pool.shutdown().setFailureType(to: FMRest.APIError.self).record(describe: { "\($0)" })
+        expectNoDifference(end.history, ["0", "finished"])
+        expectNoDifference(told.withLockedValue { $0 }, [1])
+        known.withLockedValue { $0 = nil }
+    }
+
     /// Between a logout that failed and its repetition nobody else holds it.
     @Test func aPoolThatIsLetGoRepeatsItsLogout() {
         var fixture: PoolFixture? = PoolFixture(answersAtOnce: false)
@@ -321,14 +350,20 @@ import Testing
     @Test func aTokenThatCannotBeRenewedEndsInAnErrorThatSaysSo() {
         let time = ManualTime()
         let server = StubServer()
-        let gate = CredentialsGate(provider: .fixed(.init(token: "T1")), place: "the test", now: { time.now })
+        let gate = CredentialsGate(
+            provider: .fixed(.init(token: "T1")),
+            place: "the test",
+            lockOutCoolDown: .seconds(300),
+            now: { time.now }
+        )
         let pool = SessionPool(
             authenticator: SessionAuthenticator(
                 gate: gate,
                 logIn: { _ in server.authenticator.logIn() },
                 logOut: server.authenticator.logOut
             ),
-            time: time.sessionTime
+            time: time.sessionTime,
+            jitter: { 1 }
         )
         pool.adopt(server.open(), isOwned: false)
         let request = pool.authorized { lease -> AnyPublisher<String, FMRest.APIError> in

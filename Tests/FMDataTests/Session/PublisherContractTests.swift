@@ -138,7 +138,7 @@ import Testing
         let time = ManualTime()
         weak var weakPool: SessionPool?
         do {
-            let pool = SessionPool(authenticator: server.authenticator, time: time.sessionTime)
+            let pool = SessionPool(authenticator: server.authenticator, time: time.sessionTime, jitter: { 1 })
             weakPool = pool
             let request = pool.authorized { lease in
                 Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()

@@ -60,6 +60,28 @@ import Testing
         }
     }
 
+    /// Nobody else can tell of what a database has left that is gone.
+    @Test func whatADatabaseThatIsGoneHasLeftIsToldByTheShutdown() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.empty(status: 404), on: .logout)
+            weak var gone: SessionPool?
+            do {
+                let hers = world.database.as(
+                    Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+                )
+                gone = hers.pool
+                _ = try await hers.getScriptNames().firstValue()
+            }
+            await until { gone == nil }
+            _ = try await world.database.getScriptNames().firstValue()
+            expectNoDifference(world.sandbox.counters.openSessions, 2)
+            let summary = try await world.database.server.shutdown().firstValue()
+            expectNoDifference(summary, DataAPI.ShutdownSummary(sessionsLeft: 1))
+            expectNoDifference(world.sandbox.counters.openSessions, 1)
+            world.sandbox.expireSessions()
+        }
+    }
+
     @Test func afterPinnedWorkThatWasCancelled() async throws {
         try await World.run { world in
             let subscriber = TrackingSubscriber<Int, FMRest.APIError>()

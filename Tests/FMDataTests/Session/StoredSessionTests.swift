@@ -136,6 +136,7 @@ private final class PoolRun: Sendable {
             storeKey: .init(host: "h", database: "d", identity: "i"),
             authenticator: server.authenticator,
             time: ManualTime().sessionTime,
+            jitter: { 1 },
             observer: SessionObserver(storeFailed: { _ in store.noteFailure() })
         )
     }

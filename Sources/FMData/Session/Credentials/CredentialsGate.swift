@@ -26,8 +26,8 @@ final class CredentialsGate: Sendable {
     init(
         provider: DataAPI.CredentialsProvider,
         place: String,
-        lockOutCoolDown: Duration = DataAPI.SessionConfiguration().lockOutCoolDown,
-        now: @escaping @Sendable () -> NIODeadline = { .now() }
+        lockOutCoolDown: Duration,
+        now: @escaping @Sendable () -> NIODeadline
     ) {
         self.now = now
         self.place = place

@@ -142,6 +142,23 @@ import Testing
         expectNoDifference(pool.request(.replay).actions.first, .logIn(.of(3)))
     }
 
+    /// A host that has no room need not have looked at the token.
+    @Test func aFullHostDoesNotShowThatATokenIsGood() {
+        var pool = MachineScript()
+        _ = pool.request()
+        _ = pool.loggedIn(1)
+        _ = pool.release(1, of: 1, .hostFull)
+        expectNoDifference(pool.request().answer, .granted(.of(2, session: 1, token: 1, hasWorked: false)))
+        expectNoDifference(pool.release(2, of: 1, .refused).first, .logOut(1, token: 1))
+        _ = pool.loggedOut(1)
+        // And so the next one is the second in a row.
+        pool.pass(.seconds(1))
+        _ = pool.request(.replay)
+        _ = pool.loggedIn(2)
+        _ = pool.release(3, of: 2, .refused)
+        expectNoDifference(pool.request().actions, [.refuse(4, .tokensRefused)])
+    }
+
     @Test func otherCredentialsAreTriedAtOnce() {
         var pool = pausingPool()
         _ = pool.replaceCredentials()
