@@ -25,6 +25,7 @@ package struct Runtime: Sendable {
         clock = eventLoopGroup.any()
     }
 
+    /// The present, in the time by which timeouts are set and alarms ring.
     package var now: NIODeadline { clock.now }
 }
 
@@ -34,12 +35,17 @@ package typealias ChannelOpener = @Sendable (ChannelOpening) -> EventLoopFuture<
 
 /// A channel that is wanted.
 package struct ChannelOpening: Sendable {
+    /// Of the proxy where there is one, else of the origin: a name or an address, one of IPv6 without brackets.
     package let host: String
+    /// Of the same.
     package let port: Int
+    /// The loop on which the channel is to live.
     package let eventLoop: any EventLoop
     /// How long look-up and connecting may take; `nil` for as long as they take.
     package let limit: TimeAmount?
+    /// Asks for the addresses of a name.
     let lookUp: HostResolver.LookUp
+    /// Puts the client's handlers into the channel: once, and before it is active.
     package let setUp: @Sendable (any Channel) -> EventLoopFuture<Void>
 }
 

@@ -2,10 +2,14 @@ import Foundation
 import OpenCombine
 
 extension FMRest.ContainerFile {
+    /// How many bytes go down at once.
+    static let chunkLength = 64 * 1024
+
     /// The bytes, chunk by chunk, read as the subscriber demands them. Each subscription starts from the beginning.
     func chunks() -> AnyPublisher<Data, any Error> {
         switch source {
-        case .data(let data): data.chunks(of: 64 * 1024).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+        case .data(let data):
+            data.chunks(of: Self.chunkLength).setFailureType(to: (any Error).self).eraseToAnyPublisher()
         case .file(let path, _): FileChunks(path: path).eraseToAnyPublisher()
         case .stream(_, _, let make): make()
         }

@@ -11,7 +11,7 @@ struct FileChunks: Publisher {
     typealias Failure = any Error
 
     let path: String
-    var chunkLength = 64 * 1024
+    var chunkLength = FMRest.ContainerFile.chunkLength
 
     func receive<Downstream: Subscriber>(
         subscriber: Downstream

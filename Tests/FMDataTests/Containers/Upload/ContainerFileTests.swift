@@ -53,6 +53,17 @@ import Testing
         }
     }
 
+    @Test func aFileInMemoryArrivesChunkByChunkUnderDemand() async {
+        let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        // A slice counts from where it begins.
+        let file = FMRest.ContainerFile(fileName: "a", data: (Data([1, 2, 3]) + content).dropFirst(3))
+        let history = await Self.history { file.chunks().subscribe(ChunkRecorder($0)) }
+        #expect(history.sizes == [65_536, 65_536, 65_536, 3392])
+        #expect(history.bytes == Array(content))
+        #expect(history.events.last == .finished)
+        #expect(!history.exceededDemand)
+    }
+
     @Test func cancellingEndsTheChunksAndReleasesTheSubscriber() async throws {
         try await withTemporaryFile(Data(count: 100), named: "a") { path in
             let history = await Self.history {
