@@ -18,12 +18,14 @@ extension DataAPI.Layout {
             let layout = self.forOneCall
             return layout.sort(of: query).flatMap { sort in
                 plan.parts.joined().publisher
-                    .setFailureType(to: FMRest.APIError.self)
+                    // OpenCombine's operator never lets go of the calls that are left when one of its publishers fails, nor they of
+                    // it, the layout and the server: so none fails, and the next operator cancels.
                     .flatMap(maxPublishers: .max(1)) { call in
-                        layout.answer(of: call, for: query) as AnyPublisher<_, FMRest.APIError>
+                        layout.answer(of: call, for: query) as AnyPublisher<CallAnswer<R, P>, Never>
                     }
-                    .tryReduce(FindUnion<R, P>(plan)) { union, response in
+                    .tryReduce(FindUnion<R, P>(plan)) { union, answer in
                         var union = union
+                        let response = try answer.get()
                         // A format that the host names is known when the first answer is there, and not before.
                         try union.add(response, sort, format: layout.database.server.encoding.values.format)
                         return union
@@ -63,11 +65,15 @@ extension DataAPI.Layout {
             .eraseToAnyPublisher()
     }
 
-    /// All records that one call finds; `nil` for none.
+    /// All records that one call finds, `nil` for none; or why they cannot be had.
+    private typealias CallAnswer<R: Decodable, P: Decodable> = Result<
+        DataAPI.RecordResponse<Sortable<R>, P>?, FMRest.APIError
+    >
+
     private func answer<R: Decodable, P: Decodable>(
         of call: FindPlan.Call,
         for query: DataAPI.FindQuery
-    ) -> AnyPublisher<DataAPI.RecordResponse<Sortable<R>, P>?, FMRest.APIError> {
+    ) -> AnyPublisher<CallAnswer<R, P>, Never> {
         var query = query
         query.query = call.map(\.request.dictionary)
         query.sort = nil
@@ -77,12 +83,8 @@ extension DataAPI.Layout {
         return database.perform { [query] in
             try DataAPIRequest<DataAPI.RecordResponse<Sortable<R>, P>>.find(in: self, query: query)
         }
-        .map(Optional.some)
-        .tryCatch { error in
-            guard error.fileMakerCode == .noRecordsMatch else { throw error }
-            return Just(DataAPI.RecordResponse<Sortable<R>, P>?.none).setFailureType(to: FMRest.APIError.self)
-        }
-        .mapError(FMRest.APIError.init(wrapping:))
+        .map { .success($0) }
+        .afterFailure { error, _ in Just(error.fileMakerCode == .noRecordsMatch ? .success(nil) : .failure(error)) }
         .eraseToAnyPublisher()
     }
 }

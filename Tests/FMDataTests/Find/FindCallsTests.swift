@@ -215,6 +215,23 @@ import Testing
         }
     }
 
+    /// OpenCombine's `flatMap` holds on to what it has not asked for when one of its publishers fails.
+    @Test func whenACallFailsEverythingIsLetGo() async throws {
+        try await Hosted.run(Self.solution) { database, sandbox in
+            sandbox.inject(.error(FileMakerError(500)), on: .find, skipping: 1)
+            weak var released: SessionPool?
+            do {
+                let hers = database.as(database.credentials)
+                released = hers.pool
+                let query = FindQuery(Self.everybody, maximumRequests: 1, maximumCalls: 9)
+                let error = await failure(query, on: hers.addLayout("Notes"))
+                expectNoDifference(error?.fileMakerCode, 500)
+                expectNoDifference(sandbox.counters.requests[.find], 2)
+            }
+            await until { released == nil }
+        }
+    }
+
     @Test func recordByRecordTheyComeWithASummary() async throws {
         try await Hosted.run(Self.solution) { database, _ in
             let query = FindQuery(Self.everybody, limit: 2, maximumRequests: 1, maximumCalls: 9)
