@@ -11,7 +11,7 @@ struct SandboxRequest: Sendable {
     /// Without scheme and host, which a request to a proxy may have (RFC 9112, section 3.2.2).
     var path: String {
         let path = target.prefix { $0 != "?" }
-        guard let scheme = path.firstRange(of: "://"), !path.hasPrefix("/") else { return String(path) }
+        guard !path.hasPrefix("/"), let scheme = path.firstRange(of: "://") else { return String(path) }
         return String(path[scheme.upperBound...].drop { $0 != "/" })
     }
 

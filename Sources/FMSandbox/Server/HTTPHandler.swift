@@ -128,12 +128,16 @@ final class HTTPHandler: ChannelInboundHandler {
     /// What a host name, an address or a port is written with besides letters.
     private static let hostBytes = Set("0123456789-._:[]".utf8)
 
-    private func answered(_ request: SandboxRequest, with response: SandboxResponse, _ context: ChannelHandlerContext) {
+    private static func metadata(of request: SandboxRequest, _ response: SandboxResponse) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "method": "\(request.method)", "path": "\(LoggedPath(request.path))", "status": "\(response.status)",
         ]
         if let code = response.code { metadata["code"] = "\(code)" }
-        configuration.logger.info("request", metadata: metadata)
+        return metadata
+    }
+
+    private func answered(_ request: SandboxRequest, with response: SandboxResponse, _ context: ChannelHandlerContext) {
+        configuration.logger.info("request", metadata: Self.metadata(of: request, response))
         // The connection may be gone by now; then there is nobody to tell.
         guard case .answering(let head) = state else { return }
         served += 1
