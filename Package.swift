@@ -205,14 +205,14 @@ let package = Package(
                 name: "simulate",
                 dependencies: simulation,
                 path: "Tests/Simulation",
-                exclude: ["SimulationTests.swift", "Teeth", "run", "teeth"],
+                exclude: ["SimulationTests.swift", "PlantedBugs", "run", "plant-bugs"],
                 swiftSettings: settings
             )
             : .testTarget(
                 name: "SimulationTests",
                 dependencies: simulation + [customDump, issueReporting],
                 path: "Tests/Simulation",
-                exclude: ["main.swift", "Teeth", "run", "teeth"],
+                exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
                 swiftSettings: settings
             ),
         // The samples of README and DocC, as readers would paste them.

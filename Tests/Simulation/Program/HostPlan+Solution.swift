@@ -5,6 +5,7 @@ extension HostPlan {
     static let database = "Sim"
     static let layout = "Rows"
     static let user = "sim"
+    static let oAuthUser = "sim@example.com"
     /// What must be in no log and no description: the password, and the beginning of the values of a field.
     static let password = "PASSWORD-of-sim"
     static let secret = "FIELDVALUE-of-sim"
@@ -34,7 +35,10 @@ extension HostPlan {
                 ),
                 .script(.init(name: "Global", steps: [.exit("Rows::Global")])),
             ],
-            accounts: [.init(name: HostPlan.user, password: HostPlan.password)]
+            accounts: [
+                .init(name: HostPlan.user, password: HostPlan.password),
+                .init(name: HostPlan.oAuthUser, password: "", kind: .oauth),
+            ]
         )
     }
 

@@ -137,7 +137,7 @@ extension PlannedFault {
                 host: host,
                 HostEvent(chance: &chance)
             )
-        default: self = .request(host: host, RequestFault(chance: &chance))
+        default: self = .request(host: host, Sandbox.FaultRule(chance: &chance))
         }
     }
 }
@@ -159,11 +159,12 @@ extension ConnectionFault {
 extension Wire.Break {
     fileprivate init(chance: inout Chance) {
         self =
-            switch chance.below(8) {
+            switch chance.below(9) {
             case 0, 1: .finish
             case 2, 3: .reset
             case 4: .resetBehind
-            case 5: .silence
+            case 5: .halfClose
+            case 6: .silence
             default: .stall(milliseconds: chance.magnitude(1...200_000))
             }
     }
@@ -182,10 +183,10 @@ extension HostEvent {
     }
 }
 
-extension RequestFault {
+extension Sandbox.FaultRule {
     fileprivate init(chance: inout Chance) {
         let fault: Sandbox.Fault =
-            switch chance.below(22) {
+            switch chance.below(24) {
             case 0: .expireToken
             case 1: .delay(.milliseconds(chance.magnitude(1...200_000)))
             case 2: .cut(afterBodyBytes: chance.magnitude(1...600) - 1)
@@ -205,12 +206,13 @@ extension RequestFault {
             case 18: .empty(status: chance.pick([401, 500, 503]))
             case 19: .error(FileMakerError(chance.pick([102, 301, 500, 802, 952, 112, 1708])))
             case 20: .fullHost
+            case 21, 22: .htmlAfterExecution(status: chance.pick([500, 502, 503, 504]))
             default: .restart
             }
         var endpoint = chance.once(in: 2) ? chance.pick(Sandbox.Endpoint.allCases) : nil
         // Half of a file's bytes, announced as the whole, are a file to everybody.
         if fault == .brokenJSON, endpoint == nil || endpoint == .downloadContainer { endpoint = .getRecord }
-        rule = Sandbox.FaultRule(
+        self.init(
             fault,
             on: endpoint,
             skipping: chance.magnitude(1...100) - 1,

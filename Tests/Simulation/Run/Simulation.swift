@@ -85,7 +85,7 @@ final class Simulation: @unchecked Sendable {
         callCount += 1
         running += 1
         if step.verb == .logIn { logins += 1 }
-        step.verb.call(step.id, on: databases[step.host]).subscribe(call)
+        step.verb.call(of: step, in: self).subscribe(call)
         checkLimits()
     }
 
@@ -93,6 +93,9 @@ final class Simulation: @unchecked Sendable {
         running -= 1
         checkLimits()
     }
+
+    func database(of step: Step) -> DataAPI.Database { databases[step.host] }
+    func host(of step: Step) -> SimulatedHost { hosts[step.host] }
 
     func onUserThread(in milliseconds: Int, _ job: @escaping () -> Void) {
         machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: userThread, job)
@@ -157,9 +160,9 @@ final class Simulation: @unchecked Sendable {
             case .moment(let milliseconds, let host, let event):
                 guard hosts.indices.contains(host) else { continue }
                 onUserThread(in: milliseconds) { self.hosts[host].suffer(event) }
-            case .request(let host, let fault):
+            case .request(let host, let rule):
                 guard hosts.indices.contains(host) else { continue }
-                hosts[host].engine.withState { $0.faults.add(fault.rule) }
+                hosts[host].engine.withState { $0.faults.add(rule) }
             }
         }
         if case .earlyShutdown(let milliseconds) = program.ending {
@@ -314,20 +317,6 @@ final class Simulation: @unchecked Sendable {
 
     // MARK: Letting go
 
-    private struct Lifetimes {
-        weak var server: DataAPI.Server?
-        weak var database: DataAPI.Database?
-        weak var pool: SessionPool?
-        weak var client: HTTPClient?
-
-        var survivors: [String] {
-            [
-                server.map { _ in "the server object" }, database.map { _ in "the database object" },
-                pool.map { _ in "the pool of sessions" }, client.map { _ in "the HTTP client" },
-            ].compactMap(\.self)
-        }
-    }
-
     private var lifetimes: [Lifetimes] = []
 
     private func watchLifetimes() {
@@ -355,46 +344,5 @@ final class Simulation: @unchecked Sendable {
         network.end()
         machine.end()
         machine.run()
-    }
-}
-
-extension [PlannedFault] {
-    /// Whether a host may say of a session that it has ended, or is not known, and it goes on.
-    fileprivate var includeLies: Bool {
-        contains { fault in
-            guard case .request(_, let fault) = fault else { return false }
-            switch fault.rule.fault {
-            case .lostLogout, .lateLogout, .refuseToken, .error(FileMakerError(952)), .html(401), .empty(401):
-                return true
-            default: return false
-            }
-        }
-    }
-}
-
-/// Chance for the client: closures that cross threads.
-private final class SharedChance: @unchecked Sendable {
-    // Sendable as the machine is.
-    private var chance: Chance
-    init(seed: UInt64) { chance = Chance(seed: seed, purpose: .client) }
-    func fraction() -> Double { chance.fraction() }
-}
-
-extension ClientPlan {
-    func config(_ log: LogBook) -> DataAPI.Config {
-        var config = DataAPI.Config()
-        config.scheme = .http
-        config.plainHTTP = .anywhereUnencrypted
-        config.proxy = .none
-        config.delivery = .eventLoop
-        config.maximumConnections = maximumConnections
-        config.asksWhichFieldFailed = asksWhichFieldFailed
-        config.timeouts.firstByte = .seconds(firstByte)
-        config.timeouts.total = total.map { .seconds($0) }
-        config.sessions.maximumSessions = maximumSessions
-        config.sessions.waitingDeadline = .seconds(waitingDeadline)
-        config.sessions.idleTrim = .seconds(idleTrim)
-        if logs { config.logger = log.logger }
-        return config
     }
 }

@@ -13,12 +13,12 @@ final class Network: @unchecked Sendable {
     private var hosts: [String: SimulatedHost] = [:]
     private var faults: [Int: ConnectionFault] = [:]
     private var attempts = 0
-    /// The ends of the client that are open, with the host they lead to.
-    private(set) var clientChannels: [(channel: VirtualChannel, host: String)] = []
+    /// The ends of the client that are open.
+    private(set) var clientChannels: [VirtualChannel] = []
     private var wires: [Wire] = []
 
     /// How long things take, and how they come.
-    struct Weather: Hashable {
+    struct Weather: Equatable {
         /// Of one direction, in microseconds.
         var latency: ClosedRange<Int>
         /// Bytes that may be on the way or unread in one direction.
@@ -38,7 +38,7 @@ final class Network: @unchecked Sendable {
 
     func add(_ host: SimulatedHost) { hosts[host.name] = host }
 
-    func note(_ text: @escaping () -> String) { trace.note(text) }
+    func note(_ text: () -> String) { trace.note(text) }
 
     func later(at deadline: NIODeadline, _ body: @escaping () -> Void) {
         machine.schedule(at: deadline, on: thread, body)
@@ -50,7 +50,7 @@ final class Network: @unchecked Sendable {
         var sizes: [Int] = []
         var rest = count
         while rest > 0 {
-            let size = sizes.count > 20 ? rest : chance.magnitude(1...rest)
+            let size = sizes.count > 8 ? rest : chance.magnitude(1...rest)
             sizes.append(size)
             rest -= size
         }
@@ -145,7 +145,7 @@ final class Network: @unchecked Sendable {
             let (up, down) = makeWires(client, server, faults[number])
             host.accept(server, through: down)
             later(at: machine.now + travelTime()) { [self] in
-                eventLoop.execute { self.establish(attempt, client, up, host) }
+                eventLoop.execute { self.establish(attempt, client, up) }
             }
         }
     }
@@ -169,7 +169,7 @@ final class Network: @unchecked Sendable {
         return (up, down)
     }
 
-    private func establish(_ attempt: Attempt, _ client: VirtualChannel, _ up: Wire, _ host: SimulatedHost) {
+    private func establish(_ attempt: Attempt, _ client: VirtualChannel, _ up: Wire) {
         guard attempt.isWaiting else {
             // The client has lost its patience, and its system refuses what comes now.
             up.reset()
@@ -179,9 +179,9 @@ final class Network: @unchecked Sendable {
         attempt.opening.setUp(client).whenComplete { result in
             switch result {
             case .success:
-                self.clientChannels.append((client, host.name))
+                self.clientChannels.append(client)
                 client.whenClosed = { [self] in
-                    clientChannels.removeAll { $0.channel === client }
+                    clientChannels.removeAll { $0 === client }
                     attempt.isOver()
                 }
                 attempt.succeed(client)

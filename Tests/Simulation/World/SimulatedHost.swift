@@ -70,6 +70,11 @@ final class SimulatedHost: @unchecked Sendable {
         }
     }
 
+    /// An account signs in at its provider. Returns the identifier for the login, which is empty for a request that is not known.
+    func signIn(_ account: String, _ requestId: String) -> String {
+        engine.withState { $0.oauth.signIn(account: account, requestId: requestId) } ?? ""
+    }
+
     /// Open sessions that the client knows of: it has used them.
     var knownSessions: Int { engine.openSessions.filter { tokens.seen.contains($0.token) }.count }
 

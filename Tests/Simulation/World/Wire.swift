@@ -17,6 +17,8 @@ final class Wire: @unchecked Sendable {
     /// When the last of what was sent arrives: nothing overtakes.
     private var lastArrival: NIODeadline
     private var isOver = false
+    /// Whether the receiver was told that the connection is gone, and who sends was not.
+    private var refusesMore = false
 
     init(
         to receiver: VirtualChannel,
@@ -33,11 +35,12 @@ final class Wire: @unchecked Sendable {
         lastArrival = network.machine.now
     }
 
-    /// How many bytes may be sent now. Whoever sends into a wire that is cut does not know.
-    var room: Int { isOver ? .max : max(0, capacity - unread) }
+    /// How many bytes may be sent now: none before half of the room is free, as otherwise a receiver that reads little makes the
+    /// pieces ever smaller (RFC 9293, section 3.8.6.2.2). Whoever sends into a wire that is cut does not know.
+    var room: Int { isOver ? .max : unread > capacity / 2 ? 0 : capacity - unread }
 
     func send(_ bytes: ByteBuffer) {
-        guard !isOver else { return }
+        guard !isOver else { return refuse() }
         var bytes = bytes
         if let fault, sent + bytes.readableBytes >= fault.afterBytes {
             self.fault = nil
@@ -56,7 +59,7 @@ final class Wire: @unchecked Sendable {
     func wasRead(_ count: Int) {
         unread -= count
         // Who sends through this direction receives through the other.
-        back?.receiver.gotRoom()
+        if room > 0 { back?.receiver.gotRoom() }
     }
 
     private func carry(_ bytes: ByteBuffer) {
@@ -88,16 +91,25 @@ final class Wire: @unchecked Sendable {
         }
     }
 
+    /// Something was sent where nobody is who could take it.
+    private func refuse() {
+        guard refusesMore, let back else { return }
+        refusesMore = false
+        network.later(at: network.machine.now + latency) { back.arrive(.reset) }
+    }
+
     // MARK: Faults
 
     /// How a connection breaks.
-    enum Break: Hashable {
+    enum Break: Equatable {
         /// Both ends hear that the other has finished, as when something between them closes.
         case finish
         /// Both ends hear of a reset.
         case reset
-        /// Only the receiver hears of a reset; the sender does not before it sends something more.
+        /// The receiver hears of a reset. Who sends hears nothing more, and of the reset when it sends something again.
         case resetBehind
+        /// The receiver hears that the other has finished. What that sends from then on is lost.
+        case halfClose
         /// Neither hears anything, ever.
         case silence
         /// So many milliseconds nothing comes, and then all of it.
@@ -115,6 +127,10 @@ final class Wire: @unchecked Sendable {
             back?.reset()
         case .resetBehind:
             last(.reset)
+            back?.isOver = true
+            refusesMore = true
+        case .halfClose:
+            finish()
         case .silence:
             isOver = true
             back?.isOver = true

@@ -1,0 +1,144 @@
+import FMData
+import Foundation
+import OpenCombine
+
+extension Verb {
+    typealias Call = AnyPublisher<Seen, FMRest.APIError>
+
+    /// The call of a step, whose record is the one with the next number.
+    func call(of step: Step, in simulation: Simulation) -> Call {
+        let database = simulation.database(of: step)
+        let layout = database.addLayout(HostPlan.layout)
+        let id = step.id
+        let record = id + 1
+        let query = DataAPI.FindQuery(query: [["Marker": "==r\(id)"]])
+        typealias Rows = AnyPublisher<DataAPI.RecordResponse<Row, DataAPI.EmptyPortal>, FMRest.APIError>
+        switch self {
+        case .create:
+            return layout.createRecord(Row(marker: "c\(id)", note: HostPlan.secret)).seen { .created(id: $0.recordId) }
+        case .edit:
+            return layout.editRecord(["Note": .text(HostPlan.secret + "e")], recordId: record).seen { _ in .nothing }
+        case .editChecked:
+            return layout.editRecord(["Note": .text(HostPlan.secret + "m")], recordId: record, modId: 0)
+                .seen { _ in .nothing }
+        case .duplicate:
+            return layout.duplicateRecord(recordId: record).seen { .created(id: $0.recordId) }
+        case .delete:
+            return layout.deleteRecord(recordId: record).seen { _ in .nothing }
+        case .upload:
+            let file = FMRest.ContainerFile(
+                fileName: "u\(id).bin",
+                data: Data(repeating: 7, count: id % 5 == 0 ? 70_000 : 300)
+            )
+            return layout.uploadContainer(file, to: "File", recordId: record).seen { _ in .nothing }
+        case .uploadStream:
+            let pieces = [Data](repeating: Data(repeating: 8, count: id % 5 == 0 ? 20_000 : 100), count: 4)
+            let file = FMRest.ContainerFile(
+                fileName: "s\(id).bin",
+                length: pieces.reduce(0) { $0 + $1.count },
+                isReplayable: !id.isMultiple(of: 2)
+            ) {
+                // Each comes some time after it was asked for.
+                pieces.publisher.setFailureType(to: (any Error).self)
+                    .flatMap(maxPublishers: .max(1)) { piece -> Deferred<Future<Data, any Error>> in
+                        Deferred {
+                            Future { promise in
+                                simulation.onUserThread(in: id % 4 * 50) { promise(.success(piece)) }
+                            }
+                        }
+                    }
+                    .eraseToAnyPublisher()
+            }
+            return layout.uploadContainer(file, to: "File", recordId: record).seen { _ in .nothing }
+        case .logScript:
+            return layout.executeScript(script: "Log", scriptParam: "s\(id)").seen { _ in .nothing }
+        case .echoScript:
+            return layout.executeScript(script: "Echo", scriptParam: "e\(id)").seen { .text($0.scriptResult) }
+        case .read:
+            let rows: Rows = layout.getRecordById(recordId: record)
+            return rows.seen { $0.data.first.map(Seen.init) ?? .nothing }
+        case .readMissing:
+            let rows: Rows = layout.getRecordById(recordId: 999_999)
+            return rows.seen { _ in .nothing }
+        case .list:
+            let rows: Rows = layout.getRecords(recordQuery: .init(limit: 10))
+            return rows.seen { _ in .nothing }
+        case .stream:
+            return layout.records(Row.self, recordQuery: .init(limit: 40)).seen(Seen.init)
+        case .find:
+            let rows: Rows = layout.findRecords(query: query)
+            return rows.seen { $0.data.first.map(Seen.init) ?? .nothing }
+        case .findNothing:
+            let rows: Rows = layout.findRecords(query: .init(query: [["Marker": "==nobody"]]))
+            return rows.seen { .text("\($0.data.count)") }
+        case .findInSeveralCalls:
+            let find = DataAPI.Find(Row.CodingKeys.self) { $0(.marker).isOneOf(["r\(id)", "nobody", "none"]) }
+            let sort = DataAPI.SortQuery(fieldName: "Marker")
+            let rows: Rows = layout.findRecords(
+                query: .init(find, sort: id.isMultiple(of: 2) ? [sort] : nil, maximumRequests: 1, maximumCalls: 3)
+            )
+            return rows.seen { $0.data.first.map(Seen.init) ?? .nothing }
+        case .findStream:
+            return layout.records(Row.self, findQuery: query).seen(Seen.init)
+        case .download:
+            return layout.downloadContainer(fieldName: "File", recordId: record).toMemory(upTo: 1 << 20)
+                .seen { .bytes($0.data) }
+        case .downloadStream:
+            return layout.downloadContainer(fieldName: "File", recordId: record).eraseToAnyPublisher().seen {
+                .bytes($0)
+            }
+        case .metadata:
+            return layout.getLayoutMetadata().seen { _ in .nothing }
+        case .layouts:
+            return database.getLayoutNames().seen { _ in .nothing }
+        case .scripts:
+            return database.getScriptNames().seen { _ in .nothing }
+        case .productInfo:
+            return database.server.getProductInfo().seen { _ in .nothing }
+        case .databases:
+            return database.server.getDatabaseNames(
+                credentials: .init(user: HostPlan.user, password: HostPlan.password)
+            ).seen { _ in .nothing }
+        case .validate:
+            return database.validateSession().seen { _ in .nothing }
+        case .setGlobals:
+            return database.setGlobalFields(globalFields: ["Rows::Global": "g\(id)"]).seen { _ in .nothing }
+        case .pinned:
+            return database.withSession { pinned in
+                pinned.setGlobalFields(globalFields: ["Rows::Global": "p\(id)"])
+                    .flatMap(maxPublishers: .max(1)) { _ in
+                        pinned.addLayout(HostPlan.layout).executeScript(script: "Global").seen {
+                            .text($0.scriptResult)
+                        }
+                    }
+                    .eraseToAnyPublisher()
+            }
+        case .logOut:
+            return database.logOut().seen { _ in .nothing }
+        case .logIn:
+            return database.login(credentials: .init(user: HostPlan.user, password: HostPlan.password)).seen { _ in
+                .nothing
+            }
+        case .asOther:
+            return database.as(.init(user: HostPlan.user, password: HostPlan.password))
+                .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "a\(id)").seen {
+                    .text($0.scriptResult)
+                }
+        case .oAuthProviders:
+            return database.server.getOAuthProviders().seen { .text($0.map(\.name).joined()) }
+        case .asOAuthUser:
+            return database.server
+                .startOAuth(provider: "Sandbox", returnURL: "https://app.example.com", trackingId: "t\(id)")
+                .flatMap(maxPublishers: .max(1)) { signIn in
+                    let identifier = simulation.host(of: step).signIn(HostPlan.oAuthUser, signIn.requestId)
+                    return database.as(signIn.credentials(identifier: identifier))
+                        .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "o\(id)")
+                }
+                .seen { .text($0.scriptResult) }
+        }
+    }
+}
+
+extension Publisher where Failure == FMRest.APIError {
+    fileprivate func seen(_ look: @escaping (Output) -> Seen) -> Verb.Call { map(look).eraseToAnyPublisher() }
+}
