@@ -261,8 +261,9 @@ final class Simulation: @unchecked Sendable {
             if known > summary.sessionsLeft {
                 find("\(server) has left \(known) sessions that it knew of, and says \(summary.sessionsLeft)")
             }
-            if program.isCalm, summary.sessionsLeft > 0 || hosts[index].engine.openSessions.count > 0 {
-                find("\(server): \(summary.sessionsLeft) sessions are said to be left though nothing went wrong")
+            let left = hosts[index].engine.openSessions.count
+            if program.isCalm, summary.sessionsLeft > 0 || left > 0 {
+                find("\(server) has left \(left) sessions, and says \(summary.sessionsLeft), though nothing went wrong")
             }
         }
     }
