@@ -6,6 +6,7 @@ import OpenCombine
 //
 //     DataAPIRequest<Response>           what to ask
 //       → Database.perform               for all requests: the limits of the call, what an error says
+//       → Server.retrying                once more after a pause, where the call's policy says so and it is safe
 //       → SessionPool.authorized         lease → attempt → give back, and once more when the session was refused
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
 //       → HTTPClient                     pool, connection, socket, and back, part by part
@@ -30,21 +31,25 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         let call: AnyPublisher<Value, FMRest.APIError> = deferred(makeRequest) { request in
             let call = self.calls.ofOneCall
-            let answer = self.inSession(
-                isRepeatable: request.isSafeToRepeat,
-                isReplayable: request.body.isReplayable,
-                call: call
-            ) { token in
-                exchange(request.within(call.next(at: self.server.time.now())), token)
+            let answer = self.server.retrying(request, in: call) {
+                self.inSession(
+                    isRepeatable: request.isSafeToRepeat,
+                    isReplayable: request.body.isReplayable,
+                    call: call
+                ) { token in
+                    exchange(request.within(call.next(at: self.server.time.now())), token)
+                }
+                // Who waited for a session in vain has sent nothing, and is told what it was for.
+                .mapError { error in
+                    self.server.naming(request.within(call.next(at: self.server.time.now())), in: error)
+                }
+                .eraseToAnyPublisher()
             }
-            // Who waited for a session in vain has sent nothing, and is told what it was for.
-            .mapError { error in self.server.naming(request.within(call.next(at: self.server.time.now())), in: error) }
-            .eraseToAnyPublisher()
             guard request.mayNameFields else { return answer }
             return answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
                 .eraseToAnyPublisher()
         }
-        return server.knowingFormats(call, for: Response.self)
+        return server.knowingFormats(call, for: Response.self, calls)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
@@ -133,8 +138,8 @@ extension DataAPI.Server {
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
         deferred(makeRequest) { request in
-            let context = self.calls.ofOneCall.next(at: self.time.now())
-            return self.exchange(request.within(context))
+            let call = self.calls.ofOneCall
+            return self.retrying(request, in: call) { self.exchange(request.within(call.next(at: self.time.now()))) }
         }
     }
 

@@ -30,6 +30,7 @@ extension FMRest.APIError: CustomReflectable {
             ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus),
             ("contentType", contentType?.shortened),
             ("request", request), ("outcomeIsUnknown", outcomeIsUnknown),
+            ("retryAfter", retryAfter),
             ("underlying", underlying.map { "\(type(of: $0))" }),
         ]
         return Mirror(self, children: children.compactMap { name, value in value.map { (label: name, value: $0) } })

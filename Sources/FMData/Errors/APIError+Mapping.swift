@@ -73,8 +73,9 @@ extension FMRest.APIError {
         var error = self
         error.request = error.request ?? request
         let isUnreadable = code == .decoding || code == .notDataAPI
-        // A 401 that is no answer of a Data API comes from a proxy, which has not passed the request on.
-        error.outcomeIsUnknown = !isSafeToRepeat && (outcomeIsUnknown || isUnreadable && httpStatus != 401)
+        // A 401 or 429 (RFC 6585 §4) that is no answer of a Data API comes from a proxy, which has not passed the request on.
+        let isTurnedAway = httpStatus == 401 || httpStatus == 429
+        error.outcomeIsUnknown = !isSafeToRepeat && (outcomeIsUnknown || isUnreadable && !isTurnedAway)
         return error
     }
 }

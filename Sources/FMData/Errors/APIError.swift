@@ -56,6 +56,9 @@ extension FMRest {
         /// Whether the server may have carried out the request although no (good) answer came: a write that ends so
         /// must be checked before it is sent again. The library itself never sends it twice.
         public var outcomeIsUnknown: Bool
+        /// How long the server, or a proxy in front of it, asks to wait before the next attempt: `Retry-After` of its answer, as
+        /// it comes with HTTP 429 and 503. `nil` when it does not ask. ``DataAPI/Calling/retrying(_:)`` waits that long.
+        public var retryAfter: Duration?
         /// The error of a lower layer: transport, decoding, encoding.
         public var underlying: (any Error)?
 
@@ -143,7 +146,7 @@ extension FMRest.APIError {
     public var message: String? { messages.first?.message }
 
     /// Whether the same request may succeed later without any change: a record somebody else is editing, a full host, a
-    /// gateway without its engine (HTTP 502, 503, 504), a connection that could not be made or broke, a time limit. `false`
+    /// gateway without its engine (HTTP 502, 503, 504), one that takes no more for the moment (429), a connection that could not be made or broke, a time limit. `false`
     /// when the server may already have carried it out, when a script failed, since nobody knows how far it came, and for all
     /// that would end the same way again: an answer that is not HTTP, a proxy that wants a password.
     public var isRetryable: Bool {
@@ -152,7 +155,7 @@ extension FMRest.APIError {
         switch code {
         case .timeout, .tokensRefused: return true
         case .network: return underlying.map { ($0 as? HTTPClientError)?.code.isPassing == true } ?? true
-        case .notDataAPI, .container: return httpStatus.map { $0 == 502 || $0 == 503 || $0 == 504 } ?? false
+        case .notDataAPI, .container: return httpStatus.map { [429, 502, 503, 504].contains($0) } ?? false
         default: return false
         }
     }

@@ -15,9 +15,10 @@ extension DataAPI.Database {
         guard server.config.asksWhichFieldFailed else {
             return Fail(error: suspicion.namingPortalsAlone).eraseToAnyPublisher()
         }
-        let layout = DataAPI.Database(self, calls: call.ofOtherCalls).addLayout(suspicion.layoutToAsk)
-        let deadline = call.clock?.deadline(from: server.time.now())
-        return layouts.metadata(of: layout.name, for: original, by: deadline) {
+        // An error does not wait for a better description of itself.
+        let calls = call.changed { $0.retryPolicy = nil }
+        let layout = DataAPI.Database(self, calls: calls).addLayout(suspicion.layoutToAsk)
+        return layouts.metadata(of: layout.name, for: original, by: call.clock?.deadline(from: server.time.now())) {
             layout.getLayoutMetadata(isolation: nil)
         }
         .map { $0.map(suspicion.naming(fieldsOn:)) ?? suspicion.namingPortalsAlone }

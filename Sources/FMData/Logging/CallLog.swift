@@ -71,6 +71,16 @@ struct CallLog: Sendable {
 
     func cancelled() { write("cancelled", nil, nil) }
 
+    /// It failed, and there will be another attempt after a pause.
+    func willTryAgain(after error: FMRest.APIError, attempt: Int, pause: TimeAmount) {
+        var metadata: Logger.Metadata = [
+            "attempt": "\(attempt)", "pause_ms": "\(pause.nanoseconds / 1_000_000)", "error": "\(error.code)",
+        ]
+        metadata["http_status"] = error.httpStatus.map { "\($0)" }
+        metadata["filemaker_code"] = error.fileMakerCode.map { "\($0.rawValue)" }
+        logger.debug("\(kind) is tried again after a pause", metadata: metadata)
+    }
+
     private func write(
         _ end: String,
         _ httpStatus: Int?,

@@ -9,8 +9,11 @@ import NIOCore
 final class AnswerReader: Sendable {
     let options: DecodingOptions
     let contexts: DecodingContexts
+    private let wallClock: @Sendable () -> Date
 
-    init(config: DataAPI.Config = DataAPI.Config()) {
+    /// - Parameter wallClock: what a clock on the wall shows.
+    init(config: DataAPI.Config = DataAPI.Config(), wallClock: @escaping @Sendable () -> Date = { Date() }) {
+        self.wallClock = wallClock
         options = config.decoding
         contexts = DecodingContexts(options: options, recordDecoder: config.decoder)
     }
@@ -64,6 +67,7 @@ final class AnswerReader: Sendable {
         var error = FMRest.APIError(wrapping: error)
         error.httpStatus = Int(answer.status.code)
         error.contentType = answer.contentType
+        error.retryAfter = answer.headers.retryAfter(now: wallClock())
         return error
     }
 
@@ -73,7 +77,7 @@ final class AnswerReader: Sendable {
         _ answer: HTTPResponse
     ) -> FMRest.APIError {
         let code = first.errorCode
-        return FMRest.APIError(
+        var error = FMRest.APIError(
             .fileMaker,
             reason: first.message ?? code?.summary ?? "FileMaker answered with code \"\(first.code)\".",
             hint: code?.hint,
@@ -82,6 +86,8 @@ final class AnswerReader: Sendable {
             httpStatus: Int(answer.status.code),
             contentType: answer.contentType
         )
+        error.retryAfter = answer.headers.retryAfter(now: wallClock())
+        return error
     }
 
     /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
@@ -136,12 +142,14 @@ final class AnswerReader: Sendable {
     }
 
     private func failure(_ code: FMRest.APIError.Code, _ reason: String, _ answer: HTTPResponse) -> FMRest.APIError {
-        FMRest.APIError(
+        var error = FMRest.APIError(
             code,
             reason: reason,
             httpStatus: Int(answer.status.code),
             contentType: answer.contentType
         )
+        error.retryAfter = answer.headers.retryAfter(now: wallClock())
+        return error
     }
 }
 
@@ -176,6 +184,7 @@ extension HTTPResponse {
         switch status.code {
         case 401: "The session or the Claris ID token may have expired."
         case 404: "Is the Data API enabled on this server, and is the version in the path one it has?"
+        case 429: "The server, or a proxy in front of it, takes no more requests of this client for the moment."
         case 502, 503, 504: "The Data API engine is stopped, restarting or overloaded."
         default: "Is the Data API enabled on this server?"
         }

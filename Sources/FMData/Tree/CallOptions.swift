@@ -1,7 +1,8 @@
 public import Logging
 
 extension DataAPI {
-    /// What single calls may have of their own: how long they may take, where they log, and a name for what they are part of.
+    /// What single calls may have of their own: how long they may take, whether they are tried again, where they log, and a name
+    /// for what they are part of.
     ///
     ///     people.timeouts { $0.total = .seconds(2) }.logger(requestLogger).tagged("nightly import").getRecords()
     ///
@@ -16,6 +17,9 @@ extension DataAPI {
         /// A text of yours that names what the calls are part of: `tag` in the log, ``FMRest/APIError/RequestSummary/tag`` in
         /// errors. It is printed as it is. The default is none.
         public var tag: String?
+        /// How often and at what pace the calls are tried again that failed in passing; see ``Calling/retrying(_:)``. `nil`, the
+        /// default, is never.
+        public var retryPolicy: RetryPolicy?
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,

@@ -102,7 +102,8 @@ extension DataAPI {
         ///
         /// At `debug` each call to the server is one line when it has ended, "call finished", "call failed" or "call
         /// cancelled", and so is each login ("login finished" …) and each logout. A session that the server refuses (952) is
-        /// told as "session refused, request is repeated in another". With each line go, as far as they apply:
+        /// told as "session refused, request is repeated in another", a call that ``Calling/retrying(_:)`` sends again as "call is
+        /// tried again after a pause". With each line go, as far as they apply:
         ///
         /// - `origin`, `method` and `path`: the path below the root of the API, with the names of database, layout, script
         ///   and field, and `{recordId}`, `{repetition}`, `{token}` and `{content}` for what is not a name;
@@ -110,6 +111,7 @@ extension DataAPI {
         /// - `filemaker_code`: 0 for success, and `http_status`;
         /// - `error`: the ``FMRest/APIError/Code`` of a failure;
         /// - `tag`: what the caller says the call is part of, by ``Calling/tagged(_:)``;
+        /// - `attempt` and `pause_ms`: of the attempt that is to come;
         /// - `duration_ms`: from the first demand to the end of the answer, for a container's content to its beginning.
         ///
         /// At `trace` the HTTP client adds its own lines, with `request`, `attempt` and `connection`. Warnings tell of what is

@@ -48,15 +48,20 @@ extension DataAPI.Database {
     ) -> AnyPublisher<OpenedContainer, FMRest.APIError> {
         Deferred {
             let call = self.calls.ofOneCall
-            return self.inSession(isRepeatable: true, call: call) { token in
-                ContainerOpening(
-                    server: self.server,
-                    token: token,
-                    otherTokens: { triesOtherSessions ? self.pool.openTokens.filter { $0 != token } : [] },
-                    location: locate(token, call),
-                    context: { call.next(at: self.server.time.now()) }
-                )
-                .eraseToAnyPublisher()
+            return self.server.retrying(
+                in: call,
+                log: { self.server.contentLog(call.next(at: self.server.time.now())) }
+            ) {
+                self.inSession(isRepeatable: true, call: call) { token in
+                    ContainerOpening(
+                        server: self.server,
+                        token: token,
+                        otherTokens: { triesOtherSessions ? self.pool.openTokens.filter { $0 != token } : [] },
+                        location: locate(token, call),
+                        context: { call.next(at: self.server.time.now()) }
+                    )
+                    .eraseToAnyPublisher()
+                }
             }
         }
         .eraseToAnyPublisher()
@@ -64,6 +69,11 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Server {
+    /// The log of fetching content from this server; `nil` when nobody would read it.
+    fileprivate func contentLog(_ context: RequestContext) -> CallLog? {
+        (try? origin.get()).flatMap { callLog(ofContentFrom: $0, context) }
+    }
+
     /// How to fetch what a reference refers to, or why it cannot be.
     func downloadMachine(for reference: DataAPI.ContainerReference) throws -> ContainerDownloadStateMachine {
         switch reference {

@@ -34,6 +34,8 @@ extension DataAPI {
         let time: SessionTime
         /// A number from `0..<1`, drawn anew with each call.
         let random: @Sendable () -> Double
+        /// What further attempts of calls are paid from, unless their policy has a budget of its own.
+        let retryBudget: RetryBudget
         /// Reads answers as the configuration says; see ``reader``.
         let givenReader: AnswerReader
         let formats: ServerFormats
@@ -57,8 +59,16 @@ extension DataAPI {
             self.init(host: host, config: config, runtime: Runtime(), wallClock: { Date() })
         }
 
-        /// - Parameter wallClock: what a clock on the wall shows.
-        init(host: String, config: Config, runtime: Runtime, wallClock: @escaping @Sendable () -> Date) {
+        /// - Parameters:
+        ///   - wallClock: what a clock on the wall shows.
+        ///   - time: of everything above the HTTP client; `nil` for that of the runtime.
+        init(
+            host: String,
+            config: Config,
+            runtime: Runtime,
+            wallClock: @escaping @Sendable () -> Date,
+            time: SessionTime? = nil
+        ) {
             self.host = HostAddress.withoutUserInfo(host)
             self.config = config
             changes = ObservableObjectPublisher()
@@ -70,11 +80,12 @@ extension DataAPI {
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
             }
-            self.givenReader = AnswerReader(config: config)
+            self.givenReader = AnswerReader(config: config, wallClock: wallClock)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.http, runtime: runtime, logger: config.logger)
-            self.time = .running(on: client.eventLoop, wallClock: wallClock)
+            self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
             self.random = runtime.random
+            self.retryBudget = RetryBudget()
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -90,6 +101,7 @@ extension DataAPI {
             client = server.client
             time = server.time
             random = server.random
+            retryBudget = server.retryBudget
             givenReader = server.givenReader
             formats = server.formats
             blockedActorWatch = server.blockedActorWatch

@@ -32,7 +32,7 @@ final class ServerFormats: @unchecked Sendable {
         if let ask {
             // Whoever gives up waiting leaves the answer to the others.
             let subscription = server.perform { .productInfo() }
-                .tryMap { try Known($0.productInfo, server.config) }
+                .tryMap { try Known($0.productInfo, server) }
                 .mapError { FMRest.APIError(wrapping: $0) }
                 .sink(
                     receiveCompletion: { if case .failure(let error) = $0 { self.end(.failure(error), ask) } },
@@ -71,8 +71,8 @@ final class ServerFormats: @unchecked Sendable {
 }
 
 extension ServerFormats.Known {
-    fileprivate init(_ product: DataAPI.Server.ProductInfo, _ config: DataAPI.Config) throws(FMRest.APIError) {
-        var config = config
+    fileprivate init(_ product: DataAPI.Server.ProductInfo, _ server: DataAPI.Server) throws(FMRest.APIError) {
+        var config = server.config
         do {
             config.dateFormats = DataAPI.DateFormats(wireValue: nil, format: try product.valueFormat())
         } catch {
@@ -83,22 +83,28 @@ extension ServerFormats.Known {
             )
         }
         encoding = config.encoding
-        reader = AnswerReader(config: config)
+        // Not the server itself, which keeps what is known.
+        let time = server.time
+        reader = AnswerReader(config: config) { time.date(time.now()) }
     }
 }
 
 extension DataAPI.Server {
-    /// A call that, where it reads or writes dates, waits until it is known how.
+    /// A call that, where it reads or writes dates, waits until it is known how. It is tried again to learn that as the call
+    /// itself is.
     func knowingFormats<Response, Value>(
         _ call: AnyPublisher<Value, FMRest.APIError>,
-        for response: Response.Type
+        for response: Response.Type,
+        _ options: CallContext
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard config.dateFormats.followsServer,
             let response = response as? any DataAPIResponse.Type, response.isAboutRecords
         else { return call }
         return OnDemandPublisher {
             if self.formats.known != nil { return call }
-            return self.formats.publisher(of: self).flatMap { _ in call }.eraseToAnyPublisher()
+            return self.retrying(in: options.ofOneCall) { self.formats.publisher(of: self) }
+                .flatMap { _ in call }
+                .eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
     }

@@ -133,7 +133,9 @@ extension ContainerOpening {
                 response.drop { self.tryOtherSession() }
             case .fail(let error):
                 response.drop {}
-                fail(FMRest.APIError(error))
+                var error = FMRest.APIError(error)
+                error.retryAfter = head.headers.retryAfter(now: opening.now)
+                fail(error)
             case nil:
                 // All is over, and the response was cancelled.
                 break

@@ -41,8 +41,8 @@ struct ContainerVersion: Hashable, Sendable {
         if let tag = headers.first(name: "ETag") {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
         }
-        guard let text = headers.first(name: "Last-Modified"), let changed = CookieDate.parse(text),
-            let answered = headers.first(name: "Date").flatMap(CookieDate.parse),
+        guard let text = headers.first(name: "Last-Modified"), let changed = HTTPDate.parse(text),
+            let answered = headers.first(name: "Date").flatMap(HTTPDate.parse),
             answered.timeIntervalSince(changed) >= 60
         else { return nil }
         return text

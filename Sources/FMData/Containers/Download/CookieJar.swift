@@ -71,7 +71,7 @@ private struct Cookie: Hashable, Sendable {
             case "domain":
                 guard origin.host.isDomain(content) else { return nil }
             case "expires":
-                expires = CookieDate.parse(content)
+                expires = HTTPDate.parse(content)
             case "max-age":
                 // Text that is no number leaves the attribute out; zero and less mean "gone already".
                 if let seconds = Int(content) {
@@ -132,48 +132,5 @@ extension Substring {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         let start = self[(firstIndex { !isSpace($0) } ?? endIndex)...]
         return String(start.lastIndex { !isSpace($0) }.map { start[...$0] } ?? "")
-    }
-}
-
-/// The date of a cookie's `Expires`, which servers write in many ways: RFC 6265 §5.1.1 takes the parts wherever they
-/// stand.
-enum CookieDate {
-    static func parse(_ text: String) -> Date? {
-        var time: (hour: Int, minute: Int, second: Int)?
-        var day: Int?
-        var month: Int?
-        var year: Int?
-        for token in text.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == ":") }) {
-            if time == nil, let found = self.time(token) {
-                time = found
-            } else if day == nil, token.count <= 2, let number = Int(token) {
-                day = number
-            } else if month == nil, let index = months.firstIndex(of: token.prefix(3).lowercased()) {
-                month = index + 1
-            } else if year == nil, (2...4).contains(token.count), let number = Int(token) {
-                year = number < 70 ? number + 2000 : number < 100 ? number + 1900 : number
-            }
-        }
-        guard let time, let day, let month, let year, (1...31).contains(day), year >= 1601 else { return nil }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let components = DateComponents(
-            year: year,
-            month: month,
-            day: day,
-            hour: time.hour,
-            minute: time.minute,
-            second: time.second
-        )
-        return calendar.date(from: components)
-    }
-
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-
-    private static func time(_ token: Substring) -> (hour: Int, minute: Int, second: Int)? {
-        let parts = token.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
-        guard parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...59).contains(parts[2])
-        else { return nil }
-        return (parts[0], parts[1], parts[2])
     }
 }

@@ -88,7 +88,7 @@ import Testing
         "08:49:37 1994 November 06",
     ])
     func datesInEveryFormServersUse(text: String) {
-        #expect(CookieDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
+        #expect(HTTPDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
     }
 
     @Test(arguments: [
@@ -96,7 +96,7 @@ import Testing
         "99999999999999999999",
     ])
     func textsThatAreNoDates(text: String) {
-        #expect(CookieDate.parse(text) == nil)
+        #expect(HTTPDate.parse(text) == nil)
     }
 
     @Test func aServerCannotFillTheMemory() throws {

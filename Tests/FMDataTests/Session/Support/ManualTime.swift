@@ -16,6 +16,10 @@ final class ManualTime: Sendable {
 
     var now: NIODeadline { state.withLockedValue(\.now) }
     var alarmCount: Int { state.withLockedValue(\.alarms.count) }
+    /// How far away the alarms are, the next one first.
+    var alarms: [TimeAmount] {
+        state.withLockedValue { state in state.alarms.values.map { $0.at - state.now }.sorted() }
+    }
 
     var sessionTime: SessionTime {
         SessionTime(

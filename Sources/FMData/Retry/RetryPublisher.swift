@@ -1,0 +1,173 @@
+import FMHTTP
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+extension DataAPI.Server {
+    /// A request that is sent again as the call's policy says; without a policy, just the request.
+    ///
+    /// - Parameters:
+    ///   - call: begins with the first attempt, and all share its time.
+    ///   - attempt: makes one attempt, on the thread on which the pause ends.
+    func retrying<Response, Value>(
+        _ request: DataAPIRequest<Response>,
+        in call: CallContext,
+        _ attempt: @escaping () -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        retrying(
+            in: call,
+            isRepeatable: { request.isRepeatable(after: $0) },
+            log: { self.callLog(of: request.within(call.next(at: self.time.now()))) },
+            attempt
+        )
+    }
+
+    /// Something that reads alone, which is done again as the call's policy says.
+    func retrying<Value>(
+        in call: CallContext,
+        isRepeatable: @escaping (FMRest.APIError) -> Bool = { _ in true },
+        log: @escaping () -> CallLog? = { nil },
+        _ attempt: @escaping () -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        guard let policy = call.options.retryPolicy else { return attempt() }
+        return RetryPublisher(
+            attempt: attempt,
+            policy: policy,
+            budget: policy.budget ?? retryBudget,
+            time: time,
+            random: random,
+            end: { call.clock?.deadline(from: $0) },
+            isRepeatable: isRepeatable,
+            log: log
+        )
+        .eraseToAnyPublisher()
+    }
+}
+
+extension DataAPIRequest {
+    /// Whether it may be sent again, as far as the error itself does not say.
+    ///
+    /// What FileMaker refuses it has not done. But a script that comes before has done what it does; not so where there was no
+    /// room for a session.
+    func isRepeatable(after error: FMRest.APIError) -> Bool {
+        guard body.isReplayable else { return false }
+        guard let code = error.fileMakerCode, !code.meansHostFull else { return true }
+        return !runsScriptFirst
+    }
+
+    /// Whether a script runs before what is asked for, or is what is asked for.
+    private var runsScriptFirst: Bool {
+        scripts.preRequest != nil || scripts.preSort != nil || path.segments.dropFirst(4).first == "script"
+    }
+}
+
+/// One attempt after the other, with pauses in between; ``RetryStateMachine`` says when, and when no more.
+///
+/// What was published stays published, and ends the attempts: the next one could publish other values. Demand and cancelling
+/// reach whatever is under way, an attempt or a pause.
+struct RetryPublisher<Output>: Publisher {
+    typealias Failure = FMRest.APIError
+
+    let attempt: () -> AnyPublisher<Output, FMRest.APIError>
+    let policy: DataAPI.RetryPolicy
+    let budget: DataAPI.RetryBudget
+    let time: SessionTime
+    let random: @Sendable () -> Double
+    /// When the call as a whole has to end.
+    var end: (NIODeadline) -> NIODeadline? = { _ in nil }
+    var isRepeatable: (FMRest.APIError) -> Bool = { _ in true }
+    var log: () -> CallLog? = { nil }
+
+    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
+        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    }
+
+    private final class Inner: RelaySubscription<RetryPublisher>, Subscriber, @unchecked Sendable {
+        // @unchecked: as the superclass; the machine is used by the ends of attempts only, which come one after the other.
+        typealias Input = Output
+        typealias Failure = FMRest.APIError
+
+        private var machine: RetryStateMachine
+
+        override init(_ source: RetryPublisher, downstream: Downstream) {
+            machine = RetryStateMachine(source.policy)
+            super.init(source, downstream: downstream)
+        }
+
+        override func begin(_ source: RetryPublisher) {
+            let now = source.time.now()
+            source.budget.withBucket { machine.began(now: now, budget: &$0) }
+            source.attempt().subscribe(self)
+        }
+
+        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+            guard case .failure(let error) = completion else { return finish(completion) }
+            guard let (source, hasPublished) = restart() else { return }
+            switch decide(error, source, hasPublished) {
+            case .tryAgain(let instant): pause(until: instant, after: error, source)
+            case .giveUp(let reason): finish(.failure(error.after(machine.attempts, reason)))
+            }
+        }
+
+        private func decide(
+            _ error: FMRest.APIError,
+            _ source: RetryPublisher,
+            _ hasPublished: Bool
+        ) -> RetryStateMachine.Action {
+            let isRepeatable = !hasPublished && source.isRepeatable(error)
+            let chance = source.random()
+            let now = source.time.now()
+            let end = source.end(now)
+            return source.budget.withBucket { budget in
+                machine.failed(
+                    error,
+                    isRepeatable: isRepeatable,
+                    chance: chance,
+                    end: end,
+                    now: now,
+                    budget: &budget
+                )
+            }
+        }
+
+        private func pause(until instant: NIODeadline, after error: FMRest.APIError, _ source: RetryPublisher) {
+            source.log()?.willTryAgain(
+                after: error,
+                attempt: machine.attempts,
+                pause: instant - source.time.now()
+            )
+            let pause = Pause(callOff: source.time.schedule(instant) { self.tryAgain() })
+            // Cancelled meanwhile, or over already: then calling it off has no effect.
+            if !proceed(with: pause) { pause.cancel() }
+        }
+
+        private func tryAgain() {
+            let source = lock.withLock { self.source }
+            source?.attempt().subscribe(self)
+        }
+    }
+}
+
+private struct Pause: Cancellable {
+    let callOff: @Sendable () -> Void
+
+    func cancel() { callOff() }
+}
+
+extension FMRest.APIError {
+    /// The error of the last attempt, with what became of the others. After a single one that no limit of the policy made the
+    /// last there is nothing to tell.
+    fileprivate func after(_ attempts: Int, _ reason: RetryStateMachine.Reason) -> FMRest.APIError {
+        let times = attempts == 1 ? "once" : "\(attempts) times"
+        let note: String? =
+            switch reason {
+            case .notRepeatable, .notSelected, .attempts: attempts == 1 ? nil : "The call was tried \(times)."
+            case .time: "The call was tried \(times): there is no time for the next attempt."
+            case .budget: "The call was tried \(times): the budget of further attempts is used up."
+            }
+        guard let note else { return self }
+        var error = self
+        error.hint = [hint, note].compactMap { $0 }.joined(separator: " ")
+        return error
+    }
+}

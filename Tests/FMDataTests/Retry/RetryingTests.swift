@@ -1,0 +1,396 @@
+import CustomDump
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Logging
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Calls that are tried again, from the tree to the wire. The client's time stands still until a test moves it on: a call that
+/// pauses shows as an alarm.
+@Suite(.timeLimit(.minutes(15))) struct RetryingTests {
+    private typealias Call<Value> = TrackingSubscriber<Value, FMRest.APIError>
+
+    /// Pauses of 1 s, 2 s, 4 s.
+    private static let policy = DataAPI.RetryPolicy(firstPause: .seconds(1), jitter: 0)
+
+    /// A server with its sample file, and a client in whose time nothing happens by itself.
+    private struct Still {
+        let sandbox: Sandbox
+        let time: ManualTime
+        let database: DataAPI.Database
+
+        var contacts: DataAPI.Layout { database.retrying(RetryingTests.policy).addLayout("Contacts") }
+        var requests: [Sandbox.Endpoint: Int] { sandbox.counters.requests }
+
+        /// Lets pauses pass, each of which has to be the one that is expected.
+        func pass(_ pauses: Int64...) async {
+            for pause in pauses {
+                await until { time.alarms.contains(.seconds(pause)) }
+                time.advance(by: .seconds(pause))
+            }
+        }
+
+        /// Lets pauses pass as they come.
+        func passPauses(until isOver: () -> Bool) async {
+            while !isOver(), !Task.isCancelled {
+                await until { isOver() || time.alarms.contains { $0 <= .seconds(4) } }
+                if let pause = time.alarms.first, pause <= .seconds(4) { time.advance(by: pause) }
+            }
+        }
+    }
+
+    private func run(
+        client configure: (inout DataAPI.Config) -> Void = { _ in },
+        _ body: (Still) async throws -> Void
+    ) async throws {
+        try await World.run { world in
+            var config = DataAPI.Config.patient
+            configure(&config)
+            let time = ManualTime()
+            let database = Self.server(world.sandbox.url, config, time)
+                .addDatabase(
+                    "World",
+                    credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+                )
+            try await body(Still(sandbox: world.sandbox, time: time, database: database))
+            _ = await database.logOut().awaitSingleResult()
+        }
+    }
+
+    private static func server(_ host: String, _ config: DataAPI.Config, _ time: ManualTime) -> DataAPI.Server {
+        DataAPI.Server(
+            host: host,
+            config: config,
+            runtime: Runtime(),
+            wallClock: { Date() },
+            time: time.sessionTime
+        )
+    }
+
+    private func edit(_ layout: DataAPI.Layout) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
+        layout.editRecord(record: EditRecord(editRecord: ["City": "Kiel"]), recordId: 1)
+    }
+
+    // MARK: What is tried again
+
+    @Test func aWriteThatFindsALockWaitsForIt() async throws {
+        try await run { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: 2)
+            let call = Call<DataAPI.EditRecordResponse>()
+            edit(still.contacts).subscribe(call)
+            await still.pass(1, 2)
+            await call.completion()
+            expectNoDifference(call.values.map(\.modId), [1])
+            expectNoDifference(still.requests[.editRecord], 3)
+            expectNoDifference(still.sandbox.counters.executedWrites, 1)
+        }
+    }
+
+    @Test(arguments: [
+        Sandbox.Fault.html(status: 503), .empty(status: 504), .html(status: 429), .reset, .resetAfterExecution,
+        .cut(afterBodyBytes: 10), .error(FileMakerError(812)),
+    ])
+    func aReadIsTriedAgainWhateverPasses(fault: Sandbox.Fault) async throws {
+        try await run { still in
+            // The HTTP client sends a read once more by itself when the connection it took was closed.
+            let repeats = fault == .reset || fault == .resetAfterExecution
+            still.sandbox.inject(fault, on: .getRecords, count: repeats ? 4 : 2)
+            let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
+            still.contacts.getRecords().returnAs(FieldData.self).subscribe(call)
+            await still.passPauses(until: { call.completionIfAny != nil })
+            expectNoDifference(call.values.map(\.data.count), [3])
+        }
+    }
+
+    @Test func aServerThatIsDownIsAskedAsOftenAsThePolicySays() async throws {
+        try await run { still in
+            still.sandbox.inject(.html(status: 503), on: .productInfo, count: nil)
+            let call = Call<DataAPI.Server.ProductInfo>()
+            still.database.server.retrying(Self.policy).getProductInfo().subscribe(call)
+            await still.pass(1, 2, 4)
+            guard case .failure(let error) = await call.completion() else {
+                Issue.record("it did not fail")
+                return
+            }
+            expectNoDifference(error.httpStatus, 503)
+            #expect(error.hint?.hasSuffix("The call was tried 4 times.") == true, "\(error)")
+            expectNoDifference(still.requests[.productInfo], 4)
+            still.sandbox.clearFaults()
+        }
+    }
+
+    @Test func theFormOfDatesIsAskedForAgain() async throws {
+        try await run(client: { $0.dateFormats = .server }) { still in
+            still.sandbox.inject(.html(status: 503), on: .productInfo)
+            let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
+            still.contacts.getRecords().returnAs(FieldData.self).subscribe(call)
+            await still.pass(1)
+            await call.completion()
+            expectNoDifference(call.values.map(\.data.count), [3])
+            expectNoDifference(still.requests[.productInfo], 2)
+        }
+    }
+
+    @Test func contentThatCannotBeHadForAMomentIsTriedAgain() async throws {
+        try await run { still in
+            let file = FMRest.ContainerFile(fileName: "a.txt", data: Data("hello".utf8))
+            _ = try await still.contacts.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
+            still.sandbox.inject(.html(status: 503), on: .downloadContainer)
+            let call = Call<DataAPI.ContainerContent>()
+            still.contacts.downloadContainer(fieldName: "Photo", recordId: 1).toMemory().subscribe(call)
+            await still.pass(1)
+            await call.completion()
+            expectNoDifference(call.values.map(\.data), [Data("hello".utf8)])
+        }
+    }
+
+    // MARK: What is not
+
+    @Test func aWriteWhoseOutcomeIsUnknownIsSentOnce() async throws {
+        try await run { still in
+            _ = try await still.contacts.getRecords().returnAs(FieldData.self).firstValue()
+            for fault in [Sandbox.Fault.resetAfterExecution, .brokenJSON, .html(status: 503)] {
+                still.sandbox.inject(fault, on: .createRecord)
+                let error = await still.contacts.createRecord().awaitSingleResult().failure
+                expectNoDifference(error?.outcomeIsUnknown, true)
+            }
+            expectNoDifference(still.requests[.createRecord], 3)
+            expectNoDifference(still.sandbox.counters.executedWrites, 2)
+        }
+    }
+
+    @Test func aStreamThatHasBegunIsNotBegunAgain() async throws {
+        try await run { still in
+            let zones = still.database.retrying(Self.policy).addLayout("Zones")
+            let query = RecordQuery(portal: [], limit: 300)
+            still.sandbox.inject(.html(status: 502), on: .getRecords)
+            still.sandbox.inject(.cutAnswer(afterBytes: 40_000), on: .getRecords)
+            let call = Call<DataAPI.Record<FieldData, DataAPI.EmptyPortal>>()
+            zones.records(FieldData.self, recordQuery: query).subscribe(call)
+            await still.pass(1)
+            guard case .failure = await call.completion() else {
+                Issue.record("it did not fail")
+                return
+            }
+            #expect(!call.values.isEmpty)
+            // Each record once: nothing was published twice.
+            expectNoDifference(Set(call.values.map(\.recordId)).count, call.values.count)
+            expectNoDifference(still.requests[.getRecords], 2)
+        }
+    }
+
+    @Test func aScriptThatMayHaveRunDoesNotRunAgain() async throws {
+        try await run { still in
+            let before = ScriptQuery(scriptPreRequest: "Echo", scriptPreRequestParam: "x")
+            let after = ScriptQuery(script: "Echo", scriptParam: "x")
+            still.sandbox.inject(.error(FileMakerError(301)), on: .deleteRecord)
+            let error = await still.contacts.deleteRecord(recordId: 1, scriptQuery: before).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .recordInUse)
+            still.sandbox.inject(.error(FileMakerError(301)), on: .runScript)
+            let alone = await still.contacts.executeScript(script: "Echo").awaitSingleResult().failure
+            expectNoDifference(alone?.fileMakerCode, .recordInUse)
+
+            // After a refusal no script runs, and a host that is full runs none.
+            still.sandbox.inject(.error(FileMakerError(301)), on: .deleteRecord)
+            still.sandbox.inject(.error(FileMakerError(812)), on: .runScript)
+            let call = Call<DataAPI.ScriptResponse>()
+            still.contacts.deleteRecord(recordId: 1, scriptQuery: after).subscribe(call)
+            await still.pass(1)
+            await call.completion()
+            let script = Call<DataAPI.ScriptResponse>()
+            still.contacts.executeScript(script: "Echo").subscribe(script)
+            await still.pass(1)
+            await script.completion()
+            expectNoDifference(call.values.count + script.values.count, 2)
+            expectNoDifference(still.requests[.deleteRecord], 3)
+            expectNoDifference(still.requests[.runScript], 3)
+        }
+    }
+
+    @Test func anUploadThatCannotBeReadTwiceIsSentOnce() async throws {
+        try await run { still in
+            let bytes = Data("hello".utf8)
+            for isReplayable in [false, true] {
+                let file = FMRest.ContainerFile(
+                    fileName: "a.txt",
+                    length: bytes.count,
+                    isReplayable: isReplayable
+                ) { Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher() }
+                still.sandbox.inject(.error(FileMakerError(301)), on: .uploadContainer)
+                let call = Call<DataAPI.UploadResponse>()
+                still.contacts.uploadContainer(file, to: "Photo", recordId: 1).subscribe(call)
+                if isReplayable { await still.pass(1) }
+                await call.completion()
+                expectNoDifference(call.values.count, isReplayable ? 1 : 0)
+            }
+            expectNoDifference(still.requests[.uploadContainer], 3)
+        }
+    }
+
+    @Test func aFieldIsNamedAtOnceEvenIfTheLayoutCannotBeAsked() async throws {
+        try await run { still in
+            still.sandbox.inject(.html(status: 503), on: .layoutMetadata)
+            let error = await still.contacts.createRecord(["Nmae": "Ada"]).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .fieldMissing)
+            expectNoDifference(still.requests[.layoutMetadata], 1)
+        }
+    }
+
+    // MARK: Time
+
+    @Test func theServerIsLeftAloneAsLongAsItAsks() async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let time = ManualTime()
+        try await ScriptedHost.run(answer: { call in
+            switch call.number {
+            case 0: .response(429, ["Retry-After": "7", "Content-Type": "text/plain"], "slow down")
+            case 1: .response(503, ["Retry-After": "Sun, 06 Nov 1994 08:49:50 GMT", "Date": date])
+            default: .record("Name", "Ada")
+            }
+        }) { host in
+            let database = Self.server("http://127.0.0.1:\(host.server.port)", .patient, time)
+                .addDatabase("Harbor", credentials: Credentials(user: "api", password: "secret"))
+            let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
+            database.retrying(Self.policy).addLayout("People").getRecords().returnAs(FieldData.self).subscribe(call)
+            for pause in [TimeAmount.seconds(7), .seconds(13)] {
+                await until { time.alarms.contains(pause) }
+                time.advance(by: pause)
+            }
+            await call.completion()
+            expectNoDifference(call.values.map(\.data.count), [1])
+            expectNoDifference(host.calls.count, 3)
+            _ = await database.logOut().awaitSingleResult()
+        }
+    }
+
+    @Test func noPauseGoesBeyondTheTimeOfTheCall() async throws {
+        try await run { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: nil)
+            let call = Call<DataAPI.EditRecordResponse>()
+            edit(still.contacts.timeouts { $0.total = .seconds(3) }).subscribe(call)
+            await still.pass(1)
+            guard case .failure(let error) = await call.completion() else {
+                Issue.record("it did not fail")
+                return
+            }
+            // The error of the last attempt, and not that time was over.
+            expectNoDifference(error.fileMakerCode, .recordInUse)
+            #expect(error.hint?.contains("tried 2 times: there is no time") == true, "\(error)")
+            still.sandbox.clearFaults()
+        }
+    }
+
+    @Test func cancellingInAPauseSendsNothingMore() async throws {
+        try await run { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: nil)
+            let call = Call<DataAPI.EditRecordResponse>()
+            edit(still.contacts).subscribe(call)
+            await until { still.time.alarms.contains(.seconds(1)) }
+            call.cancel()
+            #expect(!still.time.alarms.contains(.seconds(1)))
+            still.time.advance(by: .seconds(60))
+            expectNoDifference(still.requests[.editRecord], 1)
+            expectNoDifference(still.database.sessionStatus.leased, 0)
+            still.sandbox.clearFaults()
+        }
+    }
+
+    // MARK: The budget
+
+    @Test func callsOfAServerShareItsBudget() async throws {
+        try await run { still in
+            still.sandbox.inject(.html(status: 503), on: .getRecords, count: nil)
+            let policy = DataAPI.RetryPolicy(maximumAttempts: 2, firstPause: .zero)
+            let calls = (0..<40).map { number in
+                let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
+                // Each by a view of its own.
+                still.database.tagged("\(number)").retrying(policy).addLayout("Contacts").getRecords()
+                    .returnAs(FieldData.self).subscribe(call)
+                return call
+            }
+            await still.passPauses(until: { calls.allSatisfy { $0.completionIfAny != nil } })
+            // Forty that began together, and a burst of ten.
+            expectNoDifference(still.requests[.getRecords], 50)
+            still.sandbox.clearFaults()
+        }
+    }
+
+    @Test func aBudgetMayBeShared() async throws {
+        try await run { still in
+            let policy = DataAPI.RetryPolicy(budget: DataAPI.RetryBudget(share: 0, burst: 0))
+            still.sandbox.inject(.html(status: 503), on: .getRecords)
+            let error = await still.contacts.retrying(policy).getRecords().returnAs(FieldData.self)
+                .awaitSingleResult().failure
+            #expect(error?.hint?.contains("budget") == true, "\(String(describing: error))")
+            expectNoDifference(still.requests[.getRecords], 1)
+        }
+    }
+
+    // MARK: Views
+
+    @Test func withoutAPolicyNothingIsTriedAgain() async throws {
+        try await run { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: 2)
+            let plain = await edit(still.database.addLayout("Contacts")).awaitSingleResult().failure
+            expectNoDifference(plain?.fileMakerCode, .recordInUse)
+            expectNoDifference(plain?.hint, FileMakerErrorCode.recordInUse.hint)
+            let without = still.contacts.callOptions { $0.retryPolicy = nil }
+            let switchedOff = await edit(without).awaitSingleResult().failure
+            expectNoDifference(switchedOff?.fileMakerCode, .recordInUse)
+            expectNoDifference(still.requests[.editRecord], 2)
+        }
+    }
+
+    @Test func callsInAPinnedSessionAreTriedAgainInIt() async throws {
+        try await run { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord)
+            let call = Call<DataAPI.EditRecordResponse>()
+            still.database.retrying(Self.policy).withSession { pinned in self.edit(pinned.addLayout("Contacts")) }
+                .subscribe(call)
+            await still.pass(1)
+            await call.completion()
+            expectNoDifference(call.values.count, 1)
+            expectNoDifference(still.sandbox.counters.logins, 1)
+        }
+    }
+
+    @Test func valuesArriveOnTheCallersActor() async throws {
+        try await run { still in
+            still.sandbox.inject(.html(status: 503), on: .getRecords)
+            let call = Call<Bool>()
+            await Self.ask(still.contacts, for: call)
+            await still.pass(1)
+            await call.completion()
+            expectNoDifference(call.values, [true])
+        }
+    }
+
+    @MainActor private static func ask(_ layout: DataAPI.Layout, for call: Call<Bool>) {
+        layout.getRecords().returnAs(FieldData.self)
+            .map { _ in
+                MainActor.assertIsolated()
+                return MainQueue.isCurrent
+            }
+            .subscribe(call)
+    }
+
+    @Test func theLogTellsOfThePause() async throws {
+        let log = LogLines()
+        try await run(client: { $0.logger = log.logger(.debug) }) { still in
+            still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord)
+            let call = Call<DataAPI.EditRecordResponse>()
+            edit(still.contacts.tagged("import")).subscribe(call)
+            await still.pass(1)
+            await call.completion()
+        }
+        let line = try #require(log.all.first { $0.contains("tried again") })
+        for part in ["attempt=2", "pause_ms=1000", "error=fileMaker", "filemaker_code=301", "tag=import"] {
+            #expect(line.contains(part), "\(line)")
+        }
+    }
+}
