@@ -12,13 +12,14 @@ struct Branch {
     init(_ name: String, on server: DataAPI.Server, credentials: Credentials) {
         self.name = name
         // The layout keeps its database alive, and that its server.
-        contacts = server.addDatabase(name, credentials: credentials).addLayout(Layouts.contacts)
+        contacts = server.addDatabase(name, credentials: credentials).addLayout(Layouts.contacts).retrying()
     }
 
     /// Files a contact, once.
     ///
     /// When a connection breaks, nobody knows whether the server has carried out what was sent, so the library never sends a
-    /// write twice. The program may, since `Email` is unique: what is filed already is refused, and that is as good.
+    /// write twice, by no policy. The program may, since `Email` is unique: what is filed already is refused, and that is as
+    /// good.
     func file(_ contact: Contact) -> AnyPublisher<BranchContact, FMRest.APIError> {
         contacts.createRecord(record: EditRecord(createRecord: contact))
             .map { _ in () }
@@ -44,12 +45,9 @@ struct Branch {
             .eraseToAnyPublisher()
     }
 
-    /// Reading may be repeated, whatever went wrong.
     private func page(at offset: Int) -> AnyPublisher<Page, FMRest.APIError> {
         contacts.getRecords(recordQuery: RecordQuery(portal: [], offset: offset, limit: pageSize))
             .returnAs(Contact.self)
-            .retry(3)
-            .eraseToAnyPublisher()
     }
 
     private typealias Page = DataAPI.RecordResponse<Contact, DataAPI.EmptyPortal>
