@@ -128,6 +128,8 @@ extension FMRest.APIError {
         public static let tls = Code("tls")
         /// A time limit passed: connecting, the first byte, silence, the whole, or waiting for a session.
         public static let timeout = Code("timeout")
+        /// Records have moved so far between two pages that going on would leave a gap; see ``DataAPI/Paging/offset``.
+        public static let pagesDrifted = Code("pagesDrifted")
         /// The answer is larger than the configuration allows.
         public static let responseTooLarge = Code("responseTooLarge")
         /// The content of a container cannot be had; ``containerError`` says why.

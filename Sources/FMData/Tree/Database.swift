@@ -40,6 +40,8 @@ extension DataAPI {
         let sessions: Sessions
         /// What is known of the layouts, to explain errors by.
         let layouts: LayoutMemory
+        /// How many records the pages of its layouts have.
+        let pageSizes: PageSizes
         /// What holds for the calls.
         let calls: CallContext
         /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
@@ -69,6 +71,7 @@ extension DataAPI {
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
             layouts = LayoutMemory(time: server.time)
+            pageSizes = PageSizes()
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
@@ -97,6 +100,7 @@ extension DataAPI {
             shown = nil
             identity = database.identity
             layouts = database.layouts
+            pageSizes = database.pageSizes
             sessions = .pinned(lease, of: database.pool)
             _credentials.set(Credentials(token: lease.token.value))
         }
@@ -110,6 +114,7 @@ extension DataAPI {
             identity = database.identity
             sessions = database.sessions
             layouts = database.layouts
+            pageSizes = database.pageSizes
             self.calls = calls
             shown = database.original
             _credentials = database._credentials

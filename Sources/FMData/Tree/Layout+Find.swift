@@ -35,7 +35,7 @@ extension DataAPI.Layout {
     }
 
     /// The records that match, one by one while the answer arrives: constant memory, however many there are. It is one answer,
-    /// of 100 records unless the query says otherwise; ``DataAPI/FoundSet/all(_:progress:isolation:)`` goes on to the next.
+    /// of 100 records unless the query says otherwise; ``DataAPI/FoundSet/all(_:pageSize:isolation:)`` goes on to the next.
     ///
     /// Publishes each record, as far as the subscriber asks, then finishes; see
     /// ``records(_:_:recordQuery:summary:isolation:)``. When nothing matches it finishes without a record, or fails with

@@ -25,7 +25,7 @@ extension DataAPI.Layout {
     }
 
     /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are. It is one
-    /// answer, of 100 records unless the query says otherwise; ``DataAPI/TypedLayout/all(_:progress:isolation:)`` goes on to
+    /// answer, of 100 records unless the query says otherwise; ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` goes on to
     /// the next.
     ///
     ///     people.records(Person.self, recordQuery: RecordQuery(limit: 100_000))

@@ -1,0 +1,59 @@
+extension DataAPI.FoundSet {
+    /// Every one of the records, page after page.
+    ///
+    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .name).all()
+    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
+    ///
+    ///     for try await record in orders.find { $0(.open) == 1 }.all(.windows(serial: .number)).values { … }
+    ///
+    /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
+    /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends
+    /// the call that is on its way.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
+    ///     place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
+    ///     not made smaller when they take too long.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".
+    public func all(
+        _ mode: DataAPI.Paging<R> = .offset,
+        pageSize: Int? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.RecordPages<R> {
+        DataAPI.RecordPages(found: self, mode: mode, pageSize: pageSize, isolation: isolation)
+    }
+}
+
+extension DataAPI.TypedLayout {
+    /// Every record, page after page.
+    ///
+    ///     people.all()
+    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
+    ///
+    /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
+    /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends
+    /// the call that is on its way.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
+    ///     place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
+    ///     not made smaller when they take too long.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records".
+    public func all(
+        _ mode: DataAPI.Paging<R> = .offset,
+        pageSize: Int? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.RecordPages<R> {
+        everything.all(mode, pageSize: pageSize, isolation: isolation)
+    }
+}

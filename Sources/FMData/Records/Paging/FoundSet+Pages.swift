@@ -1,0 +1,198 @@
+import NIOCore
+import OpenCombine
+
+extension DataAPI.FoundSet {
+    fileprivate typealias Record = DataAPI.TypedLayout<R>.Record
+
+    /// The pages of the records; see ``DataAPI/Paging``.
+    func pages(
+        _ mode: DataAPI.Paging<R>,
+        pageSize: Int?
+    ) -> AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
+        if let refusal = refusal(of: mode, pageSize) { return Fail(error: refusal).eraseToAnyPublisher() }
+        let database = layout.layout.database
+        return PagesPublisher<Record>(
+            strategy: mode.strategy,
+            sizes: database.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
+            fetch: { answer(to: $0, mode) },
+            log: { layout.layout.logDrift($0) },
+            error: { FMRest.APIError($0, mode.key, of: layout.layout) }
+        )
+        .eraseToAnyPublisher()
+    }
+
+    private func refusal(of mode: DataAPI.Paging<R>, _ pageSize: Int?) -> FMRest.APIError? {
+        if let pageSize, pageSize < 1 {
+            return FMRest.APIError(.invalidRequest, reason: "A page of \(pageSize) records is none.")
+        }
+        guard mode.ordersByKey, !sort.isEmpty else { return nil }
+        return FMRest.APIError(
+            .invalidRequest,
+            reason: "The records are to be sorted by \(sort.map(\.fieldName)), and read in the order of their key.",
+            hint: "Leave out the sort order, or page by .offset or .ids(by:)."
+        )
+    }
+
+    /// What the pages are of, for their size: which fields and portals come makes the difference.
+    private func subject(of mode: DataAPI.Paging<R>) -> String {
+        let kind =
+            if case .ids(_, let skinny) = mode.kind { "ids of \(skinny ?? "")" } else { "records" }
+        return "\(kind) \(layout.layout.name)\n\(responseLayout ?? "")"
+    }
+
+    // MARK: Answers
+
+    /// One call to the server.
+    private func answer(
+        to question: PageQuestion,
+        _ mode: DataAPI.Paging<R>
+    ) -> AnyPublisher<FetchedPage<Record>, FMRest.APIError> {
+        let key = mode.key
+        switch question.part {
+        case .records(let offset):
+            return fetch(offset: offset, limit: question.limit)
+        case .sorted(let from, let through):
+            let sort = [DataAPI.SortQuery(fieldName: key, sortOrder: .ascending)]
+            return narrowed(to: DataAPI.FindField(named: key).lies(from, through)).sorted(by: sort)
+                .fetch(limit: question.limit) { records in
+                    [try records.last.flatMap { try layout.layout.key(key, of: $0.fieldData) }]
+                }
+        case .window(let window):
+            return narrowed(to: DataAPI.FindField(named: key).isIn(window)).fetch(limit: question.limit)
+        case .having(let keys):
+            // By key alone: whether a record still fits the find is no matter any more.
+            let find = DataAPI.FindField(named: key).isOneOf(keys.map(\.criterion))
+            var found = DataAPI.FoundSet(layout: layout, find: find)
+            if let portals { found = found.portals(portals) }
+            if let responseLayout { found = found.shown(by: responseLayout) }
+            return found.fetch(limit: PageSize.range.upperBound)
+        case .keys(let offset):
+            return keys(on: mode.skinny).sorted(by: sort).keys(key, offset: offset, limit: question.limit)
+        case .count:
+            return unsorted.of(NoFields.self).fetch(limit: 1).map { $0.withoutItems() }.eraseToAnyPublisher()
+        case .least:
+            return end(by: key, .ascending)
+        case .greatest:
+            return end(by: key, .descending)
+        }
+    }
+
+    /// The record at one end of those that have a key.
+    private func end(
+        by key: String,
+        _ order: DataAPI.SortQuery.Order
+    ) -> AnyPublisher<FetchedPage<Record>, FMRest.APIError> {
+        keys(on: nil).narrowed(to: DataAPI.FindField(named: key).isNotEmpty)
+            .sorted(by: [DataAPI.SortQuery(fieldName: key, sortOrder: order)])
+            .keys(key, offset: 1, limit: 1)
+    }
+
+    /// The same records of whatever fields there are, without portals, unsorted.
+    private func keys(on layout: String?) -> DataAPI.FoundSet<FieldData> {
+        let found = DataAPI.FoundSet<FieldData>(layout: self.layout.layout.of(FieldData.self), find: find)
+        return layout.map { found.shown(by: $0) } ?? found
+    }
+
+    /// Ids and keys of these records.
+    fileprivate func keys<Item>(
+        _ key: String,
+        offset: Int,
+        limit: Int
+    ) -> AnyPublisher<FetchedPage<Item>, FMRest.APIError> where R == FieldData {
+        fetch(offset: offset, limit: limit) { records in
+            try records.map { record in
+                guard let value = record.fieldData[key] else {
+                    throw FMRest.APIError.noKey(key, on: responseLayout ?? layout.layout.name)
+                }
+                return PageKey(value)
+            }
+        }
+        .map { $0.withoutItems() }
+        .eraseToAnyPublisher()
+    }
+
+    /// One call to the server for records; an empty answer where FileMaker says that there are none: 401 of a find, 101 of a
+    /// range.
+    ///
+    /// - Parameter keys: what ``PageAnswer/keys`` shall be.
+    fileprivate func fetch(
+        offset: Int = 1,
+        limit: Int,
+        keys: @escaping ([Record]) throws -> [PageKey?] = { _ in [] }
+    ) -> AnyPublisher<FetchedPage<Record>, FMRest.APIError> {
+        let layout = layout.layout
+        let nothing = FetchedPage<Record>(answer: PageAnswer(foundCount: 0))
+        let makeRequest: () throws -> DataAPIRequest<DataAPI.RecordResponse<R, R.Portals>>
+        switch request(offset: offset, limit: limit) {
+        case .range(let query):
+            makeRequest = { try .records(of: layout, query: query) }
+        case .find(let query):
+            // Of a find that contradicts itself the server need not be asked.
+            if case .success? = query.plan {
+                return Just(nothing).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
+            makeRequest = { try .find(in: layout, query: query) }
+        }
+        return layout.database.fetch(makeRequest)
+            .tryMap { measured, took in
+                let records = measured.response.data
+                let info = measured.response.dataInfo
+                let answer = PageAnswer(
+                    ids: records.map(\.recordId),
+                    keys: try keys(records),
+                    foundCount: info.isReported ? info.foundCount : nil
+                )
+                return FetchedPage(items: records, answer: answer, bytes: measured.bytes, took: took)
+            }
+            .mapError { FMRest.APIError(wrapping: $0) }
+            .replaceError(of: .noRecordsMatch, .recordMissing, with: nothing)
+    }
+}
+
+extension DataAPI.Database {
+    /// Sends a request for records. Publishes its answer and how long it took once it had a session.
+    func fetch<F: Decodable, P: Decodable>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<F, P>>
+    ) -> AnyPublisher<(MeasuredRecords<F, P>, took: TimeAmount), FMRest.APIError> {
+        perform({ try makeRequest().measured() }) { request, token in
+            let now = self.server.time.now
+            let begun = now()
+            return self.server.exchange(request, token: token).map { ($0, took: now() - begun) }.eraseToAnyPublisher()
+        }
+    }
+}
+
+extension FetchedPage {
+    /// What was read for its keys or its number.
+    fileprivate func withoutItems<Other>() -> FetchedPage<Other> {
+        FetchedPage<Other>(answer: answer, bytes: bytes, took: took)
+    }
+}
+
+extension DataAPI.Paging {
+    fileprivate var strategy: any PagingStrategy {
+        switch kind {
+        case .offset: OffsetPaging()
+        case .stable: StablePaging()
+        case .windows: WindowPaging()
+        case .ids: IDPaging()
+        }
+    }
+
+    /// The field of the key; empty without one.
+    fileprivate var key: String {
+        switch kind {
+        case .offset: ""
+        case .stable(let key), .windows(let key), .ids(let key, _): key
+        }
+    }
+
+    fileprivate var skinny: String? { if case .ids(_, let skinny) = kind { skinny } else { nil } }
+
+    fileprivate var ordersByKey: Bool {
+        switch kind {
+        case .stable, .windows: true
+        case .offset, .ids: false
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Logging
+
+extension DataAPI.Layout {
+    /// For those who take the records alone, and never see a page.
+    func logDrift(_ drift: [DataAPI.PageDrift]) {
+        let context = database.calls.options
+        guard let logger = context.logger ?? database.server.config.logger else { return }
+        for drift in drift {
+            var metadata: Logger.Metadata = [
+                "database": "\(database.name)", "layout": "\(name)", "drift": "\(drift.kind)",
+                "places": "\(drift.places)", "records": "\(drift.recordIds.count)",
+            ]
+            metadata["tag"] = context.tag.map { "\($0)" }
+            logger.warning("records moved between pages", metadata: metadata)
+        }
+    }
+}
+
+extension FMRest.APIError {
+    static func noKey(_ key: String, on layout: String) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: "Layout \"\(layout)\" does not show the field \"\(key)\", by which pages are to be read."
+        )
+    }
+
+    /// Why the pages of a layout cannot be read.
+    init(_ failure: PagingFailure, _ key: String, of layout: DataAPI.Layout) {
+        switch failure {
+        case .placeLost:
+            self.init(
+                .pagesDrifted,
+                reason: "The records of layout \"\(layout.name)\" have moved so far since the last page that none "
+                    + "of those that came last is found again; there would be a gap.",
+                hint: "Page by a key: .stable(by:), .windows(serial:) or .ids(by:)."
+            )
+        case .keyNotUnique:
+            self.init(
+                .invalidRequest,
+                reason: "More records than fit on a page have the same value in \"\(key)\", by which pages are read.",
+                hint: "The key has to be unique; .offset needs none."
+            )
+        case .serialNotWhole:
+            self.init(
+                .invalidRequest,
+                reason: "The least or the greatest value in \"\(key)\" is no whole number of a number field.",
+                hint: ".stable(by:) takes other numbers and words, .ids(by:) any text."
+            )
+        case .keyOfSeveralWords:
+            self.init(
+                .invalidRequest,
+                reason: "A value in \"\(key)\" is more than one word, and FileMaker compares texts word by word.",
+                hint: ".ids(by:) takes any text."
+            )
+        case .keyMissing:
+            self.init(
+                .invalidRequest,
+                reason: "A record that was found by \"\(key)\" came without a value for it.",
+                hint: "Its type has to hold the field as it is."
+            )
+        }
+    }
+}

@@ -1,0 +1,99 @@
+public import OpenCombine
+
+extension DataAPI.TypedLayout {
+    /// Every row of one portal of a record, page after page: also those beyond the 50 that come with the record.
+    ///
+    ///     orders.rows(\.lines, of: order.recordId, portal: "Lines")
+    ///
+    /// ``DataAPI/Record/truncatedPortals`` names the portals that have more rows than came. Publishes each row, in the order
+    /// of the portal, as far as the subscriber asks, then finishes. Nothing is sent before demand; each subscription reads all
+    /// rows anew; cancelling ends the call that is on its way.
+    ///
+    /// Pages go by place and overlap by one row, as those of ``DataAPI/Paging/offset`` do: when rows are inserted or deleted
+    /// meanwhile, it goes back to a row that it knows, and says so in the log and to `progress`. Fails with FileMaker code
+    /// 101 when there is no such record, also when it is deleted between two pages, and with 102 when there is no such
+    /// portal.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - rows: the property of the portal's rows, which says what a row is.
+    ///   - recordId: the record that has the portal.
+    ///   - name: the portal's object name on the layout, if it has one, else the name of its table occurrence.
+    ///   - pageSize: the rows of each page. `nil`, the default, is as many as come in a moment.
+    ///   - progress: is told with each page when it has arrived, on the thread that brought it.
+    ///
+    /// Source: Claris Data API guide, "Get a single record", parameters `portal`, `_offset.…` and `_limit.…`.
+    public func rows<Row: DataAPIPortalRecord>(
+        _ rows: KeyPath<R.Portals, [Row]>,
+        of recordId: some DataAPI.RecordIdentifier,
+        portal name: String,
+        pageSize: Int? = nil,
+        progress: (@Sendable (DataAPI.PagingProgress) -> Void)? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<Row, FMRest.APIError> {
+        let recordId = GivenNumber(id: recordId)
+        let pages: AnyPublisher<ItemPage<Row>, FMRest.APIError> = pages(of: recordId, name, pageSize)
+        return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: server))
+    }
+
+    private func pages<Row: DataAPIPortalRecord>(
+        of recordId: GivenNumber,
+        _ portal: String,
+        _ pageSize: Int?
+    ) -> AnyPublisher<ItemPage<Row>, FMRest.APIError> {
+        if let pageSize, pageSize < 1 {
+            return Fail(error: FMRest.APIError(.invalidRequest, reason: "A page of \(pageSize) rows is none."))
+                .eraseToAnyPublisher()
+        }
+        let layout = layout
+        return PagesPublisher<Row>(
+            strategy: OffsetPaging(),
+            sizes: layout.database.pageSizes.memory(of: "rows \(layout.name)\n\(portal)", fixed: pageSize),
+            fetch: { layout.rows(of: recordId, portal, $0) },
+            log: { layout.logDrift($0) },
+            error: { FMRest.APIError($0, portal, of: layout) }
+        )
+        .eraseToAnyPublisher()
+    }
+}
+
+extension DataAPI.Layout {
+    /// The rows of one page of a portal. Of the record's fields and other portals nothing is read.
+    fileprivate func rows<Row: DataAPIPortalRecord>(
+        of recordId: GivenNumber,
+        _ portal: String,
+        _ question: PageQuestion
+    ) -> AnyPublisher<FetchedPage<Row>, FMRest.APIError> {
+        guard case .records(let offset) = question.part else { return Empty().eraseToAnyPublisher() }
+        let part = DataAPI.PortalRequest(name: portal, limit: question.limit, offset: offset)
+        return database.fetch {
+            try DataAPIRequest<DataAPI.RecordResponse<NoFields, [String: [Row]]>>.record(
+                recordId.recordId(),
+                of: self,
+                query: DataAPI.RecordQuery(portal: [part])
+            )
+        }
+        .tryMap { measured, took in
+            let record = measured.response.data.first
+            // No other portal was asked for, whatever the server calls this one.
+            let rows = record?.portalData?.values.first ?? []
+            let answer = PageAnswer(
+                ids: try rows.map { row in
+                    guard let id = Row.RecordID.recordNumber(row.recordId) else {
+                        throw FMRest.APIError(
+                            .decoding,
+                            reason: "A row of portal \"\(portal)\" came without an id, by which pages are put together."
+                        )
+                    }
+                    return id
+                },
+                foundCount: record?.portalDataInfo?.first?.foundCount
+            )
+            return FetchedPage(items: rows, answer: answer, bytes: measured.bytes, took: took)
+        }
+        .mapError { FMRest.APIError(wrapping: $0) }
+        .eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,144 @@
+/// Page after page by ranges of a serial number: no page depends on the one before, and the server sorts nothing but to find
+/// the ends, and a window that has more than a page.
+struct WindowPaging: PagingStrategy {
+    private enum Stage: Hashable {
+        case counting
+        case findingLeast
+        case findingGreatest(least: Int)
+        case reading(next: Int, greatest: Int)
+        /// This window has more than a page.
+        case sorting(ClosedRange<Int>, greatest: Int)
+    }
+
+    private(set) var total: Int?
+    private(set) var withoutKey: Int?
+
+    private var stage = Stage.counting
+    /// All records, whether they have a number or not.
+    private var everyone: Int?
+    /// How many numbers there are for one record, as far as the windows so far tell: the next is as many times as wide as a page.
+    private var stretch = 1
+    /// Whether nothing came, and the same is asked once more.
+    private var isConfirming = false
+    /// Whether the next window begins with the last record that came.
+    private var overlaps = false
+    private var known: KnownRecords
+
+    init(known: KnownRecords = KnownRecords()) {
+        self.known = known
+    }
+
+    func question(size: Int) -> PageQuestion {
+        switch stage {
+        case .counting:
+            return PageQuestion(part: .count, limit: 1)
+        case .findingLeast:
+            return PageQuestion(part: .least, limit: 1)
+        case .findingGreatest:
+            return PageQuestion(part: .greatest, limit: 1)
+        case .reading(let next, let greatest):
+            let width = size.multipliedReportingOverflow(by: stretch)
+            let end = next.addingReportingOverflow(width.overflow ? .max : width.partialValue - 1)
+            let window = next...max(next, end.overflow ? greatest : min(greatest, end.partialValue))
+            return PageQuestion(part: .window(window), limit: size + 1)
+        case .sorting(let window, _):
+            let (from, through) = (FMNumber(window.lowerBound), FMNumber(window.upperBound))
+            return PageQuestion(part: .sorted(from: .number(from), through: .number(through)), limit: size + 1)
+        }
+    }
+
+    mutating func received(_ answer: PageAnswer, to question: PageQuestion) throws(PagingFailure) -> PageVerdict {
+        if case .counting = stage {
+            everyone = answer.foundCount
+            stage = .findingLeast
+            guard answer.ids.isEmpty else { return PageVerdict() }
+            (total, withoutKey) = (everyone, everyone)
+            return PageVerdict(isLast: true)
+        }
+        // That nothing is there needs a second look: it may be a gap, and must not be an answer gone wrong.
+        isConfirming = answer.ids.isEmpty && !isConfirming
+        if isConfirming { return PageVerdict() }
+        switch stage {
+        case .counting:
+            return PageVerdict()
+        case .findingLeast:
+            total = answer.foundCount
+            withoutKey = everyone.flatMap { everyone in total.map { max(0, everyone - $0) } }
+            guard let least = try serial(answer) else { return PageVerdict(isLast: true) }
+            stage = .findingGreatest(least: least)
+            return PageVerdict()
+        case .findingGreatest(let least):
+            // It may have been deleted, with the others, since the least one was found.
+            guard let greatest = try serial(answer), greatest >= least else { return PageVerdict(isLast: true) }
+            stage = .reading(next: least, greatest: greatest)
+            return PageVerdict()
+        case .reading(_, let greatest):
+            guard case .window(let window) = question.part else { return PageVerdict() }
+            guard !hasMore(answer, question) else {
+                stage = .sorting(window, greatest: greatest)
+                return PageVerdict()
+            }
+            widen(after: answer.ids.count, pageSize: question.limit - 1)
+            return take(answer, through: window.upperBound, greatest)
+        case .sorting(let window, let greatest):
+            return try takeSorted(answer, question, window, greatest)
+        }
+    }
+
+    private func hasMore(_ answer: PageAnswer, _ question: PageQuestion) -> Bool {
+        answer.ids.count >= question.limit && answer.foundCount ?? .max > answer.ids.count
+    }
+
+    /// Publishes what is in a window, and goes on behind it.
+    private mutating func take(_ answer: PageAnswer, through end: Int, _ greatest: Int) -> PageVerdict {
+        if end < greatest { stage = .reading(next: end + 1, greatest: greatest) }
+        // Else their number was changed, so that they belong to two windows.
+        let again = overlaps ? [] : answer.ids.filter(known.contains)
+        overlaps = false
+        return PageVerdict(
+            rows: known.takeNew(of: answer.ids),
+            drift: again.isEmpty ? [] : [DataAPI.PageDrift(.repeated, recordIds: again)],
+            isLast: end >= greatest
+        )
+    }
+
+    /// Publishes the first page of a window that has more, and goes on where it ends.
+    private mutating func takeSorted(
+        _ answer: PageAnswer,
+        _ question: PageQuestion,
+        _ window: ClosedRange<Int>,
+        _ greatest: Int
+    ) throws(PagingFailure) -> PageVerdict {
+        guard hasMore(answer, question) else { return take(answer, through: window.upperBound, greatest) }
+        guard let end = (answer.keys.last ?? nil)?.number?.int else { throw .serialNotWhole }
+        // Behind a gap nothing is known of what comes; else the estimate was a little too high.
+        stretch = stretch > 16 ? 1 : max(1, stretch / 2)
+        // From the last one on, not behind it: another may have the same number.
+        stage = .reading(next: max(end, window.lowerBound), greatest: greatest)
+        overlaps = true
+        let rows = known.takeNew(of: answer.ids)
+        guard !rows.isEmpty else { throw .keyNotUnique }
+        return PageVerdict(rows: rows)
+    }
+
+    private mutating func widen(after rows: Int, pageSize: Int) {
+        func times(_ factor: Int) -> Int {
+            let product = stretch.multipliedReportingOverflow(by: factor)
+            return product.overflow ? .max : product.partialValue
+        }
+        if rows == 0 {
+            stretch = times(4)
+        } else if rows < pageSize * 2 / 5 {
+            stretch = times(2)
+        }
+    }
+
+    /// The whole number at an end of the table, in a number field; `nil` when no record has one.
+    private func serial(_ answer: PageAnswer) throws(PagingFailure) -> Int? {
+        guard !answer.ids.isEmpty else { return nil }
+        guard case .number(let number)? = answer.keys.last ?? nil, let serial = number.int else {
+            throw .serialNotWhole
+        }
+        return serial
+    }
+}

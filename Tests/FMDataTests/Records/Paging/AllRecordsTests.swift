@@ -1,0 +1,435 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Logging
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Every record, over the wire: all ways to page, and what goes wrong meanwhile.
+@Suite(.timeLimit(.minutes(15))) struct AllRecordsTests {
+    struct Note: LayoutRecord, Equatable {
+        static let layout = "Notes"
+        var number: Int?
+        var name: String
+
+        enum CodingKeys: String, CodingKey { case number = "Number", name = "Name" }
+    }
+
+    private typealias Paging = DataAPI.Paging<Note>
+
+    /// Records 1 to `count`, whose numbers are their ids; some have none, and names go the other way round.
+    static func solution(_ count: Int, withoutNumber: Set<Int> = []) -> Solution {
+        var solution = Solution.single(
+            fields: [.init("Number", .number), .init("Name")],
+            layoutFields: ["Number", "Name"],
+            records: (1...count).map { id in
+                let name = ["Name": "n\(10_000 - id)"]
+                return .init(withoutNumber.contains(id) ? name : name.merging(["Number": "\(id)"]) { $1 })
+            }
+        )
+        solution.layouts.append(.layout(.init(name: "Skinny", table: "Notes", fields: ["Number"])))
+        solution.layouts.append(.layout(.init(name: "Names", table: "Notes", fields: ["Name"])))
+        return solution
+    }
+
+    private static let modes: [Paging] = [
+        .offset, .stable(by: .number), .windows(serial: .number), .ids(by: .number), .ids(by: .number, on: "Skinny"),
+        .ids(by: .name), .stable(by: .name),
+    ]
+
+    private func ids(_ pages: DataAPI.RecordPages<Note>) async throws -> [Int] {
+        try await pages.outcome().get().map(\.recordId)
+    }
+
+    private func expectIDs(
+        _ expected: some Sequence<Int>,
+        _ pages: DataAPI.RecordPages<Note>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let ids = try await ids(pages)
+        #expect(ids == Array(expected), sourceLocation: sourceLocation)
+    }
+
+    // MARK: All of them
+
+    @Test(arguments: modes.indices)
+    func everyRecordComesOnce(mode: Int) async throws {
+        try await Hosted.run(Self.solution(250)) { database, _ in
+            let notes = database.layout(Note.self)
+            let records = try await notes.all(Self.modes[mode], pageSize: 40).outcome().get()
+            expectNoDifference(Set(records.map(\.recordId)), Set(1...250))
+            expectNoDifference(records.count, 250)
+            #expect(records.allSatisfy { $0.fieldData.number == $0.recordId })
+            // The key of the last one sorts by the other end.
+            let isByName = Self.modes[mode] == .stable(by: .name)
+            expectNoDifference(records.map(\.recordId), isByName ? (1...250).reversed() : Array(1...250))
+        }
+    }
+
+    @Test(arguments: Sandbox.ServerVersion.allCases, modes.indices)
+    func everyServerWillDo(version: Sandbox.ServerVersion, mode: Int) async throws {
+        try await Hosted.run(Self.solution(60), sandbox: { $0.serverVersion = version }) { database, _ in
+            let notes = database.layout(Note.self)
+            let pages = try await notes.all(Self.modes[mode], pageSize: 25).pages.outcome().get()
+            expectNoDifference(Set(pages.flatMap(\.records).map(\.recordId)), Set(1...60))
+            let isCounted = version > .v17 || mode >= 3 && mode <= 5
+            expectNoDifference(pages.last?.progress.total, isCounted ? 60 : nil)
+        }
+    }
+
+    @Test(arguments: modes.indices)
+    func thoseThatAFindFinds(mode: Int) async throws {
+        try await Hosted.run(Self.solution(250)) { database, _ in
+            let found = database.layout(Note.self).find { $0(.number) > 100 && $0(.number) <= 190 }
+            let records = try await found.all(Self.modes[mode], pageSize: 20).outcome().get()
+            expectNoDifference(records.map(\.recordId).sorted(), Array(101...190))
+            let none = found.where { $0(.number) < 50 }
+            try await expectIDs([], none.all(Self.modes[mode]))
+            let noMatch = database.layout(Note.self).find { $0(.number) == 5_000 }
+            try await expectIDs([], noMatch.all(Self.modes[mode]))
+        }
+    }
+
+    @Test func sortedAndUntypedRecords() async throws {
+        try await Hosted.run(Self.solution(60)) { database, _ in
+            let notes = database.layout(Note.self)
+            let sorted = notes.sorted(by: .name)
+            try await expectIDs((1...60).reversed(), sorted.all(pageSize: 7))
+            try await expectIDs((1...60).reversed(), sorted.all(.ids(by: .name), pageSize: 7))
+            let fields = database.addLayout("Notes").of(FieldData.self)
+            let numbers = try await fields.all(.windows(serial: "Number"), pageSize: 9).outcome().get()
+            expectNoDifference(numbers.map { $0.fieldData["Number"]?.int }, Array(1...60))
+        }
+    }
+
+    @Test func pagesTellHowFarTheyHaveCome() async throws {
+        try await Hosted.run(Self.solution(25)) { database, sandbox in
+            let all = database.layout(Note.self).all(pageSize: 10)
+            let progress = try await all.pages.map(\.progress).outcome().get()
+            expectNoDifference(progress, [10, 20, 25].map { DataAPI.PagingProgress(delivered: $0, total: 25) })
+            expectNoDifference(sandbox.counters.requests[.getRecords], 3)
+            let told = Locked<[Int]>([])
+            let records = try await ids(
+                all.reportingProgress { progress in told.change { $0.append(progress.delivered) } }
+            )
+            expectNoDifference(records.count, 25)
+            expectNoDifference(told.value, [10, 20, 25])
+        }
+    }
+
+    @Test func anEmptyTableIsOnePageWithoutRecords() async throws {
+        try await Hosted.run(
+            Solution.single(fields: [.init("Number", .number), .init("Name")], layoutFields: ["Number", "Name"])
+        ) { database, sandbox in
+            let notes = database.layout(Note.self)
+            let pages = try await notes.all().pages.outcome().get()
+            expectNoDifference(pages.map(\.records.count), [0])
+            expectNoDifference(pages.map(\.progress), [DataAPI.PagingProgress(delivered: 0, total: 0)])
+            expectNoDifference(sandbox.counters.requests[.getRecords], 1)
+        }
+    }
+
+    // MARK: Demand
+
+    @Test func nothingIsSentBeforeDemandAndAPageAheadIsReadInTime() async throws {
+        try await Hosted.run(Self.solution(40)) { database, sandbox in
+            let subscriber = TrackingSubscriber<DataAPI.TypedLayout<Note>.Record, FMRest.APIError>(
+                initialDemand: .none
+            )
+            database.layout(Note.self).all(pageSize: 10).subscribe(subscriber)
+            expectNoDifference(sandbox.counters.totalRequests, 0)
+            subscriber.request(.max(5))
+            await subscriber.valueCount(atLeast: 5)
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.counters.requests[.getRecords], 1)
+            subscriber.request(.max(1))
+            await until { sandbox.counters.requests[.getRecords] == 2 }
+            // The one ahead is the only one.
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.counters.requests[.getRecords], 2)
+            expectNoDifference(subscriber.values.map(\.recordId), Array(1...6))
+            subscriber.request(.unlimited)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.recordId), Array(1...40))
+        }
+    }
+
+    @Test func withoutDemandNoSessionIsHeld() async throws {
+        let clock = ManualClock()
+        try await Hosted.run(Self.solution(40), sandbox: { $0.clock = clock }) { database, sandbox in
+            let notes = database.layout(Note.self)
+            let subscriber = TrackingSubscriber<DataAPI.TypedLayout<Note>.Record, FMRest.APIError>(
+                initialDemand: .max(8)
+            )
+            notes.all(pageSize: 10).subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 8)
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(database.sessionStatus.leased, 0)
+            expectNoDifference(sandbox.sessions.map(\.isInUse), [false])
+            sandbox.advanceClock(by: .seconds(600))
+            // The only session is everybody's.
+            let count = try await notes.count().firstValue()
+            expectNoDifference(count, 40)
+            sandbox.advanceClock(by: .seconds(600))
+            subscriber.request(.unlimited)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.recordId), Array(1...40))
+        }
+    }
+
+    @Test func cancellingEndsThePageThatIsOnItsWay() async throws {
+        try await Hosted.run(Self.solution(40)) { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .getRecords, skipping: 1)
+            let subscriber = TrackingSubscriber<DataAPI.TypedLayout<Note>.Record, FMRest.APIError>()
+            database.layout(Note.self).all(pageSize: 10).subscribe(subscriber)
+            await sandbox.untilAnswersHeld()
+            await subscriber.valueCount(atLeast: 10)
+            subscriber.cancel()
+            await until { database.sessionStatus.leased == 0 }
+            sandbox.releaseAnswers()
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.counters.requests[.getRecords], 2)
+            expectNoDifference(subscriber.values.count, 10)
+            #expect(subscriber.completionIfAny == nil)
+        }
+    }
+
+    @MainActor private func read(_ notes: DataAPI.TypedLayout<Note>) async throws -> (records: Int, onPages: Int) {
+        let all = notes.all(pageSize: 10)
+        var (records, onPages) = (0, 0)
+        for try await _ in all.handleEvents(receiveOutput: { _ in MainActor.preconditionIsolated() }).values {
+            records += 1
+        }
+        let pages = all.pages.handleEvents(receiveOutput: { _ in MainActor.preconditionIsolated() })
+        for try await page in pages.values { onPages += page.records.count }
+        return (records, onPages)
+    }
+
+    @Test func recordsArriveOnTheActorInWhoseCodeTheCallIs() async throws {
+        try await Hosted.run(Self.solution(25)) { database, _ in
+            let counts = try await read(database.layout(Note.self))
+            expectNoDifference(counts.records, 25)
+            expectNoDifference(counts.onPages, 25)
+        }
+    }
+
+    // MARK: What others do meanwhile
+
+    /// Pages one by one, with something done after the first.
+    private func pages(
+        _ pages: DataAPI.RecordPages<Note>,
+        then act: () async throws -> Void
+    ) async throws -> [DataAPI.RecordPage<Note>] {
+        let subscriber = TrackingSubscriber<DataAPI.RecordPage<Note>, FMRest.APIError>(initialDemand: .max(1))
+        pages.pages.subscribe(subscriber)
+        await subscriber.valueCount(atLeast: 1)
+        try await act()
+        subscriber.request(.unlimited)
+        if case .failure(let error) = await subscriber.completion() { throw error }
+        return subscriber.values
+    }
+
+    @Test(arguments: modes.indices)
+    func aTornScanLosesNothingAndRepeatsNothing(mode: Int) async throws {
+        let lines = LogLines()
+        try await Hosted.run(Self.solution(30), client: { $0.logger = lines.logger(.warning) }) { database, _ in
+            let notes = database.layout(Note.self)
+            let pages = try await pages(notes.all(Self.modes[mode], pageSize: 10)) {
+                _ = try await notes.delete(3).firstValue()
+                _ = try await notes.create(Note(number: 31, name: "n9969")).firstValue()
+            }
+            let ids = pages.flatMap(\.records).map(\.recordId)
+            expectNoDifference(Set(1...30).subtracting(ids).subtracting([3]), [])
+            expectNoDifference(Set(ids).count, ids.count)
+            let drift = pages.flatMap(\.progress.drift)
+            if Self.modes[mode] == .offset {
+                expectNoDifference(drift, [DataAPI.PageDrift(.moved, places: -1)])
+                expectNoDifference(pages.last?.progress.driftCount, 1)
+                expectNoDifference(
+                    lines.all,
+                    [
+                        "warning records moved between pages|"
+                            + "database=Single drift=moved layout=Notes places=-1 records=0"
+                    ]
+                )
+            } else {
+                expectNoDifference(drift, [])
+                expectNoDifference(lines.all, [])
+            }
+        }
+    }
+
+    @Test func whatIsDeletedAfterTheIDsWereReadIsTold() async throws {
+        try await Hosted.run(Self.solution(120)) { database, _ in
+            let notes = database.layout(Note.self)
+            let pages = try await pages(notes.all(.ids(by: .number, on: "Skinny"))) {
+                for id in [60, 61, 119] { _ = try await notes.delete(id).firstValue() }
+            }
+            expectNoDifference(
+                pages.flatMap(\.progress.drift),
+                [DataAPI.PageDrift(.gone, recordIds: [60, 61]), DataAPI.PageDrift(.gone, recordIds: [119])]
+            )
+            expectNoDifference(pages.flatMap(\.records).count, 117)
+            expectNoDifference(pages.first?.progress.total, 120)
+        }
+    }
+
+    @Test(arguments: [Sandbox.FindPastEnd.noRecordsMatch, .recordMissing, .emptyPage], [true, false])
+    func whatIsDeletedAtTheEndIsTheEnd(pastEnd: Sandbox.FindPastEnd, isFind: Bool) async throws {
+        try await Hosted.run(Self.solution(30), sandbox: { $0.findPastEnd = pastEnd }) { database, _ in
+            let notes = database.layout(Note.self)
+            let found = isFind ? notes.find { $0(.number) > 0 } : notes.everything
+            let pages = try await pages(found.all(pageSize: 10)) {
+                for id in 6...30 { _ = try await notes.delete(id).firstValue() }
+            }
+            expectNoDifference(pages.flatMap(\.records).map(\.recordId), Array(1...10))
+            expectNoDifference(pages.last?.progress.drift, [DataAPI.PageDrift(.moved, places: -5)])
+        }
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: modes.indices)
+    func recordsWithoutAKeyAreCounted(mode: Int) async throws {
+        try await Hosted.run(Self.solution(30, withoutNumber: [4, 5, 30])) { database, _ in
+            let pages = try await database.layout(Note.self).all(Self.modes[mode], pageSize: 10).pages.outcome().get()
+            let isByNumber = (1...4).contains(mode)
+            expectNoDifference(pages.flatMap(\.records).count, isByNumber ? 27 : 30)
+            expectNoDifference(pages.last?.progress.total, isByNumber ? 27 : 30)
+            expectNoDifference(pages.last?.progress.withoutKey, mode == 0 ? nil : isByNumber ? 3 : 0)
+        }
+    }
+
+    @Test func aGapOfAHundredThousandNumbers() async throws {
+        var solution = Self.solution(40)
+        for index in 20..<40 { solution.tables[0].records[index].values["Number"] = "\(100_000 + index)" }
+        try await Hosted.run(solution) { database, sandbox in
+            let ids = try await ids(database.layout(Note.self).all(.windows(serial: .number)))
+            expectNoDifference(ids, Array(1...40))
+            #expect(sandbox.counters.totalRequests < 30)
+        }
+    }
+
+    struct Nameless: LayoutRecord {
+        static let layout = "Notes"
+        var number: Int?
+        enum CodingKeys: String, CodingKey { case number = "Number", other = "Name" }
+        init(from decoder: any Decoder) throws {
+            number = try decoder.container(keyedBy: CodingKeys.self).decode(Int?.self, forKey: .number)
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(number, forKey: .number)
+        }
+    }
+
+    @Test func whatCannotBePagedIsSaid() async throws {
+        var solution = Self.solution(30)
+        solution.tables[0].records[9].values["Name"] = "a 10"
+        try await Hosted.run(solution) { database, sandbox in
+            let notes = database.layout(Note.self)
+            func failure(_ pages: some Publisher<some Sendable, FMRest.APIError>) async -> FMRest.APIError? {
+                await pages.outcome().failure
+            }
+            let sorted = await failure(notes.sorted(by: .name).all(.stable(by: .number)))
+            expectNoDifference(sorted?.code, .invalidRequest)
+            #expect(sorted?.reason.contains("Name") == true)
+            let noPage = await failure(notes.all(pageSize: 0))
+            expectNoDifference(noPage?.code, .invalidRequest)
+            expectNoDifference(sandbox.counters.totalRequests, 0)
+
+            let nameless = database.layout(Nameless.self)
+            let missing = await failure(nameless.all(.stable(by: .other), pageSize: 10))
+            expectNoDifference(missing?.code, .invalidRequest)
+            #expect(missing?.reason.contains("\"Name\"") == true)
+            let hidden = await failure(notes.all(.ids(by: .number, on: "Names")))
+            expectNoDifference(hidden?.code, .invalidRequest)
+            #expect(hidden?.reason.contains("\"Number\"") == true)
+
+            let words = await failure(notes.all(.stable(by: .name), pageSize: 1))
+            expectNoDifference(words?.code, .invalidRequest)
+            #expect(words?.hint?.contains(".ids") == true)
+            let serial = await failure(notes.all(.windows(serial: .name)))
+            expectNoDifference(serial?.code, .invalidRequest)
+
+            // One call cannot say it.
+            let split = notes.find { $0(.name).hasWords("n") && $0(.name).begins(with: "n/F") }
+            let several = await failure(split.all())
+            expectNoDifference(several?.code, .invalidRequest)
+        }
+    }
+
+    // MARK: Failure is not emptiness
+
+    static let faults: [(Sandbox.Fault, FMRest.APIError.Code)] = [
+        (.html(status: 502), .notDataAPI), (.brokenJSON, .decoding), (.cut(afterBodyBytes: 50), .network),
+        (.restart, .notDataAPI), (.empty(status: 200), .notDataAPI), (.error(FileMakerError(9)), .fileMaker),
+    ]
+
+    @Test(arguments: faults.indices, modes.indices)
+    func aPageThatFailsIsNoEnd(fault: Int, mode: Int) async throws {
+        let (fault, code) = Self.faults[fault]
+        try await Hosted.run(Self.solution(30)) { database, sandbox in
+            let all = database.layout(Note.self).all(Self.modes[mode], pageSize: 10)
+            let subscriber = TrackingSubscriber<DataAPI.RecordPage<Note>, FMRest.APIError>(initialDemand: .max(1))
+            all.pages.subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 1)
+            sandbox.inject(fault, on: mode == 0 ? .getRecords : .find)
+            subscriber.request(.unlimited)
+            guard case .failure(let error) = await subscriber.completion() else {
+                // Three pages by id are one.
+                return #expect((3...5).contains(mode), "it has failed")
+            }
+            expectNoDifference(error.code, code)
+            sandbox.clearFaults()
+            // And it can be asked anew, after a restart with one login.
+            let again = try await ids(all)
+            expectNoDifference(again.count, 30)
+            #expect(sandbox.counters.logins <= 2)
+        }
+    }
+
+    /// The answer for "nothing", for a page that is not empty.
+    @Test(arguments: [401, 101], modes.indices)
+    func aWrongWordThatNothingIsThereLosesNothing(code: Int, mode: Int) async throws {
+        for page in 1..<4 {
+            try await Hosted.run(Self.solution(30)) { database, sandbox in
+                let endpoint: Sandbox.Endpoint = mode == 0 ? .getRecords : .find
+                // Before the pages come finds for the ends of the key.
+                let probes = [0, 1, 2, 0, 0, 0, 1][mode]
+                sandbox.inject(.error(FileMakerError(code)), on: endpoint, skipping: probes + page)
+                let ids = try await ids(database.layout(Note.self).all(Self.modes[mode], pageSize: 10))
+                expectNoDifference(Set(ids), Set(1...30), "page \(page)")
+                expectNoDifference(ids.count, 30, "page \(page)")
+            }
+        }
+    }
+
+    @Test(arguments: modes.indices)
+    func aLostSessionIsRenewedBetweenPages(mode: Int) async throws {
+        try await Hosted.run(Self.solution(30)) { database, sandbox in
+            let pages = try await pages(database.layout(Note.self).all(Self.modes[mode], pageSize: 10)) {
+                sandbox.expireSessions()
+            }
+            expectNoDifference(Set(pages.flatMap(\.records).map(\.recordId)), Set(1...30))
+            #expect(sandbox.counters.logins <= 2)
+        }
+    }
+
+    // MARK: Sizes
+
+    @Test func pagesGrowAndTheirSizeIsRememberedForTheLayout() async throws {
+        try await Hosted.run(Self.solution(3_000)) { database, _ in
+            let notes = database.layout(Note.self)
+            // A machine that is held up for half a second makes them smaller, which is right, too.
+            let sizes = try await notes.all().pages.map(\.records.count).outcome().get()
+            expectNoDifference(sizes.reduce(0, +), 3_000)
+            expectNoDifference(sizes.first, 100)
+            #expect(database.pageSizes["records Notes\n"] != nil)
+            let view = database.timeouts { $0.total = .seconds(600) }
+            #expect(view.pageSizes === database.pageSizes)
+        }
+    }
+}

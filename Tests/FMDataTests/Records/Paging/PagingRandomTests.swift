@@ -1,0 +1,129 @@
+import CustomDump
+import FMTestSupport
+import Testing
+
+@testable import FMData
+
+/// Tables that are changed at random between any two answers.
+@Suite(.timeLimit(.minutes(5))) struct PagingRandomTests {
+    /// What happens to a table.
+    private struct Weather {
+        var random: SeededRandom
+        /// Whether values of the sort field are drawn and edited, not only those of new rows at the end.
+        var sorts = false
+        var edits = false
+        /// Rows that were edited in what decides about their place.
+        var edited: Set<Int> = []
+        var start: Set<Int> = []
+
+        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+
+        mutating func table() -> PlayedTable {
+            let count = Int.random(in: 0...150, using: &random)
+            var key = 0
+            let rows = (0..<count).map { number -> PlayedTable.Row in
+                key += Int.random(in: 0..<10, using: &random) == 0 ? Int.random(in: 2...3_000, using: &random) : 1
+                return PlayedTable.Row(number + 1, key: key, order: sorts ? Int.random(in: 0..<500, using: &random) : 0)
+            }
+            start = Set(rows.map(\.id))
+            return PlayedTable(rows, isSorted: sorts)
+        }
+
+        mutating func pass(over table: inout PlayedTable) {
+            while Int.random(in: 0..<3, using: &random) == 0 {
+                switch Int.random(in: 0..<(edits ? 3 : 2), using: &random) {
+                case 0:
+                    let next = (table.rows.compactMap(\.key).max() ?? 0) + 1
+                    let order = sorts ? Int.random(in: 0..<500, using: &random) : 0
+                    table.insert(key: Bool.random(using: &random) ? next : nil, order: order)
+                case 1:
+                    for _ in 0..<Int.random(in: 1...8, using: &random) where !table.rows.isEmpty {
+                        table.rows.remove(at: Int.random(in: table.rows.indices, using: &random))
+                    }
+                default:
+                    guard !table.rows.isEmpty else { continue }
+                    let index = Int.random(in: table.rows.indices, using: &random)
+                    table.rows[index].order = Int.random(in: 0..<500, using: &random)
+                    edited.insert(table.rows[index].id)
+                }
+            }
+        }
+    }
+
+    private struct Outcome {
+        let run: PagedRun
+        /// Records that were there at the beginning and at the end, and were not moved.
+        let stayed: Set<Int>
+    }
+
+    private func outcome(
+        _ seed: UInt64,
+        _ strategy: some PagingStrategy,
+        _ prepare: (inout Weather) -> Void = { _ in }
+    ) -> Outcome {
+        var weather = Weather(seed: seed)
+        prepare(&weather)
+        let table = weather.table()
+        var left = table
+        let size = Int.random(in: 1...30, using: &weather.random)
+        let run = PagedRun(strategy, through: table, size: size) { table, _ in
+            weather.pass(over: &table)
+            left = table
+        }
+        return Outcome(
+            run: run,
+            stayed: Set(left.rows.map(\.id)).intersection(weather.start).subtracting(weather.edited)
+        )
+    }
+
+    private func expectWhole(_ outcome: Outcome, _ seed: UInt64, _ mode: String) {
+        let came = Set(outcome.run.ids)
+        expectNoDifference(outcome.stayed.subtracting(came), [], "\(mode), seed \(seed): lost")
+        expectNoDifference(came.count, outcome.run.ids.count, "\(mode), seed \(seed): doubled")
+        expectNoDifference(outcome.run.failure, nil, "\(mode), seed \(seed)")
+    }
+
+    @Test func whateverStaysComesOnceByItsKey() {
+        for seed in 0..<300 as Range<UInt64> {
+            expectWhole(outcome(seed, StablePaging()), seed, "stable")
+            expectWhole(outcome(seed, WindowPaging()), seed, "windows")
+            // The sort order is nothing to them.
+            let stormy = outcome(seed, StablePaging()) { ($0.sorts, $0.edits) = (true, true) }
+            expectNoDifference(Set(stormy.run.ids).count, stormy.run.ids.count, "stable, seed \(seed): doubled")
+        }
+    }
+
+    @Test func whateverStaysComesOnceByItsPlace() {
+        for seed in 0..<300 as Range<UInt64> {
+            expectWhole(outcome(seed, OffsetPaging()), seed, "offset")
+            expectWhole(outcome(seed, IDPaging()), seed, "ids")
+            expectWhole(outcome(seed, OffsetPaging()) { $0.sorts = true }, seed, "offset, sorted")
+        }
+    }
+
+    /// Where rows are moved by edits, those that are not may be missed if the last of a page is moved just so far as its place
+    /// is; nothing comes twice, and it always ends.
+    @Test func nothingComesTwiceHoweverRowsAreMoved() {
+        for seed in 0..<300 as Range<UInt64> {
+            let outcome = outcome(seed, OffsetPaging()) { ($0.sorts, $0.edits) = (true, true) }
+            expectNoDifference(Set(outcome.run.ids).count, outcome.run.ids.count, "seed \(seed): doubled")
+            expectNoDifference(outcome.run.failure, nil, "seed \(seed)")
+            let lost = outcome.stayed.subtracting(outcome.run.ids)
+            #expect(lost.isEmpty || !outcome.run.drift.isEmpty, "seed \(seed): \(lost) lost without a word")
+        }
+    }
+
+    /// What moved is told: a page that was torn is no silent matter.
+    @Test func aDeletedRowThatCameIsAlwaysTold() {
+        for seed in 0..<100 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            let size = Int.random(in: 2...20, using: &random)
+            let gone = Int.random(in: 1..<size, using: &random)
+            let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 60), size: size) { table, number in
+                if number == 1 { table.delete(gone) }
+            }
+            expectNoDifference(run.ids, Array(1...60), "seed \(seed)")
+            expectNoDifference(run.drift, [DataAPI.PageDrift(.moved, places: -1)], "seed \(seed)")
+        }
+    }
+}

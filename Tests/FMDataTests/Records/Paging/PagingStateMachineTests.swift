@@ -1,0 +1,187 @@
+import CustomDump
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Events in, steps out: when a page is asked for, how large it is, and what is published of it.
+@Suite struct PagingStateMachineTests {
+    private typealias Step = PagingStateMachine.Step
+
+    private func steps(_ machine: inout PagingStateMachine) -> [Step] {
+        var steps: [Step] = []
+        while true {
+            let step = machine.next()
+            if step == .rest { return steps }
+            steps.append(step)
+        }
+    }
+
+    private func machine(_ size: PageSize = PageSize(fixed: 10)) -> PagingStateMachine {
+        PagingStateMachine(OffsetPaging(), size: size)
+    }
+
+    private func ask(_ offset: Int, _ limit: Int) -> Step { .ask(.init(part: .records(offset: offset), limit: limit)) }
+
+    private func answer(_ ids: ClosedRange<Int>, of count: Int = 25) -> PageAnswer {
+        PageAnswer(ids: Array(ids), foundCount: count)
+    }
+
+    /// As quick as can be.
+    private func receive(_ answer: PageAnswer, _ machine: inout PagingStateMachine) {
+        machine.received(answer, bytes: 0, took: .zero)
+    }
+
+    @Test func nothingIsAskedBeforeDemand() {
+        var machine = machine()
+        expectNoDifference(steps(&machine), [])
+    }
+
+    @Test func eachPageIsAskedForWhenItIsWanted() {
+        var machine = machine()
+        machine.requested(.max(1))
+        expectNoDifference(steps(&machine), [ask(1, 10)])
+        machine.requested(.max(1))
+        expectNoDifference(steps(&machine), [])
+        receive(answer(1...10), &machine)
+        expectNoDifference(
+            steps(&machine),
+            [
+                .publish(rows: Array(0..<10), .init(delivered: 10, total: 25)), ask(10, 11),
+            ]
+        )
+        receive(answer(10...20), &machine)
+        expectNoDifference(steps(&machine), [.publish(rows: Array(1...10), .init(delivered: 20, total: 25))])
+        machine.requested(.unlimited)
+        expectNoDifference(steps(&machine), [ask(20, 11)])
+        receive(answer(20...25), &machine)
+        expectNoDifference(
+            steps(&machine),
+            [
+                .publish(rows: Array(1...5), .init(delivered: 25, total: 25)), .end(.finished),
+            ]
+        )
+        machine.requested(.unlimited)
+        expectNoDifference(steps(&machine), [])
+    }
+
+    @Test func anEmptySetIsOnePageWithoutRecords() {
+        var machine = machine()
+        machine.requested(.max(1))
+        _ = steps(&machine)
+        receive(PageAnswer(foundCount: 0), &machine)
+        expectNoDifference(steps(&machine), [.publish(rows: [], .init(delivered: 0, total: 0)), .end(.finished)])
+    }
+
+    @Test func aStepBackIsNoPageAndItsFindingGoesWithTheNext() {
+        var machine = machine()
+        machine.requested(.max(2))
+        _ = steps(&machine)
+        receive(answer(1...10), &machine)
+        _ = steps(&machine)
+        // Row 3 was deleted.
+        receive(answer(11...21, of: 24), &machine)
+        expectNoDifference(steps(&machine), [ask(8, 11)])
+        receive(answer(9...19, of: 24), &machine)
+        expectNoDifference(
+            steps(&machine),
+            [
+                .publish(
+                    rows: Array(2...10),
+                    .init(delivered: 19, total: 25, drift: [.init(.moved, places: -1)], driftCount: 1)
+                )
+            ]
+        )
+    }
+
+    @Test func whatIsFoundAtTheEndIsAPageOfItsOwn() {
+        var machine = machine()
+        machine.requested(.unlimited)
+        _ = steps(&machine)
+        receive(answer(1...10), &machine)
+        _ = steps(&machine)
+        receive(PageAnswer(foundCount: 0), &machine)
+        expectNoDifference(steps(&machine), [ask(8, 11)])
+        receive(PageAnswer(foundCount: 0), &machine)
+        expectNoDifference(steps(&machine), [ask(2, 11)])
+        receive(PageAnswer(foundCount: 0), &machine)
+        expectNoDifference(steps(&machine), [ask(1, 11)])
+        receive(PageAnswer(foundCount: 0), &machine)
+        expectNoDifference(
+            steps(&machine),
+            [
+                .publish(
+                    rows: [],
+                    .init(delivered: 10, total: 25, drift: [.init(.moved, places: -10)], driftCount: 1)
+                ),
+                .end(.finished),
+            ]
+        )
+    }
+
+    @Test func aFailureEndsIt() {
+        var machine = machine(PageSize())
+        machine.requested(.unlimited)
+        _ = steps(&machine)
+        machine.failed(isTooMuch: false)
+        expectNoDifference(steps(&machine), [.end(.failed)])
+        expectNoDifference(steps(&machine), [])
+    }
+
+    @Test func whatIsImpossibleEndsIt() {
+        var machine = PagingStateMachine(WindowPaging(), size: PageSize())
+        machine.requested(.unlimited)
+        _ = steps(&machine)
+        receive(PageAnswer(ids: [1], foundCount: 3), &machine)
+        _ = steps(&machine)
+        receive(PageAnswer(ids: [1], keys: [.text("A")], foundCount: 3), &machine)
+        expectNoDifference(steps(&machine), [.end(.impossible(.serialNotWhole))])
+    }
+
+    @Test func aPageThatIsTooMuchIsAskedForAgainAtHalfTheSizeDownToTheSmallest() {
+        var machine = machine(PageSize())
+        machine.requested(.unlimited)
+        var limits: [Int] = []
+        while case .ask(let question) = machine.next() {
+            limits.append(question.limit)
+            machine.failed(isTooMuch: true)
+        }
+        expectNoDifference(limits, [100, 50, 25, 12, 10])
+        expectNoDifference(steps(&machine), [])
+    }
+
+    @Test func aSizeOfTheCallersIsNotChanged() {
+        var machine = machine(PageSize(fixed: 500))
+        machine.requested(.unlimited)
+        expectNoDifference(steps(&machine), [ask(1, 500)])
+        machine.failed(isTooMuch: true)
+        expectNoDifference(steps(&machine), [.end(.failed)])
+    }
+
+    @Test func recordsByIDAreAskedForInSmallerChunks() {
+        var machine = PagingStateMachine(IDPaging(), size: PageSize(current: 1_000))
+        machine.requested(.unlimited)
+        _ = steps(&machine)
+        let keys = (1...80).map { PageKey.number(FMNumber($0)) }
+        receive(PageAnswer(ids: Array(1...80), keys: keys, foundCount: 80), &machine)
+        expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(50))), limit: 50))])
+        machine.failed(isTooMuch: true)
+        expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(25))), limit: 25))])
+        // In whatever order the server sends them.
+        receive(PageAnswer(ids: (1...25).reversed(), foundCount: 25), &machine)
+        expectNoDifference(
+            machine.next(),
+            .publish(rows: (0..<25).reversed(), .init(delivered: 25, total: 80, withoutKey: 0))
+        )
+    }
+
+    @Test func whatComesUnaskedIsNothing() {
+        var machine = machine()
+        receive(answer(1...10), &machine)
+        machine.failed(isTooMuch: false)
+        expectNoDifference(steps(&machine), [])
+        machine.requested(.max(1))
+        expectNoDifference(steps(&machine), [ask(1, 10)])
+    }
+}

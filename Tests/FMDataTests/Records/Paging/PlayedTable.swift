@@ -1,0 +1,133 @@
+import FMTestSupport
+
+@testable import FMData
+
+/// A table that answers questions as a server does, and may be changed between two of them.
+struct PlayedTable {
+    struct Row: Equatable {
+        let id: Int
+        /// `nil` for an empty field.
+        var key: Int?
+        /// What the found set is sorted by, if it is.
+        var order: Int
+
+        init(_ id: Int, key: Int? = nil, order: Int = 0) {
+            self.id = id
+            self.key = key
+            self.order = order
+        }
+    }
+
+    /// In the order of their creation.
+    var rows: [Row]
+    var isSorted = false
+    /// Whether answers say how many rows there are.
+    var counts = true
+    private var lastID: Int
+
+    init(_ rows: [Row], isSorted: Bool = false, counts: Bool = true) {
+        self.rows = rows
+        self.isSorted = isSorted
+        self.counts = counts
+        lastID = rows.map(\.id).max() ?? 0
+    }
+
+    /// Rows 1 to `count`, whose keys are their ids.
+    init(count: Int) {
+        self.init((0..<count).map { Row($0 + 1, key: $0 + 1, order: $0 * 10) })
+    }
+
+    mutating func insert(key: Int? = nil, order: Int = 0) {
+        lastID += 1
+        rows.append(Row(lastID, key: key, order: order))
+    }
+
+    mutating func delete(_ ids: Int...) { rows.removeAll { ids.contains($0.id) } }
+
+    private var foundSet: [Row] {
+        isSorted ? rows.sorted { ($0.order, $0.id) < ($1.order, $1.id) } : rows
+    }
+
+    private var byKey: [Row] {
+        rows.filter { $0.key != nil }.sorted { ($0.key ?? 0, $0.id) < ($1.key ?? 0, $1.id) }
+    }
+
+    func answer(to question: PageQuestion) -> PageAnswer {
+        func answer(_ found: [Row], from place: Int = 1, keys: ([Row]) -> [Row] = { _ in [] }) -> PageAnswer {
+            let part = Array(found.dropFirst(place - 1).prefix(question.limit))
+            return PageAnswer(
+                ids: part.map(\.id),
+                keys: keys(part).map { $0.key.map { .number(FMNumber($0)) } },
+                // A range beyond the end, or a find without a match, is an error, which says no count.
+                foundCount: counts ? (part.isEmpty ? 0 : found.count) : nil
+            )
+        }
+        switch question.part {
+        case .records(let offset): return answer(foundSet, from: offset)
+        case .keys(let offset): return answer(foundSet, from: offset) { $0 }
+        case .count: return answer(foundSet)
+        case .least: return answer(byKey) { $0 }
+        case .greatest: return answer(byKey.reversed()) { $0 }
+        case .window(let window): return answer(rows.filter { $0.key.map(window.contains) ?? false })
+        case .sorted(let from, let through):
+            let (least, greatest) = (from?.number?.int ?? .min, through?.number?.int ?? .max)
+            return answer(byKey.filter { (least...greatest).contains($0.key ?? 0) }) { $0.suffix(1) }
+        case .having(let keys):
+            let keys = Set(keys.map { $0.number?.int })
+            let found = rows.filter { $0.key != nil && keys.contains($0.key) }
+            return PageAnswer(ids: found.map(\.id), foundCount: counts ? found.count : nil)
+        }
+    }
+}
+
+/// What a way to page asked for and published.
+struct PagedRun {
+    var questions: [PageQuestion.Part] = []
+    var ids: [Int] = []
+    var drift: [DataAPI.PageDrift] = []
+    var failure: PagingFailure?
+    var total: Int?
+    var withoutKey: Int?
+
+    /// Pages through a table to the end.
+    ///
+    /// - Parameters:
+    ///   - change: is called before each answer with the number of the question, and may change the table.
+    ///   - answer: may put another answer in the place of the table's.
+    init(
+        _ strategy: some PagingStrategy,
+        through table: PlayedTable,
+        size: (Int) -> Int,
+        change: (inout PlayedTable, Int) -> Void = { _, _ in },
+        answer: (PageAnswer, Int) -> PageAnswer = { answer, _ in answer }
+    ) {
+        var (strategy, table) = (strategy, table)
+        // A way that comes to no end is a failure of the test, and shall not be one without an end.
+        for number in 0..<5_000 {
+            let question = strategy.question(size: size(number))
+            questions.append(question.part)
+            change(&table, number)
+            let answer = answer(table.answer(to: question), number)
+            do throws(PagingFailure) {
+                let verdict = try strategy.received(answer, to: question)
+                ids += verdict.rows.map { answer.ids[$0] }
+                drift += verdict.drift
+                guard verdict.isLast else { continue }
+            } catch {
+                failure = error
+            }
+            (total, withoutKey) = (strategy.total, strategy.withoutKey)
+            return
+        }
+    }
+
+    init(
+        _ strategy: some PagingStrategy,
+        through table: PlayedTable,
+        size: Int,
+        change: (inout PlayedTable, Int) -> Void = { _, _ in },
+        answer: (PageAnswer, Int) -> PageAnswer = { answer, _ in answer }
+    ) {
+        self.init(strategy, through: table, size: { _ in size }, change: change, answer: answer)
+    }
+}
