@@ -19,6 +19,9 @@ final class SessionPool: @unchecked Sendable {
     private var openings: [SessionID: any Cancellable & Sendable] = [:]
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
     private var endings: [EndingID: Ending] = [:]
+    /// Itself as long as there are endings: between a logout that failed and its repetition nothing else holds a pool that was
+    /// closed, and the alarm may be one that was set before.
+    private var ownHold: SessionPool?
     /// Why the last login failed: what those who waited for it are told.
     private var loginError: FMRest.APIError?
     private var store: StoredToken?
@@ -223,6 +226,7 @@ extension SessionPool {
                 case .shutdown: machine.shutdown(now: now)
                 }
             endings[id] = Ending(waiter: waiter)
+            ownHold = self
             return ((), actions)
         }
     }
@@ -400,6 +404,7 @@ extension SessionPool {
             return nil
         case .finish(let id, let left):
             guard let ending = endings.removeValue(forKey: id) else { return nil }
+            if endings.isEmpty { ownHold = nil }
             let error = ending.error ?? (left > 0 ? .logOutTimedOut : nil)
             if left > 0, ending.waiter == nil, !endings.values.contains(where: { $0.waiter != nil }) {
                 outbox.post(.left(machine.leftUntil))
@@ -564,11 +569,7 @@ extension SessionPool {
     }
 
     private func setAlarm(_ instant: NIODeadline) {
-        // Between a logout that failed and its repetition nothing else holds a pool that was closed.
-        let closing: SessionPool? = lock.withLock { endings.isEmpty ? nil : self }
-        let callOff = time.schedule(instant) { [weak self] in
-            withExtendedLifetime(closing) { self?.wakeUp() }
-        }
+        let callOff = time.schedule(instant) { [weak self] in self?.wakeUp() }
         // Two threads may come here in either order; the machine knows which alarm it counts on.
         let superseded: (@Sendable () -> Void)? = lock.withLock {
             guard machine.alarm == instant else { return callOff }

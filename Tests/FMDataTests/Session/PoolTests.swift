@@ -290,6 +290,30 @@ import Testing
         expectNoDifference(time.alarmCount, 0)
     }
 
+    /// The alarm that rings next was set for somebody who waited, when the pool was not closed yet.
+    @Test func aPoolThatIsLetGoRepeatsItsLogoutThoughAnotherAlarmComesFirst() {
+        var fixture: PoolFixture? = PoolFixture(answersAtOnce: false) { $0.waitingDeadline = .seconds(1) }
+        weak let pool = fixture?.pool
+        guard let time = fixture?.time, let server = fixture?.server else { return }
+        _ = fixture?.request()
+        server.logIns[0].succeed(server.open())
+        time.advance(by: .milliseconds(500))
+        pool?.close()
+        fixture = nil
+        let broken = HTTPClientError(
+            code: .connectionClosed,
+            outcome: .unknown,
+            origin: Origin(scheme: .https, host: "h")
+        )
+        server.logOuts[0].fail(FMRest.APIError(.network, reason: "closed", underlying: broken))
+        time.advance(by: .milliseconds(500))
+        time.advance(by: .milliseconds(500))
+        expectNoDifference(server.logOuts.count, 2)
+        server.logOuts[1].succeed(())
+        #expect(pool == nil)
+        expectNoDifference(time.alarmCount, 0)
+    }
+
     @Test func pinnedWorkRunsInOneSessionThatEndsWithIt() {
         let fixture = PoolFixture()
         let exchange = StubExchange<String>()
