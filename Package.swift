@@ -39,6 +39,7 @@ func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "s
 
 let simulation: [Target.Dependency] = [
     "FMData", "FMHTTP", "FMSandbox", openCombine, logging, nio("NIOCore"), nio("NIOHTTP1"),
+    nio("NIOConcurrencyHelpers"),
 ]
 
 /// A program made of samples. As a reader's package has them: without the settings of this one, and warnings are theirs.

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -326,13 +327,28 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
+    /// A pool that nobody waits for tells its server's list what it has left.
+    private func checkWhatWasLeft(_ pools: [NIOLockedValueBox<ServerPools>]) {
+        guard !program.faults.includeLies else { return }
+        for (host, pools) in zip(hosts, pools) {
+            let (known, told) = (host.knownSessions, pools.withLockedValue { $0.left.count { $0 > machine.now } })
+            if known > told {
+                find("\(host.name) is left with \(known) sessions that the client knew of, and told of \(told)")
+            }
+        }
+    }
+
     private func letGo() {
+        let pools = servers.map(\.pools)
         onUserThread(in: 0) { [self] in
             calls = [:]
             shutdowns = [:]
             databases = []
             servers = []
         }
+        // Longer than logins and logouts take, and shorter than a session lives that nobody ends.
+        machine.run(for: .minutes(2))
+        if program.ending == .release { checkWhatWasLeft(pools) }
         if machine.run(for: .hours(1)) == .restless { return find("the world does not come to rest") }
         for survivor in lifetimes.flatMap(\.survivors) { find("\(survivor) is never released") }
         if !network.clientChannels.isEmpty { find("\(network.clientChannels.count) channels of the client stay open") }
