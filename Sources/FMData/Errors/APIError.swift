@@ -134,6 +134,9 @@ extension FMRest.APIError {
         public static let responseTooLarge = Code("responseTooLarge")
         /// The content of a container cannot be had; ``containerError`` says why.
         public static let container = Code("container")
+        /// Somebody else has changed what was to be saved, in a way that leaves it to the caller; ``saveConflict`` has the
+        /// fields with all their versions.
+        public static let conflict = Code("conflict")
         /// A script ended with a code that the caller chose to treat as a failure.
         public static let script = Code("script")
         /// The server object was shut down.

@@ -142,7 +142,7 @@ struct FieldSuspicion {
     }
 
     /// The name without a repetition and without the older form of a related record's id: `Lines::Price(2).17`.
-    private static func plainName(_ name: String) -> String {
+    static func plainName(_ name: String) -> String {
         var plain = name[...]
         if let dot = plain.lastIndex(of: "."), plain[plain.index(after: dot)...].isDigits { plain = plain[..<dot] }
         if plain.hasSuffix(")"), let open = plain.lastIndex(of: "("),

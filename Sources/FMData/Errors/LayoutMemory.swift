@@ -72,6 +72,12 @@ final class LayoutMemory: @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
+    /// What is known of a layout without asking; `nil` when it is nothing.
+    func known(_ layout: String) -> MetaData? {
+        let now = time.now()
+        return lock.withLock { known[layout].flatMap { $0.end > now ? $0.metadata : nil } }
+    }
+
     private func newID() -> Int {
         lock.withLock {
             lastID += 1

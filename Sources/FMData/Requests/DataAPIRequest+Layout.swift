@@ -162,10 +162,10 @@ extension DataAPIRequest {
 }
 
 extension DataAPI.Layout {
-    fileprivate var dateFormats: String? { database.server.config.dateFormats.wireValue }
+    var dateFormats: String? { database.server.config.dateFormats.wireValue }
 
     /// Writes records, by FileMaker's rules or by the encoder of the configuration.
-    fileprivate var encoder: FMEncoder {
+    var encoder: FMEncoder {
         FMEncoder(options: database.server.encoding, recordEncoder: database.server.config.encoder)
     }
 }

@@ -1,0 +1,123 @@
+/// Fields as they go over the wire, in the order in which they were encoded. Names are told apart by their bytes.
+struct FieldSet: Equatable, Sendable {
+    private(set) var names: [String] = []
+    private var values: [ExactName: WireValue] = [:]
+
+    init() {}
+
+    /// Of a name that comes twice the last value counts.
+    init(_ members: some Sequence<WireValue.Member>) {
+        for member in members { self[member.name] = member.value }
+    }
+
+    /// The value of a field; `nil` when nothing is said of it. One that was set stays.
+    subscript(name: String) -> WireValue? {
+        get { values[ExactName(name)] }
+        set {
+            guard let newValue else { return }
+            if values.updateValue(newValue, forKey: ExactName(name)) == nil { names.append(name) }
+        }
+    }
+
+    var isEmpty: Bool { names.isEmpty }
+
+    var members: [WireValue.Member] {
+        names.compactMap { name in self[name].map { WireValue.Member(name: name, value: $0) } }
+    }
+}
+
+extension FieldSet {
+    /// What has to be written for a record with the fields of `base` to have these: each field that differs in FileMaker's
+    /// sense.
+    ///
+    /// - Parameter keepsAbsent: whether a field of which nothing is said here keeps its value. Else it is cleared: an encoder
+    ///   may leave out a property that is `nil`.
+    func changes(from base: FieldSet, keepsAbsent: Bool) -> FieldSet {
+        var changes = FieldSet()
+        for member in members where !member.value.isSame(as: base[member.name]) {
+            changes[member.name] = member.value.isEmptyField ? .emptyField : member.value
+        }
+        guard !keepsAbsent else { return changes }
+        for member in base.members where self[member.name] == nil && !member.value.isEmptyField {
+            changes[member.name] = .emptyField
+        }
+        return changes
+    }
+
+    /// Whether these fields, all of them, have their values in `other` as well.
+    func isContained(in other: FieldSet) -> Bool {
+        members.allSatisfy { $0.value.isSame(as: other[$0.name]) }
+    }
+
+    /// Without the fields that are empty: a new record has those by itself, or FileMaker enters something.
+    var filled: FieldSet { FieldSet(members.filter { !$0.value.isEmptyField }) }
+}
+
+// MARK: - FileMaker's sense of the same value
+
+extension WireValue {
+    /// What clears a field.
+    static let emptyField = WireValue.text("")
+
+    var isEmptyField: Bool { self == .emptyField || self == .literal("null") }
+
+    /// Whether a field that is told one value has the other: numbers are compared as numbers, texts byte for byte but for the
+    /// ends of their lines, and an empty field is one of which nothing is said.
+    func isSame(as other: WireValue?) -> Bool {
+        let other = other ?? .emptyField
+        switch (self, other) {
+        case (.text(let left), .text(let right)):
+            return left.utf8.elementsEqual(right.utf8) || left.withReturns.utf8.elementsEqual(right.withReturns.utf8)
+        case (.literal, _), (_, .literal):
+            if isEmptyField || other.isEmptyField { return isEmptyField && other.isEmptyField }
+            if let left = number, let right = other.number { return left == right }
+            return self == other
+        default:
+            return self == other
+        }
+    }
+
+    /// The number that it is from end to end. A text is asked for it only beside a number.
+    private var number: FMNumber? {
+        switch self {
+        case .literal(var text), .text(var text):
+            text.withUTF8 { NumberText.literal(of: $0, separator: UInt8(ascii: ".")) }
+                .map(FMNumber.init(validLiteral:))
+        case .array, .object: nil
+        }
+    }
+
+    /// The value as programs see it.
+    var fieldValue: FieldValue {
+        switch self {
+        case .text(let text): .text(text)
+        case .literal("true"): FieldValue(true)
+        case .literal: isEmptyField ? .empty : number.map(FieldValue.number) ?? FieldValue(false)
+        case .array, .object: .empty
+        }
+    }
+
+    init(_ value: FieldValue) {
+        self =
+            switch value {
+            case .text(let text): .text(text)
+            // As the encoder has it: a number of many digits is a text on the wire.
+            case .number(let number):
+                NumberText.isBinary(number.literal) ? .literal(number.literal) : .text(number.literal)
+            }
+    }
+}
+
+extension String {
+    /// With lines that end as FileMaker ends them.
+    fileprivate var withReturns: String {
+        guard utf8.contains(0x0A) else { return self }
+        var bytes: [UInt8] = []
+        var last: UInt8 = 0
+        for byte in utf8 {
+            if byte != 0x0A { bytes.append(byte) } else if last != 0x0D { bytes.append(0x0D) }
+            last = byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

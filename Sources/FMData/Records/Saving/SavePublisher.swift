@@ -1,0 +1,317 @@
+import NIOCore
+import OpenCombine
+
+/// Saves a change of a record: the shell around ``SaveStateMachine``. It reads and writes by calls of the first storey, one
+/// after the other, which share the time of one call.
+struct SavePublisher<R: RecordFields>: Publisher {
+    typealias Output = DataAPI.Saved<R>
+    typealias Failure = FMRest.APIError
+
+    /// Where the change comes from.
+    enum Source: Sendable {
+        case draft(DataAPI.Draft<R>)
+        /// From whatever is there.
+        case edit(GivenNumber, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
+    }
+
+    let layout: DataAPI.TypedLayout<R>
+    let source: Source
+    var policy = DataAPI.ConflictPolicy.fail
+    var refreshes = false
+    var script: DataAPI.ScriptQuery?
+    /// Whether a property that is `nil` leaves its field alone, instead of clearing it.
+    var keepsNil = false
+
+    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
+        subscriber.receive(subscription: SaveSubscription(self, downstream: subscriber))
+    }
+
+    fileprivate var recordId: GivenNumber {
+        switch source {
+        case .draft(let draft): GivenNumber(draft.recordId)
+        case .edit(let recordId, _): recordId
+        }
+    }
+
+    fileprivate var machine: SaveStateMachine {
+        var settings = SaveStateMachine.Settings(recordId: recordId.number)
+        settings.policy = policy
+        settings.refreshes = refreshes
+        settings.runsScripts = script?.runsScripts == true
+        if case .edit = source { settings.isMadeAnew = true }
+        return SaveStateMachine(settings)
+    }
+}
+
+private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePublisher<R>>, @unchecked Sendable {
+    // @unchecked: as the superclass; everything here is used by the steps only, which come one after the other.
+    private typealias Record = DataAPI.TypedLayout<R>.Record
+
+    private let save: SavePublisher<R>
+    private let layout: DataAPI.TypedLayout<R>
+    private var machine: SaveStateMachine
+    private var draft: DataAPI.Draft<R>?
+    private var lastRead: Record?
+    private var answer: DataAPI.EditRecordResponse?
+    private var writeError: FMRest.APIError?
+    private var readError: FMRest.APIError?
+
+    override init(_ save: SavePublisher<R>, downstream: Downstream) {
+        self.save = save
+        layout = DataAPI.TypedLayout(layout: save.layout.layout.forOneCall)
+        machine = save.machine
+        super.init(save, downstream: downstream)
+    }
+
+    override func begin(_ save: SavePublisher<R>) {
+        carryOn {
+            switch save.source {
+            case .draft(let draft): return try began(with: draft)
+            case .edit(let recordId, _):
+                _ = try recordId.recordId()
+                return machine.began()
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    /// Takes the step that an event leads to. What the program's own types and closures throw ends the save.
+    private func carryOn(_ event: () throws -> SaveStateMachine.Step) {
+        // Closures of the program's are not to be called for a save that is over.
+        guard isRunning else { return }
+        do {
+            try take(event())
+        } catch {
+            finish(.failure(FMRest.APIError(wrapping: error, otherwise: .encoding)))
+        }
+    }
+
+    private func take(_ step: SaveStateMachine.Step) throws {
+        switch step {
+        case .read: try read()
+        case .edit: try edit()
+        case .send(let change, let modId): try send(change, modId: modId)
+        case .wait(let pause):
+            follow(PausePublisher(pause: pause, time: layout.server.time)) { _ in self.machine.waited() }
+        case .publish(let ending): try publish(ending)
+        case .fail(let failure): throw error(failure)
+        }
+    }
+
+    private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Step {
+        self.draft = draft
+        let base = try image(of: draft.base)
+        var encoder = layout.layout.encoder
+        if save.keepsNil { encoder.options.nilValues = .omit }
+        let mine = try RecordImage(
+            fields: draft.fields,
+            portals: draft.portals,
+            modId: draft.base.modId,
+            info: nil,
+            encoder
+        )
+        // Of fields without a type those are written that are there, as everywhere.
+        let keepsAbsent = save.keepsNil || R.self == FieldData.self
+        return machine.began(base: base, change: try RecordChange(from: base, to: mine, keepsAbsent: keepsAbsent))
+    }
+
+    private func image(of record: Record) throws -> RecordImage {
+        try RecordImage(
+            fields: record.fieldData,
+            portals: record.portalData,
+            modId: record.modId,
+            info: record.portalDataInfo,
+            layout.layout.encoder
+        )
+    }
+
+    private func edit() throws {
+        guard case .edit(_, let change) = save.source, let lastRead else { return }
+        var draft = lastRead.draft()
+        do {
+            try change(&draft)
+        } catch {
+            throw FMRest.APIError(wrapping: error, otherwise: .invalidRequest)
+        }
+        try take(began(with: draft))
+    }
+
+    private func read() throws {
+        follow(layout.record(try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
+            switch result {
+            case .success(let record):
+                self.lastRead = record
+                return self.machine.found(try self.image(of: record))
+            case .failure(let error):
+                self.readError = error
+                return self.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
+            }
+        }
+    }
+
+    /// As records are read by default, unless the draft knows of more rows than a server then sends: then of each portal some
+    /// more than those.
+    private func portals() throws -> [DataAPI.PortalRequest]? {
+        guard let draft else { return nil }
+        let mine = try RecordImage(
+            fields: NoFields(),
+            portals: draft.portals,
+            modId: 0,
+            info: nil,
+            layout.layout.encoder
+        )
+        let counts = try (image(of: draft.base).portals + mine.portals)
+            .reduce(into: [String: Int]()) { counts, portal in
+                counts[portal.name] = max(counts[portal.name] ?? 0, portal.rows.count)
+            }
+        guard counts.values.contains(where: { $0 > DataAPI.PortalRequest.defaultLimit }) else { return nil }
+        return counts.sorted { $0.key < $1.key }.map { name, count in
+            DataAPI.PortalRequest(name: name, limit: count + DataAPI.PortalRequest.defaultLimit)
+        }
+    }
+
+    private func send(_ change: RecordChange, modId: Int) throws {
+        let (place, script) = (layout.layout, save.script)
+        let recordId = try save.recordId.recordId()
+        if let fields = place.database.layouts.known(place.name)?.unwritableFields(in: change), !fields.isEmpty {
+            throw FMRest.APIError.unwritable(fields)
+        }
+        let write = place.database.perform {
+            DataAPIRequest.save(change, to: recordId, of: place, modId: modId, script: script)
+        }
+        follow(write) { result in
+            switch result {
+            case .success(let answer):
+                self.answer = answer
+                return self.machine.sent(modId: answer.modId)
+            case .failure(let error):
+                self.writeError = error
+                let time = self.layout.server.time
+                return self.machine.refused(
+                    SaveStateMachine.Refusal(error),
+                    jitter: self.layout.server.random(),
+                    now: time.now(),
+                    deadline: self.layout.layout.database.calls.clock?.deadline(from: time.now())
+                )
+            }
+        }
+    }
+
+    /// Waits for the one value of a publisher. What follows from it begins when it has ended, and so has given its session
+    /// back.
+    private func follow<P: Publisher>(
+        _ publisher: P,
+        _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Step
+    ) where P.Failure == FMRest.APIError {
+        publisher.subscribe(
+            StepSubscriber<P.Output>(
+                begin: { self.proceed(with: $0) },
+                end: { result in self.carryOn { try event(result) } }
+            )
+        )
+    }
+
+    // MARK: The end
+
+    private func error(_ failure: SaveStateMachine.Failure) -> FMRest.APIError {
+        switch failure {
+        case .asRead: readError ?? .unansweredSave
+        case .asSent: writeError ?? .unansweredSave
+        case .conflict(let conflict): FMRest.APIError(conflict, after: writeError)
+        }
+    }
+
+    private func publish(_ ending: SaveStateMachine.Ending) throws {
+        guard let draft else { throw FMRest.APIError.unansweredSave }
+        var record: Record
+        switch ending.values {
+        case .base: record = draft.base
+        case .read: record = lastRead ?? draft.base
+        case .wanted, .unconfirmed:
+            record = draft.base
+            record.fieldData = draft.fields
+            record.portalData = draft.portals ?? draft.base.portalData
+            if ending.values == .wanted, let modId = ending.modId { record.modId = modId }
+        }
+        var saved = DataAPI.Saved<R>(record: record, outcome: DataAPI.SaveOutcome(ending.outcome))
+        // Others may have been at it between the write and the reading: what was read last counts.
+        saved.modId = ending.values == .read ? record.modId : ending.modId ?? record.modId
+        saved.sentFields = ending.sent.fieldNames
+        saved.sentPortals = ending.sent.portalNames
+        saved.settledConflicts = machine.settled
+        if ending.outcome == .written {
+            saved.newPortalRecordInfo = answer?.newPortalRecordInfo ?? []
+            saved.scriptResponse = answer?.scriptResponse
+        }
+        if ending.values == .unconfirmed { saved.refreshFailure = readError }
+        succeed(with: saved)
+    }
+}
+
+/// Takes one value, and hands it on when its publisher has ended.
+private final class StepSubscriber<Input>: Subscriber {
+    typealias Failure = FMRest.APIError
+
+    private let begin: (any Subscription) -> Bool
+    private let end: (Result<Input, FMRest.APIError>) -> Void
+    private var value: Input?
+
+    /// - Parameters:
+    ///   - begin: returns whether it may begin.
+    ///   - end: called once.
+    init(begin: @escaping (any Subscription) -> Bool, end: @escaping (Result<Input, FMRest.APIError>) -> Void) {
+        self.begin = begin
+        self.end = end
+    }
+
+    func receive(subscription: any Subscription) {
+        if begin(subscription) { subscription.request(.max(1)) } else { subscription.cancel() }
+    }
+
+    func receive(_ input: Input) -> Subscribers.Demand {
+        value = input
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        switch completion {
+        case .failure(let error): end(.failure(error))
+        case .finished: end(value.map(Result.success) ?? .failure(.unansweredSave))
+        }
+    }
+}
+
+extension SaveStateMachine.Refusal {
+    fileprivate init(_ error: FMRest.APIError) {
+        switch error.fileMakerCode {
+        case .modIdMismatch: self = .modIdMismatch
+        case .recordInUse: self = .recordInUse
+        case .recordMissing: self = .recordMissing
+        default: self = error.outcomeIsUnknown ? .unknownOutcome : .other
+        }
+    }
+}
+
+extension DataAPI.SaveOutcome {
+    fileprivate init(_ outcome: SaveStateMachine.Ending.Outcome) {
+        switch outcome {
+        case .nothingDiffered: self = .nothingDiffered
+        case .written: self = .written
+        case .alreadyThere: self = .alreadyThere
+        case .gaveUp: self = .gaveUp
+        }
+    }
+}
+
+extension FMRest.APIError {
+    /// A publisher that promises a value ended without one.
+    fileprivate static var unansweredSave: FMRest.APIError {
+        FMRest.APIError(.noValue, reason: "A step of the save ended without a value.")
+    }
+}
+
+extension DataAPI.PortalRequest {
+    /// How many rows a server sends that is not told.
+    fileprivate static var defaultLimit: Int { 50 }
+}

@@ -1,0 +1,291 @@
+import NIOCore
+
+/// How a change is saved, as events in and one step out at a time.
+///
+/// The story:
+/// 1. What differs from the base is sent, with the base's modId. When nothing differs nothing is sent.
+/// 2. 306: somebody else was faster. The record is read, and the three versions are merged as the policy says; what is left to
+///    send goes out with the fresh modId, in at most three rounds. A change that is made by a closure is made anew on what was
+///    read instead.
+/// 3. 301: somebody has the record open. The same is sent again after a pause that doubles, for 30 seconds at most.
+/// 4. 101: the record is gone, or a row of one of its portals is: reading the record tells.
+/// 5. No answer: reading the record tells whether it was carried out. It is sent again only when it was not, and when a late
+///    arrival of the first attempt would be seen by the server; with scripts never, since nobody knows how far those came.
+/// 6. After rows, a script or a merge the record is read again: its new values are not in the answer.
+struct SaveStateMachine {
+    enum Step: Equatable {
+        /// Read the record, for ``found(_:)``.
+        case read
+        /// Make the change anew of what was read last, for ``began(base:change:)``.
+        case edit
+        case send(RecordChange, modId: Int)
+        case wait(TimeAmount)
+        case publish(Ending)
+        case fail(Failure)
+    }
+
+    struct Ending: Equatable {
+        let outcome: Outcome
+        let values: Values
+        /// The record's modId, where the values do not say it.
+        var modId: Int?
+        /// What was written.
+        var sent = RecordChange()
+
+        enum Outcome: Equatable {
+            case nothingDiffered, written, alreadyThere, gaveUp
+        }
+
+        /// Where the values of the record are that is published.
+        enum Values: Equatable {
+            /// They are the base's.
+            case base
+            /// They are what was wanted.
+            case wanted
+            /// In what was read last.
+            case read
+            /// They are what was wanted, as far as is known: the record could not be read again.
+            case unconfirmed
+        }
+    }
+
+    enum Failure: Equatable {
+        /// With the error of the last write.
+        case asSent
+        /// With the error of the last reading.
+        case asRead
+        /// After the error of the last write.
+        case conflict(DataAPI.SaveConflict)
+    }
+
+    /// What a write failed with.
+    enum Refusal: Equatable {
+        case modIdMismatch, recordInUse, recordMissing, unknownOutcome, other
+    }
+
+    struct Settings {
+        /// `nil` when it is none.
+        var recordId: Int?
+        var policy = DataAPI.ConflictPolicy.fail
+        /// Whether the change is made by a closure, which can make it anew.
+        var isMadeAnew = false
+        /// Whether the record is read again after every write.
+        var refreshes = false
+        var runsScripts = false
+    }
+
+    /// How long one save waits for a record that is in use.
+    static let patience = TimeAmount.seconds(30)
+
+    /// How often one save merges, or makes its change anew.
+    static let maximumRounds = 3
+
+    private enum State {
+        case idle
+        /// To be edited.
+        case readingBase
+        case sending
+        /// The next is another attempt at the same.
+        case waitingToSend
+        case waitingToRead
+        /// After a refusal.
+        case comparing
+        case refreshing(Ending)
+        case over
+    }
+
+    private let settings: Settings
+    private var state = State.idle
+    private var base = RecordImage(modId: 0)
+    private var change = RecordChange()
+    /// Why the record is read.
+    private var refusal = Refusal.other
+    private var rounds = 0
+    private var unknownOutcomes = 0
+    /// Whether what was wanted is no more all that the record has new.
+    private var hasMerged = false
+    private var conflict: DataAPI.SaveConflict
+    private var inUseUntil: NIODeadline?
+    private var inUsePause = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
+    private var roundPause = BackOff(minimum: .milliseconds(100), maximum: .seconds(1))
+    /// The conflicts that the policy has settled.
+    private(set) var settled: [DataAPI.FieldConflict] = []
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        conflict = DataAPI.SaveConflict(.changedByOther, recordId: settings.recordId)
+    }
+
+    // MARK: Beginning
+
+    /// The change is to be made of what is there.
+    mutating func began() -> Step {
+        state = .readingBase
+        return .read
+    }
+
+    /// This change is to be saved. Comes again after each ``Step/edit``.
+    mutating func began(base: RecordImage, change: RecordChange) -> Step {
+        self.base = base
+        self.change = change
+        if change.isEmpty { return publish(Ending(outcome: .nothingDiffered, values: .base)) }
+        return send()
+    }
+
+    private mutating func send() -> Step {
+        state = .sending
+        return .send(change, modId: base.modId)
+    }
+
+    // MARK: Answers to a write
+
+    mutating func sent(modId: Int) -> Step {
+        let ending = Ending(outcome: .written, values: .wanted, modId: modId, sent: change)
+        guard settings.refreshes || settings.runsScripts || hasMerged || !change.rows.isEmpty else {
+            return publish(ending)
+        }
+        state = .refreshing(ending)
+        return .read
+    }
+
+    /// - Parameters:
+    ///   - jitter: drawn from `0..<1`.
+    ///   - deadline: when the whole call has to be over; `nil` for any time.
+    mutating func refused(
+        _ refusal: Refusal,
+        jitter: Double,
+        now: NIODeadline,
+        deadline: NIODeadline? = nil
+    ) -> Step {
+        self.refusal = refusal
+        switch refusal {
+        case .recordInUse:
+            let end = inUseUntil ?? now + Self.patience
+            inUseUntil = end
+            let pause = inUsePause.next(jitter: jitter)
+            guard now + pause <= min(end, deadline ?? end) else { return fail(.asSent) }
+            state = .waitingToSend
+            return .wait(pause)
+        case .modIdMismatch, .recordMissing:
+            guard rounds < Self.maximumRounds else {
+                return fail(refusal == .recordMissing ? .asSent : .conflict(conflict))
+            }
+            rounds += 1
+            return rounds == 1 ? compare() : compare(after: roundPause.next(jitter: jitter))
+        case .unknownOutcome:
+            guard !settings.runsScripts, unknownOutcomes < Self.maximumRounds else { return fail(.asSent) }
+            unknownOutcomes += 1
+            return compare()
+        case .other:
+            return fail(.asSent)
+        }
+    }
+
+    private mutating func compare() -> Step {
+        state = .comparing
+        return .read
+    }
+
+    private mutating func compare(after pause: TimeAmount) -> Step {
+        state = .waitingToRead
+        return .wait(pause)
+    }
+
+    mutating func waited() -> Step {
+        if case .waitingToSend = state { return send() }
+        return compare()
+    }
+
+    // MARK: What a reading brought
+
+    mutating func readFailed(isMissing: Bool) -> Step {
+        switch state {
+        case .refreshing(let ending):
+            return publish(
+                Ending(outcome: ending.outcome, values: .unconfirmed, modId: ending.modId, sent: ending.sent)
+            )
+        case .comparing where isMissing:
+            return fail(.conflict(DataAPI.SaveConflict(.deletedByOther, recordId: settings.recordId)))
+        case .comparing where unknownOutcomes > 0:
+            // What became of the write matters more.
+            return fail(.asSent)
+        default:
+            return fail(.asRead)
+        }
+    }
+
+    mutating func found(_ theirs: RecordImage) -> Step {
+        switch state {
+        case .readingBase:
+            return .edit
+        case .refreshing(let ending):
+            return publish(Ending(outcome: ending.outcome, values: .read, modId: ending.modId, sent: ending.sent))
+        default:
+            break
+        }
+        if unknownOutcomes > 0, let step = foundAfterUnknownOutcome(theirs) { return step }
+        let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
+        conflict = conflict(in: merge)
+        // What the server misses is neither the record nor a row of it.
+        if refusal == .recordMissing, merge.isUndisturbed, merge.change == change { return fail(.asSent) }
+        return settings.isMadeAnew ? .edit : goOn(after: merge)
+    }
+
+    /// What follows from an attempt that may have been carried out; `nil` when the record says nothing of it.
+    private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Step? {
+        switch WriteOutcome(of: change, on: base, found: theirs) {
+        case .executed:
+            return publish(Ending(outcome: .written, values: .read, modId: theirs.modId, sent: change))
+        case .notExecuted:
+            // A refusal is none of an attempt that was carried out later.
+            guard refusal == .unknownOutcome else { return nil }
+            return change.isGuarded || !change.addsRows ? send() : fail(.asSent)
+        case .unclear:
+            // To change a number twice, or to add a row twice, is worse than to ask.
+            guard settings.isMadeAnew || change.addsRows else { return nil }
+            return fail(.conflict(conflict(in: ThreeWayMerge(base: base, change: change, theirs: theirs))))
+        }
+    }
+
+    private mutating func goOn(after merge: ThreeWayMerge) -> Step {
+        if !merge.isUndisturbed {
+            let hasWishes = !merge.change.isEmpty || !merge.contested.isEmpty || !merge.rows.isEmpty
+            switch settings.policy {
+            case .fail where hasWishes:
+                return fail(.conflict(conflict))
+            case .theirs where hasWishes:
+                settled += merge.contested.map(\.conflict)
+                return publish(Ending(outcome: .gaveUp, values: .read))
+            default:
+                hasMerged = true
+            }
+        }
+        guard let rest = merge.settled(by: settings.policy) else { return fail(.conflict(conflict)) }
+        settled += merge.contested.map(\.conflict)
+        if rest.isEmpty { return publish(Ending(outcome: settled.isEmpty ? .alreadyThere : .gaveUp, values: .read)) }
+        base = merge.base
+        change = rest
+        return send()
+    }
+
+    private func conflict(in merge: ThreeWayMerge) -> DataAPI.SaveConflict {
+        DataAPI.SaveConflict(
+            .changedByOther,
+            recordId: settings.recordId,
+            fields: merge.fields.map(\.conflict),
+            rows: merge.rows
+        )
+    }
+
+    // MARK: The end
+
+    private mutating func publish(_ ending: Ending) -> Step {
+        state = .over
+        return .publish(ending)
+    }
+
+    private mutating func fail(_ failure: Failure) -> Step {
+        state = .over
+        return .fail(failure)
+    }
+}

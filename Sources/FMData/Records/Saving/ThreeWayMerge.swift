@@ -1,0 +1,223 @@
+/// What becomes of a change when the record has changed meanwhile: mine, theirs and the base of both, field by field.
+///
+/// A field that only they changed is left to them, and so are the stamps and calculations that moved with their change. A
+/// field that both changed to the same value is done. What remains are fields that both changed, each in its own way, and rows
+/// that one changed and the other deleted: these are contested.
+struct ThreeWayMerge: Equatable {
+    /// What can be sent in any case, against their version.
+    private(set) var change = RecordChange()
+    /// Their version, with rows of mine of which their answer does not tell.
+    private(set) var base: RecordImage
+    /// The fields that they changed, and not to what I want: of the record, and of the rows that I changed.
+    private(set) var fields: [Difference] = []
+    private(set) var rows: [DataAPI.RowConflict] = []
+
+    /// A field of which there are several versions.
+    struct Difference: Equatable {
+        let field: String
+        /// `nil` for the record's own field.
+        let row: DataAPI.RelatedRecord?
+        let base: WireValue
+        let mine: WireValue
+        let theirs: WireValue
+        /// Whether I changed it, too.
+        let isContested: Bool
+
+        var conflict: DataAPI.FieldConflict {
+            DataAPI.FieldConflict(
+                field: field,
+                row: row,
+                base: base.fieldValue,
+                mine: mine.fieldValue,
+                theirs: theirs.fieldValue,
+                isContested: isContested
+            )
+        }
+    }
+
+    init(base: RecordImage, change: RecordChange, theirs: RecordImage) {
+        self.base = theirs
+        let own = compare(base.fields, change.fields, theirs.fields, in: nil)
+        self.change.fields = own
+        noteTheirs(base.fields, besides: change.fields, theirs.fields, in: nil)
+        for row in change.rows { merge(row, base: base, theirs: theirs) }
+    }
+
+    /// Whether they have changed nothing that concerns me: then the modId moved for nothing, as an import moves it.
+    var isUndisturbed: Bool { fields.isEmpty && rows.isEmpty }
+
+    var contested: [Difference] { fields.filter(\.isContested) }
+
+    // MARK: Fields
+
+    /// Returns what is left to write, and notes what is contested.
+    private mutating func compare(
+        _ base: FieldSet,
+        _ mine: FieldSet,
+        _ theirs: FieldSet,
+        in row: DataAPI.RelatedRecord?
+    ) -> FieldSet {
+        var rest = FieldSet()
+        for member in mine.members {
+            let (old, other) = (base[member.name] ?? .emptyField, theirs[member.name] ?? .emptyField)
+            if member.value.isSame(as: other) { continue }
+            if other.isSame(as: old) {
+                rest[member.name] = member.value
+                continue
+            }
+            fields.append(
+                Difference(
+                    field: member.name,
+                    row: row,
+                    base: old,
+                    mine: member.value,
+                    theirs: other,
+                    isContested: true
+                )
+            )
+        }
+        return rest
+    }
+
+    /// Notes what they changed of the fields that I left alone.
+    private mutating func noteTheirs(
+        _ base: FieldSet,
+        besides mine: FieldSet,
+        _ theirs: FieldSet,
+        in row: DataAPI.RelatedRecord?
+    ) {
+        for name in theirs.names + base.names.filter({ theirs[$0] == nil }) where mine[name] == nil {
+            let (old, new) = (base[name] ?? .emptyField, theirs[name] ?? .emptyField)
+            // The URL of a container is made for each reading.
+            if new.isSame(as: old) || old.isContainerURL && new.isContainerURL { continue }
+            fields.append(Difference(field: name, row: row, base: old, mine: old, theirs: new, isContested: false))
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func merge(_ row: RowChange, base: RecordImage, theirs: RecordImage) {
+        switch row {
+        case .add:
+            // Rows that both have added both stay.
+            change.rows.append(row)
+        case .edit(let portal, let mine):
+            guard let id = mine.recordId, let old = base[portal: portal]?[row: id] else {
+                change.rows.append(row)
+                return
+            }
+            let place = DataAPI.RelatedRecord(portal: portal, recordId: id)
+            guard let other = theirs[portal: portal]?[row: id] else {
+                if theirs.isUnknown(portal) {
+                    keep(row, old, in: portal)
+                } else {
+                    rows.append(DataAPI.RowConflict(row: place, kind: .deletedByOther))
+                }
+                return
+            }
+            let rest = compare(old.fields, mine.fields, other.fields, in: place)
+            noteTheirs(old.fields, besides: mine.fields, other.fields, in: place)
+            if !rest.isEmpty {
+                change.rows.append(.edit(portal: portal, RowImage(recordId: id, modId: other.modId, fields: rest)))
+            }
+        case .delete(let portal, let id):
+            guard let old = base[portal: portal]?[row: id] else {
+                change.rows.append(row)
+                return
+            }
+            guard let other = theirs[portal: portal]?[row: id] else {
+                if theirs.isUnknown(portal) { keep(row, old, in: portal) }
+                return
+            }
+            if other.fields.isContained(in: old.fields), old.fields.isContained(in: other.fields) {
+                change.rows.append(row)
+            } else {
+                let place = DataAPI.RelatedRecord(portal: portal, recordId: id)
+                rows.append(DataAPI.RowConflict(row: place, kind: .changedByOther))
+            }
+        }
+    }
+
+    /// Of a row beyond those that they were asked for nothing is known: it is written as it was, and the server compares its
+    /// modId.
+    private mutating func keep(_ change: RowChange, _ row: RowImage, in portal: String) {
+        self.change.rows.append(change)
+        if let place = base.portals.firstIndex(where: { ExactName($0.name) == ExactName(portal) }) {
+            base.portals[place].rows.append(row)
+        } else {
+            base.portals.append(PortalImage(name: portal, rows: [row], isWhole: false))
+        }
+    }
+}
+
+extension RecordImage {
+    fileprivate func isUnknown(_ portal: String) -> Bool { self[portal: portal]?.isWhole != true }
+}
+
+extension WireValue {
+    fileprivate var isContainerURL: Bool {
+        guard let text, case .url = DataAPI.ContainerReference(text) else { return false }
+        return text.contains("/Streaming")
+    }
+}
+
+// MARK: - Settling
+
+extension ThreeWayMerge {
+    /// What is left to send when conflicts are settled by a policy; `nil` when they are not.
+    func settled(by policy: DataAPI.ConflictPolicy) -> RecordChange? {
+        var change = change
+        for difference in contested {
+            let value: WireValue
+            switch policy.resolution(of: difference.conflict) {
+            case .mine: value = difference.mine
+            case .theirs: continue
+            case .value(let other): value = WireValue(other)
+            case .unsettled: return nil
+            }
+            if !value.isSame(as: difference.theirs) { change.write(value, to: difference, on: base) }
+        }
+        for conflict in rows {
+            switch (policy, conflict.kind) {
+            case (.mine, .changedByOther):
+                change.rows.append(.delete(portal: conflict.row.portal, recordId: conflict.row.recordId))
+            case (.theirs, _): continue
+            default: return nil
+            }
+        }
+        return change
+    }
+}
+
+extension DataAPI.ConflictPolicy {
+    fileprivate func resolution(of conflict: DataAPI.FieldConflict) -> DataAPI.ConflictResolution {
+        switch self {
+        case .fail, .merge: .unsettled
+        case .mine: .mine
+        case .theirs: .theirs
+        case .resolve(let resolve): resolve(conflict)
+        }
+    }
+}
+
+extension RecordChange {
+    fileprivate mutating func write(
+        _ value: WireValue,
+        to difference: ThreeWayMerge.Difference,
+        on base: RecordImage
+    ) {
+        guard let row = difference.row else {
+            fields[difference.field] = value
+            return
+        }
+        var image = RowImage(recordId: row.recordId, modId: base[portal: row.portal]?[row: row.recordId]?.modId)
+        let place = rows.firstIndex { change in
+            guard case .edit(row.portal, let image) = change else { return false }
+            return image.recordId == row.recordId
+        }
+        if let place, case .edit(_, let other) = rows[place] { image = other }
+        image.fields[difference.field] = value
+        let change = RowChange.edit(portal: row.portal, image)
+        if let place { rows[place] = change } else { rows.append(change) }
+    }
+}

@@ -1,0 +1,41 @@
+extension DataAPI.Layout.LayoutMetaData {
+    /// The fields of a change that no write can change: calculations, summaries, containers, which are uploaded or cleared, and
+    /// globals, which belong to a session and not to a record.
+    func unwritableFields(in change: RecordChange) -> [String] {
+        var names = change.fields.members.filter { Self.isUnwritable($0, among: fieldMetaData) }.map(\.name)
+        for row in change.rows {
+            let fields: FieldSet
+            switch row {
+            case .edit(_, let row): fields = row.fields
+            case .add(_, let added): fields = added
+            case .delete: continue
+            }
+            let shown = portalMetaData[row.portal] ?? []
+            names += fields.members.filter { Self.isUnwritable($0, among: shown) }.map(\.name)
+                .filter { !names.contains($0) }
+        }
+        return names
+    }
+
+    private static func isUnwritable(_ member: WireValue.Member, among shown: [FieldMetaData]) -> Bool {
+        let name = FieldSuspicion.plainName(member.name).lowercased()
+        guard let field = shown.first(where: { $0.name.lowercased() == name }) else { return false }
+        return field.type == .calculation || field.type == .summary || field.global
+            || field.result == .container && !member.value.isEmptyField
+    }
+}
+
+extension FMRest.APIError {
+    static func unwritable(_ fields: [String]) -> FMRest.APIError {
+        let names = fields.map { "\"\($0)\"" }.joined(separator: ", ")
+        var error = FMRest.APIError(
+            .invalidRequest,
+            reason: "\(names) \(fields.count == 1 ? "was" : "were") changed and cannot be written. Nothing was sent.",
+            hint:
+                "Calculations and summaries follow from other fields; containers are filled by uploadContainer; globals "
+                + "are set by setGlobalFields."
+        )
+        error.fields = fields
+        return error
+    }
+}

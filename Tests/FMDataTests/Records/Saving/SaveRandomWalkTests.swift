@@ -1,0 +1,222 @@
+import CustomDump
+import FMTestSupport
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// Saves against a host on which somebody else works, and whose answers get lost: before the write, after it, or so that it is
+/// carried out late.
+@Suite struct SaveRandomWalkTests {
+    @Test(arguments: 0..<3_000 as Range<UInt64>)
+    func whatWasSavedIsThereOnceAndNothingOfOthersIsLost(seed: UInt64) throws {
+        var walk = Walk(seed: seed)
+        try walk.run()
+    }
+
+    private struct Host {
+        var record = RecordImage(
+            1,
+            ["a": 0, "b": 0, "c": 0],
+            [RowImage(1, ["x": 0, "y": 0]), RowImage(2, ["x": 0, "y": 0])]
+        )
+        var nextRow = 10
+        var nextValue = 100
+        /// What others have written into each field since the save began, by field or row and field.
+        var othersWrote: Set<String> = []
+        var isOpenElsewhere = 0
+
+        mutating func commit(_ change: RecordChange, modId: Int?) -> SaveStateMachine.Refusal? {
+            if let modId, modId != record.modId { return .modIdMismatch }
+            for row in change.rows {
+                switch row {
+                case .add: break
+                case .delete(_, let id): if record.portals[0][row: id] == nil { return .recordMissing }
+                case .edit(_, let row):
+                    guard let old = row.recordId.flatMap({ record.portals[0][row: $0] }) else { return .recordMissing }
+                    if row.modId != old.modId { return .modIdMismatch }
+                }
+            }
+            // Rows alone leave the record's modId as it is.
+            if !change.fields.isEmpty { record.modId += 1 }
+            for member in change.fields.members { record.fields[member.name] = member.value }
+            for row in change.rows {
+                switch row {
+                case .delete(_, let id): record.portals[0].rows.removeAll { $0.recordId == id }
+                case .add(_, let fields):
+                    nextRow += 1
+                    record.portals[0].rows.append(RowImage(nextRow, fields))
+                case .edit(_, let row):
+                    for place in record.portals[0].rows.indices
+                    where record.portals[0].rows[place].recordId == row.recordId {
+                        record.portals[0].rows[place].modId? += 1
+                        for member in row.fields.members {
+                            record.portals[0].rows[place].fields[member.name] = member.value
+                        }
+                    }
+                }
+            }
+            return nil
+        }
+
+        /// Somebody else changes something.
+        mutating func disturb(_ chance: inout SeededRandom) {
+            nextValue += 1
+            let value = WireValue.literal("\(nextValue)")
+            let rows = record.portals[0].rows
+            switch Int.random(in: 0..<6, using: &chance) {
+            case 0, 1, 2:
+                let name = ["a", "b", "c"].randomElement(using: &chance) ?? "a"
+                _ = commit(RecordChange(fields: [name: value]), modId: nil)
+                othersWrote.insert(name)
+            case 3:
+                guard let row = rows.randomElement(using: &chance), let id = row.recordId else { return }
+                _ = commit(RecordChange(rows: [.edit(id, modId: row.modId, ["x": value])]), modId: nil)
+                othersWrote.insert("\(id).x")
+            case 4:
+                guard let id = rows.randomElement(using: &chance)?.recordId else { return }
+                _ = commit(RecordChange(rows: [.delete(id)]), modId: nil)
+            default:
+                _ = commit(RecordChange(rows: [.add(["x": value, "y": "theirs"])]), modId: nil)
+            }
+        }
+    }
+
+    private struct Walk {
+        var chance: SeededRandom
+        var host = Host()
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+        /// A write that the host carries out when it likes.
+        var late: (change: RecordChange, modId: Int)?
+        var executed: [RecordChange] = []
+        let isQuiet: Bool
+
+        init(seed: UInt64) {
+            chance = SeededRandom(seed: seed)
+            isQuiet = seed % 4 == 0
+        }
+
+        mutating func run() throws {
+            let base = host.record
+            let change = randomChange()
+            let policies: [DataAPI.ConflictPolicy] = [.fail, .mine, .theirs, .merge]
+            var settings = SaveStateMachine.Settings(recordId: 1)
+            let policy = Int.random(in: 0..<4, using: &chance)
+            settings.policy = policies[policy]
+            var machine = SaveStateMachine(settings)
+            var step = machine.began(base: base, change: change)
+            var count = 0
+            while true {
+                count += 1
+                try #require(count < 60, "it does not end")
+                if !isQuiet, Int.random(in: 0..<4, using: &chance) == 0 { host.disturb(&chance) }
+                switch step {
+                case .read:
+                    carryOutLate()
+                    if Int.random(in: 0..<12, using: &chance) == 0 {
+                        step = machine.readFailed(isMissing: false)
+                    } else {
+                        step = machine.found(host.record)
+                    }
+                case .send(let change, let modId):
+                    step = send(change, modId, isOverwriting: policy == 1, &machine)
+                case .wait(let pause):
+                    now = now + pause
+                    step = machine.waited()
+                case .edit:
+                    Issue.record("there is no closure")
+                    return
+                case .publish(let ending):
+                    check(ending, change)
+                    return
+                case .fail:
+                    carryOutLate()
+                    checkAdded()
+                    return
+                }
+            }
+        }
+
+        private mutating func send(
+            _ change: RecordChange,
+            _ modId: Int,
+            isOverwriting: Bool,
+            _ machine: inout SaveStateMachine
+        ) -> SaveStateMachine.Step {
+            carryOutLate()
+            switch Int.random(in: 0..<8, using: &chance) {
+            case 0:
+                return machine.refused(.recordInUse, jitter: 0.5, now: now)
+            case 1:
+                // Lost on its way.
+                return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
+            case 2:
+                // Its answer is lost.
+                execute(change, modId, isOverwriting: isOverwriting)
+                return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
+            case 3:
+                late = (change, modId)
+                return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
+            default:
+                if let refusal = execute(change, modId, isOverwriting: isOverwriting) {
+                    return machine.refused(refusal, jitter: 0.5, now: now)
+                }
+                return machine.sent(modId: host.record.modId)
+            }
+        }
+
+        private mutating func carryOutLate() {
+            guard let write = late, Bool.random(using: &chance) else { return }
+            late = nil
+            execute(write.change, write.modId, isOverwriting: true)
+        }
+
+        @discardableResult
+        private mutating func execute(
+            _ change: RecordChange,
+            _ modId: Int,
+            isOverwriting: Bool
+        ) -> SaveStateMachine.Refusal? {
+            if let refusal = host.commit(change, modId: modId) { return refusal }
+            executed.append(change)
+            guard !isOverwriting else { return nil }
+            for name in change.fields.names where host.othersWrote.contains(name) {
+                Issue.record("\(name) of others is overwritten")
+            }
+            for case .edit(_, let row) in change.rows {
+                for name in row.fields.names where host.othersWrote.contains("\(row.recordId ?? 0).\(name)") {
+                    Issue.record("\(name) of others' row is overwritten")
+                }
+            }
+            return nil
+        }
+
+        private func check(_ ending: SaveStateMachine.Ending, _ change: RecordChange) {
+            checkAdded()
+            switch ending.outcome {
+            case .written:
+                #expect(!executed.isEmpty)
+                expectNoDifference(executed.contains(where: \.addsRows), change.addsRows)
+                for member in ending.sent.fields.members where !host.othersWrote.contains(member.name) {
+                    expectNoDifference(host.record.fields[member.name], member.value)
+                }
+            case .nothingDiffered: #expect(change.isEmpty)
+            case .gaveUp, .alreadyThere: break
+            }
+        }
+
+        /// A row is never added twice.
+        private func checkAdded() {
+            #expect(executed.count(where: \.addsRows) <= 1)
+        }
+
+        private mutating func randomChange() -> RecordChange {
+            var change = RecordChange()
+            for name in ["a", "b", "c"] where Bool.random(using: &chance) { change.fields[name] = 7 }
+            if Int.random(in: 0..<3, using: &chance) == 0 { change.rows.append(.edit(1, ["x": 7])) }
+            if Int.random(in: 0..<4, using: &chance) == 0 { change.rows.append(.delete(2)) }
+            if Int.random(in: 0..<3, using: &chance) == 0 { change.rows.append(.add(["x": 7, "y": "mine"])) }
+            return change
+        }
+    }
+}
