@@ -13,8 +13,14 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
     public func firstValue(
         isolation: isolated (any Actor)? = #isolation
     ) async throws(FMRest.APIError) -> Output {
-        let waiter = FirstValueWaiter<Output>()
-        let result = await withTaskCancellationHandler {
+        try await first(for: FirstValueWaiter()).get()
+    }
+
+    private func first(
+        for waiter: FirstValueWaiter<Output>,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> FirstValueWaiter<Output>.Outcome {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiter.start(continuation)
                 subscribe(waiter)
@@ -22,7 +28,19 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
         } onCancel: {
             waiter.cancel()
         }
-        return try result.get()
+    }
+
+    /// Does something with the publisher's first value, and cancels the subscription when that has ended: for a value that is
+    /// good for as long as somebody is subscribed.
+    ///
+    /// Throws what ``firstValue(isolation:)`` throws, and what the body does.
+    func withFirstValue<Result>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (Output) async throws -> Result
+    ) async throws -> Result {
+        let waiter = FirstValueWaiter<Output>(keepsSubscription: true)
+        defer { waiter.letGo() }
+        return try await body(try await first(for: waiter).get())
     }
 
     /// The publisher's first value or its failure, for `async` code that wants both in one value. See
@@ -52,9 +70,22 @@ private final class FirstValueWaiter<Value: Sendable>: Subscriber, @unchecked Se
         case done(Outcome?)
     }
 
-    // @unchecked: `state` is only touched with the lock held.
+    // @unchecked: `state` and `kept` are only touched with the lock held.
     private let lock = NIOLock()
     private var state = State.idle
+    private let keepsSubscription: Bool
+    /// Whose first value was taken, until it is let go.
+    private var kept: (any Subscription)?
+
+    /// - Parameter keepsSubscription: whether the subscription goes on after the value until ``letGo()``.
+    init(keepsSubscription: Bool = false) {
+        self.keepsSubscription = keepsSubscription
+    }
+
+    func letGo() {
+        let kept = lock.withLock { self.kept.take() }
+        kept?.cancel()
+    }
 
     func start(_ continuation: CheckedContinuation<Outcome, Never>) {
         let early: Outcome? = lock.withLock {
@@ -99,7 +130,9 @@ private final class FirstValueWaiter<Value: Sendable>: Subscriber, @unchecked Se
                 return (nil, nil)
             case .waiting(let continuation, let subscription):
                 state = .done(nil)
-                return (continuation, subscription)
+                guard keepsSubscription, case .success = outcome else { return (continuation, subscription) }
+                kept = subscription
+                return (continuation, nil)
             case .done:
                 return (nil, nil)
             }

@@ -116,6 +116,34 @@ extension DataAPI.Database {
         .handedOver(to: isolation, by: server)
     }
 
+    /// Runs `async` work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by
+    /// nobody else.
+    ///
+    ///     let orders = try await database.withSession { pinned in
+    ///         try await pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"]).firstValue()
+    ///         return try await pinned.layout(Order.self).find(ofThatYear).first().firstValue()
+    ///     }
+    ///
+    /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; what it returns or
+    /// throws is what comes back. Cancelling the task ends the wait for the session, and in the work the calls that are under
+    /// way: both throw ``FMRest/APIError/Code/cancelled``. A session that is lost in between is not replaced, since its globals are
+    /// gone: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    ///
+    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    @_disfavoredOverload
+    public func withSession<Value>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ work: (DataAPI.Database) async throws -> Value
+    ) async throws -> Value {
+        // It goes on until it is cancelled: the session is held for as long.
+        try await withSession(isolation: nil) { pinned in
+            Just(pinned).setFailureType(to: FMRest.APIError.self)
+                .append(Empty(completeImmediately: false))
+                .eraseToAnyPublisher()
+        }
+        .withFirstValue(work)
+    }
+
     /// This database for somebody else: the same file over the same connections, with sessions of its own.
     ///
     ///     let hers = database.as(Credentials(user: "ada", password: herPassword))
