@@ -21,12 +21,17 @@ extension DataAPI.Database {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        perform(makeRequest) { request, token in self.server.exchange(request, token: token) }
+        perform(makeRequest, publishesOneValue: true) { request, token in
+            self.server.exchange(request, token: token)
+        }
     }
 
     /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
+    ///
+    /// - Parameter publishesOneValue: whether the exchange does, so that it can be shared.
     func perform<Response, Value>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         let call: AnyPublisher<Value, FMRest.APIError> = deferred(makeRequest) { request in
@@ -45,11 +50,34 @@ extension DataAPI.Database {
                 }
                 .eraseToAnyPublisher()
             }
-            guard request.mayNameFields else { return answer }
-            return answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
-                .eraseToAnyPublisher()
+            let told =
+                request.mayNameFields
+                ? answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
+                    .eraseToAnyPublisher()
+                : answer
+            return self.sharing(told, of: request, publishesOneValue)
         }
         return server.knowingFormats(call, for: Response.self, calls)
+    }
+
+    /// The answer to a read, shared where the caller wants that; with that to a write, no read from before is shared any more.
+    private func sharing<Response, Value>(
+        _ answer: AnyPublisher<Value, FMRest.APIError>,
+        of request: DataAPIRequest<Response>,
+        _ publishesOneValue: Bool
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        guard request.isSafeToRepeat else {
+            return answer.handleEvents(
+                receiveOutput: { _ in self.reads.wrote() },
+                receiveCompletion: { _ in self.reads.wrote() },
+                receiveCancel: { self.reads.wrote() }
+            )
+            .eraseToAnyPublisher()
+        }
+        guard publishesOneValue, calls.options.sharesReads, let key = SharedReads.Key(request, in: self) else {
+            return answer
+        }
+        return reads.publisher(key, answer)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.

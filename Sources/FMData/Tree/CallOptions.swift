@@ -20,6 +20,8 @@ extension DataAPI {
         /// How often and at what pace the calls are tried again that failed in passing; see ``Calling/retrying(_:)``. `nil`, the
         /// default, is never.
         public var retryPolicy: RetryPolicy?
+        /// Whether equal reads that are under way at the same time are one request; see ``Calling/shared()``. The default is no.
+        public var sharesReads = false
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,
@@ -74,6 +76,25 @@ extension DataAPI.Calling {
     ///   is. It takes the place of the one before.
     public func tagged(_ tag: String) -> Self {
         callOptions { $0.tag = tag }
+    }
+
+    /// The same, whose equal reads become one request while it is under way.
+    ///
+    ///     let menu = dishes.find { $0(.day) == today }.shared()
+    ///     menu.first()            // asked for by a thousand visitors at once, it is one request
+    ///
+    /// Whoever asks for what somebody else is just asking for gets the same answer, or the same failure, and sends nothing. Who
+    /// comes after the answer asks anew: nothing is kept. Who cancels leaves the others their answer, and the last one ends the
+    /// request on the wire. Two reads are equal when they come from the same database object (and, in
+    /// ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask for the same in the same types, and have the same
+    /// time limits and tag. The time of the one request counts, and the logger of whoever came first.
+    ///
+    /// Writes and scripts are never shared, and neither are reads that run scripts, streams of records and contents of
+    /// containers. What was read before a write through the same database was answered is not given to those who ask after it.
+    ///
+    /// In nonisolated code the answer is handed to all of them one after the other: a subscriber that blocks holds up the others.
+    public func shared() -> Self {
+        callOptions { $0.sharesReads = true }
     }
 }
 

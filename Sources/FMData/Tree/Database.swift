@@ -42,6 +42,8 @@ extension DataAPI {
         let layouts: LayoutMemory
         /// How many records the pages of its layouts have.
         let pageSizes: PageSizes
+        /// The reads that calls share while they are under way.
+        let reads: SharedReads
         /// What holds for the calls.
         let calls: CallContext
         /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
@@ -72,6 +74,7 @@ extension DataAPI {
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
             layouts = LayoutMemory(time: server.time)
             pageSizes = PageSizes()
+            reads = SharedReads()
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
@@ -101,6 +104,7 @@ extension DataAPI {
             identity = database.identity
             layouts = database.layouts
             pageSizes = database.pageSizes
+            reads = database.reads
             sessions = .pinned(lease, of: database.pool)
             _credentials.set(Credentials(token: lease.token.value))
         }
@@ -115,6 +119,7 @@ extension DataAPI {
             sessions = database.sessions
             layouts = database.layouts
             pageSizes = database.pageSizes
+            reads = database.reads
             self.calls = calls
             shown = database.original
             _credentials = database._credentials

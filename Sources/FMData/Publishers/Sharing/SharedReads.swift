@@ -1,0 +1,182 @@
+import NIOConcurrencyHelpers
+import OpenCombine
+
+/// The reads of a database that are shared while they are under way; see ``DataAPI/Calling/shared()``.
+final class SharedReads: @unchecked Sendable {
+    // @unchecked: `state` is a lock with what it guards, the flights among it, which change under this lock only.
+    /// What makes two reads the same: the request to the byte, what is made of the answer, and how long it may take.
+    struct Key: Hashable {
+        let target: String
+        let body: [WireOption]
+        let response: ObjectIdentifier
+        let timeouts: DataAPI.Timeouts
+        let tag: String?
+        /// Where the session matters: its globals are seen by its own reads alone.
+        let lease: LeaseID?
+    }
+
+    fileprivate struct State {
+        var sharing = SharingMachine<Key>()
+        var flights: [Int: AnyObject] = [:]
+        var lastReader = 0
+    }
+
+    fileprivate let state = NIOLockedValueBox(State())
+
+    /// What a read of this kind publishes, by an exchange of its own or by that of somebody else.
+    func publisher<Value>(
+        _ key: Key,
+        _ exchange: AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        AnyPublisher(SharedRead(key: key, reads: self, exchange: exchange))
+    }
+
+    /// Something may have been written: who reads from now on shares nothing that has begun before.
+    func wrote() { state.withLockedValue { $0.sharing.wrote() } }
+}
+
+extension SharedReads.Key {
+    /// `nil` for what cannot be sent.
+    init?<Response>(_ request: DataAPIRequest<Response>, in database: DataAPI.Database) {
+        guard let target = try? request.encodedTarget() else { return nil }
+        self.target = "\(request.method) \(target)"
+        body = if case .json = request.body { request.options } else { [] }
+        response = ObjectIdentifier(Response.self)
+        timeouts = database.calls.options.timeouts
+        tag = database.calls.options.tag
+        lease = if case .pinned(let lease, _) = database.sessions { lease.id } else { nil }
+    }
+}
+
+/// See ``SharedReads/publisher(_:_:)``. For a publisher of one value.
+private struct SharedRead<Value>: Publisher {
+    typealias Output = Value
+    typealias Failure = FMRest.APIError
+
+    let key: SharedReads.Key
+    let reads: SharedReads
+    let exchange: AnyPublisher<Value, FMRest.APIError>
+
+    func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
+        subscriber.receive(subscription: Reader(self, downstream: subscriber))
+    }
+
+    final class Reader: ColdSubscription<SharedRead>, @unchecked Sendable {
+        // @unchecked: as the superclass.
+        override func begin(_ source: SharedRead) {
+            let (place, flight, isNew) = source.reads.join(self, source.key)
+            // Cancelled meanwhile it leaves at once; somebody may have joined it even so.
+            if !proceed(with: place) { place.cancel() }
+            if isNew { source.exchange.subscribe(flight) }
+        }
+    }
+
+    /// A reader's place in a flight.
+    struct Place: Cancellable {
+        let reader: Int
+        let flight: Flight
+
+        func cancel() { flight.left(reader) }
+    }
+
+    /// One exchange and those who wait for it.
+    final class Flight: Subscriber, @unchecked Sendable {
+        typealias Input = Value
+        typealias Failure = FMRest.APIError
+
+        // @unchecked: `reads.state` guards every `var`.
+        private let id: Int
+        private let reads: SharedReads
+        fileprivate var readers: [Int: Reader] = [:]
+        private var subscription: (any Subscription)?
+        private var value: Value?
+        private var isOver = false
+
+        fileprivate init(_ id: Int, of reads: SharedReads) {
+            self.id = id
+            self.reads = reads
+        }
+
+        // MARK: From the readers
+
+        func left(_ reader: Int) {
+            let (remains, last) = reads.state.withLockedValue { state -> (Remains?, Reader?) in
+                let last = readers.removeValue(forKey: reader)
+                return (state.sharing.left(reader, id) ? lockedEnd(&state) : nil, last)
+            }
+            remains?.subscription?.cancel()
+            withExtendedLifetime(last) {}
+        }
+
+        // MARK: From the exchange
+
+        func receive(subscription: any Subscription) {
+            let isWanted = reads.state.withLockedValue { _ in
+                guard !isOver, self.subscription == nil else { return false }
+                self.subscription = subscription
+                return true
+            }
+            if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
+        }
+
+        func receive(_ value: Value) -> Subscribers.Demand {
+            reads.state.withLockedValue { _ in self.value = value }
+            return .none
+        }
+
+        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+            let (readers, remains) = reads.state.withLockedValue { state in
+                (state.sharing.ended(id).compactMap { self.readers[$0] }, lockedEnd(&state))
+            }
+            for reader in readers {
+                if case .finished = completion, let value = remains.value {
+                    reader.succeed(with: value)
+                } else {
+                    reader.finish(completion)
+                }
+            }
+        }
+
+        /// What is let go at the end, which may run anything, so not under the lock.
+        private struct Remains {
+            var subscription: (any Subscription)?
+            var value: Value?
+        }
+
+        private func lockedEnd(_ state: inout SharedReads.State) -> Remains {
+            defer {
+                isOver = true
+                subscription = nil
+                value = nil
+                readers = [:]
+                state.flights[id] = nil
+            }
+            return Remains(subscription: subscription, value: value)
+        }
+    }
+}
+
+extension SharedReads {
+    fileprivate func join<Value>(
+        _ reader: SharedRead<Value>.Reader,
+        _ key: Key
+    ) -> (SharedRead<Value>.Place, SharedRead<Value>.Flight, isNew: Bool) {
+        state.withLockedValue { state in
+            state.lastReader += 1
+            let number = state.lastReader
+            var isNew = false
+            let flight: SharedRead<Value>.Flight
+            switch state.sharing.joined(number, key) {
+            case .begin(let id):
+                flight = SharedRead.Flight(id, of: self)
+                state.flights[id] = flight
+                isNew = true
+            case .wait(let id):
+                // The key says what is made of the answer.
+                flight = state.flights[id] as! SharedRead<Value>.Flight
+            }
+            flight.readers[number] = reader
+            return (SharedRead.Place(reader: number, flight: flight), flight, isNew)
+        }
+    }
+}

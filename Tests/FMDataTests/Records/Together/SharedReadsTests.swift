@@ -1,0 +1,284 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Equal reads that are under way at the same time, as one request.
+@Suite(.timeLimit(.minutes(15))) struct SharedReadsTests {
+    private struct Person: LayoutRecord, Equatable {
+        static let layout = "Contacts"
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    private typealias First = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record?, FMRest.APIError>
+
+    private func ada(_ world: World) -> DataAPI.FoundSet<Person> {
+        world.database.layout(Person.self).find { $0(.name) == "Ada Lovelace" }
+    }
+
+    /// Several who ask while the answer to the first of them is held.
+    private func asking(
+        _ count: Int,
+        of found: DataAPI.FoundSet<Person>,
+        in world: World
+    ) async -> [First] {
+        world.sandbox.inject(.holdAnswer, on: .find)
+        let subscribers = (0..<count).map { _ in First() }
+        found.first(isolation: nil).subscribe(subscribers[0])
+        await world.sandbox.untilAnswersHeld()
+        for subscriber in subscribers.dropFirst() { found.first(isolation: nil).subscribe(subscriber) }
+        return subscribers
+    }
+
+    @Test func equalReadsAreOneRequestAndEachGetsTheAnswer() async throws {
+        try await World.run { world in
+            let subscribers = await asking(20, of: ada(world).shared(), in: world)
+            world.sandbox.releaseAnswers()
+            for subscriber in subscribers {
+                await subscriber.completion()
+                expectNoDifference(subscriber.values.map { $0?.fieldData.name }, ["Ada Lovelace"])
+            }
+            expectNoDifference(world.sandbox.counters.requests[.find], 1)
+        }
+    }
+
+    @Test func withoutBeingAskedForNothingIsShared() async throws {
+        try await World.run { world in
+            let subscribers = await asking(2, of: ada(world), in: world)
+            await subscribers[1].completion()
+            world.sandbox.releaseAnswers()
+            await subscribers[0].completion()
+            expectNoDifference(world.sandbox.counters.requests[.find], 2)
+        }
+    }
+
+    @Test func whoCancelsLeavesTheOthersTheirAnswer() async throws {
+        try await World.run { world in
+            let subscribers = await asking(3, of: ada(world).shared(), in: world)
+            // Also the one who has begun it.
+            subscribers[0].cancel()
+            subscribers[2].cancel()
+            world.sandbox.releaseAnswers()
+            await subscribers[1].completion()
+            expectNoDifference(subscribers[1].values.map { $0?.fieldData.name }, ["Ada Lovelace"])
+            expectNoDifference(subscribers.map(\.history.count), [1, 3, 1])
+            expectNoDifference(world.sandbox.counters.requests[.find], 1)
+        }
+    }
+
+    @Test func theLastWhoCancelsEndsTheRequestAndTheNextBeginsAnew() async throws {
+        try await World.run { world in
+            let found = ada(world).shared()
+            let subscribers = await asking(2, of: found, in: world)
+            for subscriber in subscribers { subscriber.cancel() }
+            let next = try await found.first().firstValue()
+            expectNoDifference(next?.fieldData.name, "Ada Lovelace")
+            expectNoDifference(world.sandbox.counters.requests[.find], 2)
+            world.sandbox.releaseAnswers()
+            expectNoDifference(subscribers.map(\.history.count), [1, 1])
+        }
+    }
+
+    @Test func whoComesAfterTheAnswerAsksAnew() async throws {
+        try await World.run { world in
+            for _ in 0..<2 { _ = try await ada(world).shared().first().firstValue() }
+            expectNoDifference(world.sandbox.counters.requests[.find], 2)
+        }
+    }
+
+    @Test func whatDiffersIsNotShared() async throws {
+        struct Other: LayoutRecord {
+            static let layout = "Contacts"
+            var email: String
+            enum CodingKeys: String, CodingKey { case email = "Email", name = "Name" }
+            init(from decoder: any Decoder) throws {
+                email = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .email)
+            }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        try await World.run { world in
+            let subscribers = await asking(1, of: ada(world).shared(), in: world)
+            let sorted = try await ada(world).shared().sorted(by: .name).first().firstValue()
+            let tagged = try await ada(world).shared().tagged("menu").first().firstValue()
+            let patient = try await ada(world).shared().timeouts { $0.total = .seconds(600) }.first().firstValue()
+            expectNoDifference(
+                [sorted, tagged, patient].map { $0?.fieldData.name },
+                Array(repeating: "Ada Lovelace", count: 3)
+            )
+            let others = world.database.layout(Other.self).find { $0(.name) == "Ada Lovelace" }.shared()
+            let other = try await others.first().firstValue()
+            expectNoDifference(other?.fieldData.email, "ada@example.com")
+            expectNoDifference(world.sandbox.counters.requests[.find], 5)
+            world.sandbox.releaseAnswers()
+            await subscribers[0].completion()
+        }
+    }
+
+    @Test func whoReadsAfterAWriteSeesIt() async throws {
+        try await World.run { world in
+            let people = world.database.layout(Person.self).shared()
+            let record = try #require(try await people.first { $0(.name) == "Ada Lovelace" }.firstValue())
+            world.sandbox.inject(.holdAnswer, on: .getRecord)
+            let before = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record, FMRest.APIError>()
+            people.record(record.id, isolation: nil).subscribe(before)
+            await world.sandbox.untilAnswersHeld()
+            _ = try await people.edit(record.id, ["Name": "Ada King"]).firstValue()
+            let after = try await people.record(record.id).firstValue()
+            expectNoDifference(after.fieldData.name, "Ada King")
+            world.sandbox.releaseAnswers()
+            await before.completion()
+            expectNoDifference(before.values.map(\.fieldData.name), ["Ada Lovelace"])
+        }
+    }
+
+    @Test func writesAndScriptsAreNeverShared() async throws {
+        try await World.run { world in
+            let people = world.database.layout(Person.self).shared()
+            let made = (0..<3).map { _ in TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>() }
+            for subscriber in made { people.create(Person(name: "New")).subscribe(subscriber) }
+            let echoes = (0..<3).map { _ in TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>() }
+            for subscriber in echoes { people.script("Echo", "1").subscribe(subscriber) }
+            for subscriber in made { await subscriber.completion() }
+            for subscriber in echoes { await subscriber.completion() }
+            expectNoDifference(Set(made.flatMap(\.values).map(\.recordId)).count, 3)
+            expectNoDifference(world.sandbox.counters.scriptRuns, 3)
+        }
+    }
+
+    /// Its globals are seen by its own reads alone.
+    @Test func workInASessionOfItsOwnSharesWithNobodyElse() async throws {
+        try await World.run { world in
+            let people = world.database.layout(FilteredPerson.self).shared()
+            world.sandbox.inject(.holdAnswer, on: .find)
+            let outside = TrackingSubscriber<DataAPI.TypedLayout<FilteredPerson>.Record?, FMRest.APIError>()
+            people.first(isolation: nil) { $0(.name) == "Ada Lovelace" }.subscribe(outside)
+            await world.sandbox.untilAnswersHeld()
+            let inside = try await world.database.withSession { pinned in
+                try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
+                return try await pinned.layout(FilteredPerson.self).shared().first { $0(.name) == "Ada Lovelace" }
+                    .firstValue()
+            }
+            expectNoDifference(inside?.fieldData.filter, "mine")
+            world.sandbox.releaseAnswers()
+            await outside.completion()
+            expectNoDifference(outside.values.map { $0?.fieldData.filter }, [""])
+        }
+    }
+
+    private struct FilteredPerson: LayoutRecord {
+        static let layout = "Contacts"
+        var name: String
+        var filter: String
+        enum CodingKeys: String, CodingKey { case name = "Name", filter = "gFilter" }
+    }
+
+    // MARK: As a publisher
+
+    private static let key = SharedReads.Key(
+        target: "GET /a",
+        body: [],
+        response: ObjectIdentifier(Int.self),
+        timeouts: .init(),
+        tag: nil,
+        lease: nil
+    )
+
+    @Test func nothingBeginsBeforeDemandNorAfterAnEarlyCancel() {
+        let exchange = StubExchange<Int>()
+        let subscriber = TrackingSubscriber<Int, FMRest.APIError>(initialDemand: .none)
+        SharedReads().publisher(Self.key, AnyPublisher(exchange)).subscribe(subscriber)
+        #expect(!exchange.isSubscribed)
+        subscriber.cancel()
+        subscriber.request(.max(1))
+        #expect(!exchange.isSubscribed)
+    }
+
+    @Test func aFailureIsEverybodysAndNotOfThoseWhoComeLater() {
+        let reads = SharedReads()
+        let (first, second) = (StubExchange<Int>(), StubExchange<Int>())
+        let subscribers = (0..<3).map { _ in TrackingSubscriber<Int, FMRest.APIError>() }
+        reads.publisher(Self.key, AnyPublisher(first)).subscribe(subscribers[0])
+        reads.publisher(Self.key, AnyPublisher(second)).subscribe(subscribers[1])
+        #expect(!second.isSubscribed)
+        first.fail(FMRest.APIError(.network, reason: "broke"))
+        reads.publisher(Self.key, AnyPublisher(second)).subscribe(subscribers[2])
+        second.succeed(2)
+        expectNoDifference(subscribers.map { $0.completionIfAny?.isFinished }, [false, false, true])
+        expectNoDifference(subscribers.map(\.values), [[], [], [2]])
+    }
+
+    /// Who asks again from inside the value asks for a new one.
+    @Test func theFlightIsOverBeforeItsValueIsHandedOver() {
+        let reads = SharedReads()
+        let (first, second) = (StubExchange<Int>(), StubExchange<Int>())
+        let late = TrackingSubscriber<Int, FMRest.APIError>()
+        let early = TrackingSubscriber<Int, FMRest.APIError>(onEvent: { event in
+            guard case .value = event else { return }
+            reads.publisher(Self.key, AnyPublisher(second)).subscribe(late)
+        })
+        reads.publisher(Self.key, AnyPublisher(first)).subscribe(early)
+        expectNoDifference(first.demand, [.max(1)])
+        first.succeed(1)
+        expectNoDifference(early.values, [1])
+        expectNoDifference(late.values, [])
+        second.succeed(2)
+        expectNoDifference(late.values, [2])
+    }
+
+    @Test func aReaderThatCancelsWhileItIsHandedOverGetsNothing() {
+        let reads = SharedReads()
+        let exchange = StubExchange<Int>()
+        let second = TrackingSubscriber<Int, FMRest.APIError>()
+        let first = TrackingSubscriber<Int, FMRest.APIError>(onEvent: { _ in second.cancel() })
+        reads.publisher(Self.key, AnyPublisher(exchange)).subscribe(first)
+        reads.publisher(Self.key, AnyPublisher(StubExchange<Int>())).subscribe(second)
+        exchange.succeed(1)
+        expectNoDifference(first.values, [1])
+        expectNoDifference(second.values, [])
+    }
+
+    @Test func theEndLetsEverybodyGo() {
+        weak var released: TrackingSubscriber<Int, FMRest.APIError>?
+        let reads = SharedReads()
+        for isCancelled in [false, true] {
+            let exchange = StubExchange<Int>()
+            do {
+                let subscriber = TrackingSubscriber<Int, FMRest.APIError>()
+                released = subscriber
+                reads.publisher(Self.key, AnyPublisher(exchange)).subscribe(subscriber)
+                if isCancelled { subscriber.cancel() } else { exchange.succeed(1) }
+            }
+            #expect(released == nil)
+            #expect(exchange.isCancelled == isCancelled)
+        }
+    }
+
+    @Test func racesEndOnceForEach() {
+        race(
+            rounds: 200,
+            {
+                let reads = SharedReads()
+                let exchanges = (0..<3).map { _ in StubExchange<Int>() }
+                let subscribers = (0..<3).map { _ in TrackingSubscriber<Int, FMRest.APIError>() }
+                reads.publisher(Self.key, AnyPublisher(exchanges[0])).subscribe(subscribers[0])
+                race(
+                    rounds: 1,
+                    { reads.publisher(Self.key, AnyPublisher(exchanges[1])).subscribe(subscribers[1]) },
+                    { reads.publisher(Self.key, AnyPublisher(exchanges[2])).subscribe(subscribers[2]) },
+                    { exchanges[0].succeed(1) },
+                    { subscribers[0].cancel() },
+                    { reads.wrote() }
+                )
+                for exchange in exchanges { exchange.succeed(2) }
+                for subscriber in subscribers.dropFirst() {
+                    #expect(subscriber.values.count == 1)
+                    #expect(subscriber.completionIfAny?.isFinished == true)
+                }
+            }
+        )
+    }
+}
