@@ -1,0 +1,137 @@
+public import OpenCombine
+
+extension DataAPI.FoundSet {
+    /// The contents of a container field of all these records, in memory.
+    ///
+    ///     photos.find { $0(.kind) == "portrait" }
+    ///         .containers(.photo, have: { record in known[record.id] == record.modId })
+    ///         .sink(…, receiveValue: { photo in
+    ///             keep(photo.content, for: photo.recordId, version: photo.modId)
+    ///         })
+    ///
+    /// Publishes one value for each record that the caller does not have, in the order of the found set, then finishes; an
+    /// empty container and one that cannot be had are values, too (``DataAPI/RecordContainer``). Records that the caller has
+    /// cost their part of a page and no more. Nothing is sent before demand, and no content is fetched that is not asked for.
+    /// Up to 4 are fetched at a time, as many as there are sessions, and so are in memory. Each is two requests or three, since a
+    /// container's URL goes stale: ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``. Cancelling
+    /// ends all of them on the wire.
+    ///
+    /// Fails with what concerns all: no session, no connection, a field that is not on the layout. The records are read page
+    /// after page: one that comes or goes meanwhile may be missed by this run, and the next run finds it.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - field: a container field.
+    ///   - repetition: which repetition of the field, counted from 1. The default is the first.
+    ///   - maximumBytes: the most bytes of one content. The default is 16 MB.
+    ///   - isKnown: whether the caller has the record's content in this version. The default is that it has none.
+    ///
+    /// Source: Claris Data API guide, "Work with container data".
+    public func containers(
+        _ field: R.CodingKeys,
+        repetition: Int = 1,
+        upTo maximumBytes: Int = 16 << 20,
+        have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
+        containers(field, repetition, have: isKnown) { _, download in download.toMemory(upTo: maximumBytes) }
+            .handedOver(to: isolation, by: layout.server)
+    }
+
+    /// The contents of a container field of all these records, in files.
+    ///
+    ///     photos.find { $0(.kind) == "portrait" }
+    ///         .containers(.photo, toFiles: { "/srv/photos/\($0.id).jpg" }, have: { known[$0.id] == $0.modId })
+    ///
+    /// A file takes its place when it is there as a whole, as in ``DataAPI/ContainerDownload/toFile(at:onProgress:)``; one that
+    /// cannot be written ends all. An empty container leaves the place as it is. Little memory is needed whatever the sizes. In
+    /// all else it is ``containers(_:repetition:upTo:have:isolation:)``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameter path: where the file of a record shall be. Each record needs a place of its own. Think before making it of a
+    ///   field's value: whoever filled the field chooses the place then.
+    public func containers(
+        _ field: R.CodingKeys,
+        repetition: Int = 1,
+        toFiles path: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> String,
+        have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
+        containers(field, repetition, have: isKnown) { record, download in download.toFile(at: path(record)) }
+            .handedOver(to: isolation, by: layout.server)
+    }
+
+    private func containers<Content>(
+        _ field: R.CodingKeys,
+        _ repetition: Int,
+        have isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
+        _ fetch:
+            @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
+            -> AnyPublisher<Content, FMRest.APIError>
+    ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
+        let layout = layout.layout
+        return pages(of: 100)
+            .orderedMap(concurrency: 1) { page in
+                Just(page.data.filter { !isKnown($0) }).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
+            .orderedMap(concurrency: layout.database.concurrentCalls) { record in
+                fetch(
+                    record,
+                    layout.downloadContainer(
+                        fieldName: field.stringValue,
+                        recordId: record.recordId,
+                        repetition: repetition,
+                        isolation: nil
+                    )
+                )
+                .map { .success($0) }
+                .afterFailure { error, _ in error.asContainerResult().publisher }
+                .map { [DataAPI.RecordContainer(recordId: record.recordId, modId: record.modId, result: $0)] }
+                .eraseToAnyPublisher()
+            }
+    }
+}
+
+extension FMRest.APIError {
+    /// What the failure of a download says of one container; the failure itself when it is one of all.
+    fileprivate func asContainerResult<Content>() -> Result<Result<Content?, FMRest.APIError>, FMRest.APIError> {
+        if fileMakerCode == .recordMissing || code == .responseTooLarge { return .success(.failure(self)) }
+        guard let reason = containerError?.code else { return .failure(self) }
+        switch reason {
+        case .empty: return .success(.success(nil))
+        // The next one would end the same way.
+        case .fieldMissing, .unwritable: return .failure(self)
+        default: return .success(.failure(self))
+        }
+    }
+}
+
+extension DataAPI.TypedLayout {
+    /// The contents of a container field of all records, in memory; see
+    /// ``DataAPI/FoundSet/containers(_:repetition:upTo:have:isolation:)``.
+    public func containers(
+        _ field: R.CodingKeys,
+        repetition: Int = 1,
+        upTo maximumBytes: Int = 16 << 20,
+        have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
+        everything.containers(field, repetition: repetition, upTo: maximumBytes, have: isKnown, isolation: isolation)
+    }
+
+    /// The contents of a container field of all records, in files; see
+    /// ``DataAPI/FoundSet/containers(_:repetition:toFiles:have:isolation:)``.
+    public func containers(
+        _ field: R.CodingKeys,
+        repetition: Int = 1,
+        toFiles path: @escaping @Sendable (Record) -> String,
+        have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
+        everything.containers(field, repetition: repetition, toFiles: path, have: isKnown, isolation: isolation)
+    }
+}
