@@ -49,13 +49,17 @@ indirect enum Formula: Equatable, Sendable {
 
     enum Function: String, Sendable, CaseIterable {
         case `if`, `case`, upper, lower, trim, length, left, right, round, int, isempty, count, sum, min, max, list
-        case substitute, jsongetelement
+        case substitute, valuecount, getvalue
+        case jsongetelement, jsongetelementtype, jsonlistkeys, jsonlistvalues, jsondeleteelement, jsonformatelements
 
         var argumentCounts: ClosedRange<Int> {
             switch self {
             case .if: 2...3
-            case .upper, .lower, .trim, .length, .int, .isempty, .count, .sum, .list: 1...1
-            case .left, .right, .round, .jsongetelement: 2...2
+            case .upper, .lower, .trim, .length, .int, .isempty, .count, .sum, .list, .valuecount, .jsonformatelements:
+                1...1
+            case .left, .right, .round, .getvalue, .jsongetelement, .jsongetelementtype, .jsonlistkeys,
+                .jsonlistvalues, .jsondeleteelement:
+                2...2
             case .case: 2...64
             case .min, .max: 1...16
             case .substitute: 3...3
@@ -175,6 +179,15 @@ extension Formula {
             // One that is left over is what holds otherwise.
             return arguments.count.isMultiple(of: 2) ? "" : argument(arguments.count - 1)
         case .jsongetelement: return JSONPath(argument(1)).text(in: argument(0))
+        case .jsongetelementtype: return JSONPath(argument(1)).kind(in: argument(0))
+        case .jsonlistkeys: return JSONPath(argument(1)).keys(in: argument(0))
+        case .jsonlistvalues: return JSONPath(argument(1)).values(in: argument(0))
+        case .jsondeleteelement: return JSONPath(argument(1)).text(deletingIn: argument(0))
+        case .jsonformatelements: return JSONPath("").text(in: argument(0))
+        case .valuecount: return String(lines(argument(0)).count)
+        case .getvalue:
+            let (values, number) = (lines(argument(0)), count(1))
+            return values.indices.contains(number - 1) ? values[number - 1] : ""
         case .upper: return argument(0).uppercased()
         case .lower: return argument(0).lowercased()
         case .trim: return argument(0).trimmed
@@ -191,6 +204,13 @@ extension Formula {
         case .min: return values(arguments, context).min { compare($0, $1) < 0 } ?? ""
         case .max: return values(arguments, context).max { compare($0, $1) < 0 } ?? ""
         }
+    }
+
+    /// The values of a list, one on each line; a last line break ends the last value.
+    private static func lines(_ text: String) -> [String] {
+        var lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        return lines
     }
 
     private static func bind(_ bindings: [Binding], _ result: Formula, _ context: some FormulaContext) -> String {

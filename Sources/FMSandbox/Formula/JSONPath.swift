@@ -5,72 +5,167 @@ struct JSONPath {
     private enum Step {
         case key(String)
         case index(Int)
+        /// `[:]`
+        case last
+        /// `[+]`
+        case new
 
         /// In an array a plain number is an index too: `JSONGetElement ( "[1,2]" ; 0 )`.
-        var index: Int? {
+        func index(in count: Int) -> Int? {
             switch self {
             case .key(let key): Int(key)
             case .index(let index): index
+            case .last: count - 1
+            case .new: count
             }
         }
     }
 
+    /// What comes of a text that is no JSON.
+    private static let notJSON = "? not JSON"
     /// An array is never made longer than this.
     private static let longestArray = 100_000
 
     private let steps: [Step]
 
+    /// Keys are separated by periods; in brackets stand indexes, or keys of any form in quotes: `a.b[0]`, `a['first.name']`.
     init(_ text: String) {
         var steps: [Step] = []
-        for part in text.split(separator: ".") {
-            let key = part.prefix { $0 != "[" }
-            if !key.isEmpty { steps.append(.key(String(key))) }
-            for piece in part.dropFirst(key.count).split(separator: "[") {
-                let name = piece.hasSuffix("]") ? piece.dropLast() : piece
-                steps.append(Int(name).map { .index($0) } ?? .key(String(name)))
+        var rest = text[...]
+        while let character = rest.first {
+            if character == "[" {
+                rest.removeFirst()
+                steps.append(Self.bracketed(&rest))
+            } else if character == "." {
+                rest.removeFirst()
+            } else {
+                let key = rest.prefix { $0 != "." && $0 != "[" }
+                rest = rest[key.endIndex...]
+                steps.append(.key(String(key)))
             }
         }
         self.steps = steps
     }
 
-    // MARK: Reading
-
-    /// The value as a text: empty where there is none, and `?` with a reason for a text that is no JSON, as FileMaker's.
-    func text(in json: String) -> String {
-        guard !json.isEmpty else { return "" }
-        guard var value = try? JSONParser.parse(Array(json.utf8)) else { return "? not JSON" }
-        for step in steps {
-            switch (step, value) {
-            case (.key(let key), .object(let object)):
-                guard let next = object[key] else { return "" }
-                value = next
-            case (_, .array(let elements)):
-                guard let index = step.index, elements.indices.contains(index) else { return "" }
-                value = elements[index]
-            default: return ""
-            }
+    private static func bracketed(_ rest: inout Substring) -> Step {
+        if let quote = rest.first, quote == "'" || quote == "\"" {
+            let name = rest.dropFirst().prefix { $0 != quote }
+            rest = rest[name.endIndex...].dropFirst()
+            if rest.first == "]" { rest.removeFirst() }
+            return .key(String(name))
         }
-        switch value {
-        case .null: return ""
-        case .bool(let bool): return bool ? "1" : "0"
-        case .number(let digits): return digits
-        case .string(let text): return text
-        case .array, .object: return Self.text(of: value)
+        let name = rest.prefix { $0 != "]" }
+        rest = rest[name.endIndex...].dropFirst()
+        switch name {
+        case ":": return .last
+        case "+": return .new
+        default: return Int(name).map { .index($0) } ?? .key(String(name))
         }
     }
 
-    private static func text(of value: JSONValue) -> String { String(decoding: JSONWriter.write(value), as: UTF8.self) }
+    // MARK: Reading
+
+    /// The value as a text: empty where there is none, and `?` with a reason for a text that is no JSON, as FileMaker's.
+    func text(in json: String) -> String { read(json, Self.text(of:)) }
+
+    /// The number of the kind that it has, as `JSONString` and the others are: empty where there is none.
+    func kind(in json: String) -> String {
+        read(json) { value in
+            switch value {
+            case .string: "1"
+            case .number: "2"
+            case .object: "3"
+            case .array: "4"
+            case .bool: "5"
+            case .null: "6"
+            }
+        }
+    }
+
+    /// The keys of an object or the indexes of an array, each on a line of its own.
+    func keys(in json: String) -> String {
+        read(json) { value in
+            (value.object?.keys ?? value.array?.indices.map(String.init) ?? []).joined(separator: "\r")
+        }
+    }
+
+    /// The values of an object or an array, each on a line of its own.
+    func values(in json: String) -> String {
+        read(json) { value in
+            (value.object?.members.map(\.value) ?? value.array ?? []).map(Self.text(of:)).joined(separator: "\r")
+        }
+    }
+
+    private func read(_ json: String, _ answer: (JSONValue) -> String) -> String {
+        guard !json.isEmpty else { return "" }
+        guard var value = try? JSONParser.parse(Array(json.utf8)) else { return Self.notJSON }
+        for step in steps {
+            guard let next = Self.element(of: value, at: step) else { return "" }
+            value = next
+        }
+        return answer(value)
+    }
+
+    private static func element(of value: JSONValue, at step: Step) -> JSONValue? {
+        switch (step, value) {
+        case (.key(let key), .object(let object)): return object[key]
+        case (_, .array(let elements)):
+            guard let index = step.index(in: elements.count), elements.indices.contains(index) else { return nil }
+            return elements[index]
+        default: return nil
+        }
+    }
+
+    /// As a result of a function: what is no object and no array without quotes.
+    private static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .bool(let bool): bool ? "1" : "0"
+        case .number(let digits): digits
+        case .string(let text): text
+        case .array, .object: json(of: value)
+        }
+    }
+
+    private static func json(of value: JSONValue) -> String { String(decoding: JSONWriter.write(value), as: UTF8.self) }
 
     // MARK: Writing
 
     /// The JSON text with a value in this place, which is made if need be.
     func text(setting text: String, kind: String, in json: String) -> String {
         guard let old = json.isEmpty ? .object([:]) : try? JSONParser.parse(Array(json.utf8)) else {
-            return "? not JSON"
+            return Self.notJSON
         }
-        guard let value = Self.value(text, kind) else { return "? not JSON" }
+        guard let value = Self.value(text, kind) else { return Self.notJSON }
         guard let new = Self.setting(value, at: steps[...], in: old) else { return "? no such place" }
-        return Self.text(of: new)
+        return Self.json(of: new)
+    }
+
+    /// The JSON text without the value in this place, if there is one.
+    func text(deletingIn json: String) -> String {
+        guard !json.isEmpty else { return "" }
+        guard let old = try? JSONParser.parse(Array(json.utf8)) else { return Self.notJSON }
+        return Self.json(of: Self.deleting(at: steps[...], in: old))
+    }
+
+    private static func deleting(at steps: ArraySlice<Step>, in old: JSONValue) -> JSONValue {
+        guard let step = steps.first, let inner = element(of: old, at: step) else { return old }
+        let new = steps.count == 1 ? nil : deleting(at: steps.dropFirst(), in: inner)
+        switch (step, old) {
+        case (.key(let key), .object(let object)):
+            return .object(
+                JSONObject(
+                    members: object.members.compactMap { member in
+                        member.key == key ? new.map { .init(key: key, value: $0) } : member
+                    }
+                )
+            )
+        case (_, .array(var elements)):
+            guard let index = step.index(in: elements.count) else { return old }
+            elements.replaceSubrange(index...index, with: new.map { [$0] } ?? [])
+            return .array(elements)
+        default: return old
+        }
     }
 
     /// The numbers of `JSONRaw`, `JSONString` and the others. Any other kind finds out by itself.
@@ -99,9 +194,9 @@ struct JSONPath {
                 object.append(key, inner)
             }
             return .object(object)
-        case .key, .index:
+        case .key, .index, .last, .new:
             var elements = old?.array ?? []
-            guard let index = step.index, (0..<longestArray).contains(index) else { return nil }
+            guard let index = step.index(in: elements.count), (0..<longestArray).contains(index) else { return nil }
             while elements.count <= index { elements.append(.null) }
             guard let inner = setting(value, at: steps.dropFirst(), in: elements[index]) else { return nil }
             elements[index] = inner

@@ -57,6 +57,23 @@ import Testing
             ("JSONSetElement ( \"{}\" ; \"a\" ; \"tru\" ; \"\" )", #"{"a":"tru"}"#),
             ("JSONSetElement ( \"[]\" ; \"[999999999]\" ; 1 ; JSONNumber )", "? no such place"),
             ("${Due Date} < \"02/01/2024\"", "1"),
+            ("ValueCount ( \"a¶b\" )", "2"), ("ValueCount ( \"a¶¶b¶\" )", "3"), ("ValueCount ( \"\" )", "0"),
+            ("GetValue ( \"a¶b\" ; 2 )", "b"), ("GetValue ( \"a¶b\" ; 3 )", ""), ("GetValue ( \"a¶b\" ; 0 )", ""),
+            ("JSONListKeys ( \"{\\\"a\\\":1,\\\"b\\\":[7,8]}\" ; \"\" )", "a\rb"),
+            ("JSONListKeys ( \"{\\\"b\\\":[7,8]}\" ; \"b\" )", "0\r1"), ("JSONListKeys ( \"7\" ; \"\" )", ""),
+            ("JSONListKeys ( \"{\" ; \"\" )", "? not JSON"),
+            ("JSONListValues ( \"[1,[2],\\\"x\\\"]\" ; \"\" )", "1\r[2]\rx"),
+            ("JSONGetElementType ( \"[\\\"a\\\",1,{},[],true,null]\" ; 3 ) = JSONArray", "1"),
+            ("JSONGetElementType ( \"{}\" ; \"a\" )", ""), ("JSONGetElementType ( \"{\" ; \"a\" )", "? not JSON"),
+            ("JSONFormatElements ( \"[1,  2]\" )", "[1,2]"), ("Left ( JSONFormatElements ( \"[1\" ) ; 1 )", "?"),
+            ("JSONDeleteElement ( \"{\\\"a\\\":[1,2],\\\"b\\\":2}\" ; \"a[0]\" )", #"{"a":[2],"b":2}"#),
+            ("JSONDeleteElement ( \"{\\\"a\\\":1}\" ; \"b.c\" )", #"{"a":1}"#),
+            ("JSONDeleteElement ( \"[\" ; 0 )", "? not JSON"),
+            ("JSONSetElement ( \"[1]\" ; \"[+]\" ; 2 ; JSONNumber )", "[1,2]"),
+            ("JSONSetElement ( \"[1]\" ; \"[+].a\" ; 2 ; JSONNumber )", #"[1,{"a":2}]"#),
+            ("JSONGetElement ( \"[1,2]\" ; \"[:]\" )", "2"), ("JSONGetElement ( \"[]\" ; \"[:]\" )", ""),
+            ("JSONGetElement ( \"{\\\"a.b\\\":{\\\"c\\\":1}}\" ; \"['a.b'].c\" )", "1"),
+            ("JSONGetElement ( \"[1]\" ; \"[\" )", ""), ("JSONGetElement ( \"[1]\" ; \"['\" )", ""),
         ]
     )
     func evaluates(_ text: String, _ expected: String) throws {
