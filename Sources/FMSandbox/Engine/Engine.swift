@@ -6,6 +6,10 @@ import NIOConcurrencyHelpers
 final class Engine: Sendable {
     struct State: Sendable {
         var world: World
+        /// Counts its changes.
+        var worldVersion = 0
+        /// How many transactions were opened so far.
+        var transactionCount = 0
         var sessions: [String: Session] = [:]
         /// How often it was restarted.
         var era = 0
@@ -22,6 +26,11 @@ final class Engine: Sendable {
         var faults = FaultScript()
         var oauth = OAuthProvider()
         var throttle = LoginThrottle()
+
+        /// Refuses a session of a world that was put back.
+        func check(_ session: Session?) throws {
+            if let session, session.number <= bygoneTokens { throw FileMakerError(952) }
+        }
     }
 
     let solutions: [Solution]
@@ -66,10 +75,11 @@ final class Engine: Sendable {
     ///   does not change the new one.
     func commit<Result>(in session: Session? = nil, _ body: (inout World) throws -> Result) throws -> Result {
         try state.withLockedValue { state in
-            if let session, session.number <= state.bygoneTokens { throw FileMakerError(952) }
+            try state.check(session)
             var draft = state.world
             let result = try body(&draft)
             state.world = draft
+            state.worldVersion += 1
             return result
         }
     }
@@ -112,6 +122,8 @@ final class Engine: Sendable {
             var fresh = State(world: initialWorld)
             // Old tokens must stay unknown, and what runs at this moment still ends.
             fresh.tokenCount = state.tokenCount
+            fresh.worldVersion = state.worldVersion + 1
+            fresh.transactionCount = state.transactionCount
             fresh.bygoneTokens = state.tokenCount
             fresh.runningRequests = state.runningRequests
             fresh.era = state.era

@@ -71,16 +71,18 @@ struct Context: Sendable {
     }
 
     /// The found set that the session has in a table: what the last find or script left there, otherwise all records.
-    func foundSet(in table: Int) -> [Int] {
-        let records = engine.world.tables[table]
+    ///
+    /// - Parameter world: as a transaction sees it; `nil` for what everybody sees.
+    func foundSet(in table: Int, of world: World? = nil) -> [Int] {
+        let records = (world ?? engine.world).tables[table]
         let kept = session.state.withLockedValue { $0.foundSets[table] }
         // Records may have been deleted since.
         return kept?.filter { records.position(of: $0) != nil } ?? records.records.map(\.id)
     }
 
     /// Keeps a found set for the requests and scripts to come. One of all records goes on growing with the table.
-    func keep(_ foundSet: [Int], in table: Int) {
-        let isWhole = foundSet.elementsEqual(engine.world.tables[table].records.lazy.map(\.id))
+    func keep(_ foundSet: [Int], in table: Int, of world: World? = nil) {
+        let isWhole = foundSet.elementsEqual((world ?? engine.world).tables[table].records.lazy.map(\.id))
         session.state.withLockedValue { $0.foundSets[table] = isWhole ? nil : foundSet }
     }
 
@@ -160,5 +162,52 @@ extension Context {
         }
         session.state.withLockedValue { $0.globals = globals }
         return result
+    }
+}
+
+extension Context {
+    /// Changes records within the transaction, or as one commit where none is open.
+    func write<Result>(
+        in transaction: inout Transaction?,
+        _ body: (inout RecordWriter) throws -> Result
+    ) throws -> Result {
+        guard var open = transaction else { return try write(body) }
+        let viewpoint = engine.viewpoint(of: session)
+        let (result, globals) = try engine.change(in: &open, of: session) { transaction in
+            var writer = RecordWriter(
+                self,
+                world: transaction.world,
+                viewpoint: viewpoint,
+                options: RecordWriter.Options(waitsForCommit: true),
+                in: transaction
+            )
+            let result = try body(&writer)
+            return (writer, (result, writer.viewpoint.globals))
+        }
+        transaction = open
+        session.state.withLockedValue { $0.globals = globals }
+        return result
+    }
+
+    /// Validates the record that the transaction has changed last, and leaves it. Throws what validation says.
+    func leaveRecord(of transaction: inout Transaction?) throws {
+        guard var open = transaction, let place = open.openRecord else { return }
+        engine.refresh(&open)
+        var writer = RecordWriter(self, world: open.world, viewpoint: engine.viewpoint(of: session), in: open)
+        try writer.complete(open.touched.filter { $0.key == place })
+        open.leftRecord()
+        transaction = open
+    }
+
+    /// Commits and ends the transaction, or reverts it and throws what a record of it does not stand up to. Throws 3 when none is
+    /// open.
+    func commit(_ transaction: inout Transaction?) throws {
+        guard let open = transaction.take() else { throw FileMakerError(3) }
+        let viewpoint = engine.viewpoint(of: session)
+        try engine.commit(open, of: session) { transaction in
+            var writer = RecordWriter(self, world: transaction.world, viewpoint: viewpoint, in: transaction)
+            try writer.complete(transaction.touched)
+            return writer
+        }
     }
 }

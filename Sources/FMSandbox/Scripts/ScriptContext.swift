@@ -71,9 +71,13 @@ public final class ScriptContext: Sendable {
     /// otherwise all records. Throws 105 when there is none of that name.
     public func goToLayout(_ name: String) throws {
         let layout = try context.layout(named: name)
+        try commitRecords()
         let before = finalState
-        if before.layout.table != layout.table { context.keep(before.foundSet, in: before.layout.table) }
-        let foundSet = context.foundSet(in: layout.table)
+        let world = reader().world
+        if before.layout.table != layout.table {
+            context.keep(before.foundSet, in: before.layout.table, of: world)
+        }
+        let foundSet = context.foundSet(in: layout.table, of: world)
         state.withLockedValue { state in
             if state.layout.table != layout.table {
                 state.foundSet = foundSet
@@ -100,7 +104,8 @@ public final class ScriptContext: Sendable {
         }
         .filter { !$0.conditions.isEmpty }
         guard !read.isEmpty else { throw FileMakerError(400) }
-        foundSet = context.reader().find(read, table: layout.table, database: context.database).map(\.id)
+        try commitRecords()
+        foundSet = reader().find(read, table: layout.table, database: context.database).map(\.id)
         guard !foundSet.isEmpty else { throw FileMakerError(401) }
     }
 
@@ -137,19 +142,37 @@ public final class ScriptContext: Sendable {
         state.withLockedValue { $0.leaveOut(id) }
     }
 
-    /// Closes the session's window: its later requests that need a layout are error 112, until it logs in anew.
-    public func closeWindow() { context.session.state.withLockedValue { $0.hasWindow = false } }
+    /// Closes the session's window: its later requests that need a layout are error 112, until it logs in anew. An open transaction
+    /// is committed first, or reverted where that fails.
+    public func closeWindow() { try? endWindow() }
+
+    /// Throws what a record of the transaction does not stand up to.
+    func endWindow() throws {
+        defer { context.session.state.withLockedValue { $0.hasWindow = false } }
+        if isInTransaction { try commitTransaction() }
+    }
 
     /// Finds all records of the layout's table.
     public func showAllRecords() {
         let table = finalState.layout.table
-        foundSet = context.engine.world.tables[table].records.map(\.id)
+        foundSet = reader().world.tables[table].records.map(\.id)
+    }
+
+    /// Makes the records with these ids the found set, in this order, and the first one the current one. Ids of records that are
+    /// not there are left out. Throws 101, and leaves the found set as it is, when none is there.
+    public func goToRecords(_ recordIds: [Int]) throws {
+        try commitRecords()
+        let records = reader().world.tables[finalState.layout.table]
+        let there = recordIds.filter { records.position(of: $0) != nil }
+        guard let first = there.first else { throw FileMakerError(101) }
+        foundSet = there
+        currentRecord = first
     }
 
     /// The value of a field of the current record, or of the record given. Throws 101 and 102.
     public func value(_ field: String, of recordId: Int? = nil) throws -> String {
         let state = finalState
-        let reader = context.reader()
+        let reader = reader()
         let record = try recordId.map { id in
             guard let record = reader.world.tables[state.layout.table].record(id) else { throw FileMakerError(101) }
             return record
@@ -173,7 +196,7 @@ public final class ScriptContext: Sendable {
         }
         guard let model = context.model.tables[table].field(named: name.field) else { throw FileMakerError(102) }
         guard model.isGlobal || table == state.layout.table else { throw FileMakerError(102) }
-        try context.write { writer in
+        try write { writer in
             let change = try writer.change(.string(value), to: model, repetition: name.repetition, in: table)
             if model.isGlobal {
                 let key = Viewpoint.GlobalKey(table: table, slot: model.slot + change.repetition - 1)
@@ -189,7 +212,8 @@ public final class ScriptContext: Sendable {
     @discardableResult
     public func createRecord(_ values: [String: String] = [:]) throws -> Int {
         let table = finalState.layout.table
-        let record = try context.write { writer in
+        try commitRecords()
+        let record = try write { writer in
             let changes = try values.sorted { $0.key < $1.key }.map { name, value in
                 let name = FieldName(name)
                 guard let field = context.model.tables[table].field(named: name.field) else {
@@ -210,7 +234,7 @@ public final class ScriptContext: Sendable {
     public func deleteRecord() throws {
         let before = finalState
         guard let id = before.current else { throw FileMakerError(101) }
-        try context.write { try $0.delete(id, in: before.layout.table) }
+        try write { try $0.delete(id, in: before.layout.table) }
         state.withLockedValue { $0.leaveOut(id) }
     }
 
@@ -219,16 +243,115 @@ public final class ScriptContext: Sendable {
         try await context.engine.clock.wait(for: duration)
     }
 
+    // MARK: Transactions
+
+    /// Opens a transaction: what is created, changed and deleted from now on becomes visible to others, and is entered and
+    /// validated, when it is committed, all of it or nothing. Until then others find the records in use (301). Record ids and
+    /// serial numbers are taken at once, and not given back. Global fields are not part of it.
+    ///
+    /// A transaction that is open when the script ends is reverted. Throws 3 when one is open already.
+    public func openTransaction() throws {
+        try state.withLockedValue { state in
+            guard state.transaction == nil else { throw FileMakerError(3) }
+            state.transaction = context.engine.openTransaction()
+        }
+    }
+
+    /// Commits the transaction. When a record of it does not pass validation all of it is reverted, and the code thrown. Throws 3
+    /// when none is open.
+    public func commitTransaction() throws {
+        try ending { try context.commit(&$0) }
+    }
+
+    /// Reverts the transaction: nothing of it has happened. Throws 3 when none is open.
+    public func revertTransaction() throws {
+        try ending { transaction in
+            guard let open = transaction.take() else { throw FileMakerError(3) }
+            context.engine.revert(open)
+        }
+    }
+
+    /// Validates the record that was changed last in a transaction, as going to another one does. Throws what validation says.
+    /// Outside of a transaction every change is a commit, and there is nothing to do.
+    public func commitRecords() throws {
+        try state.withLockedValue { try context.leaveRecord(of: &$0.transaction) }
+    }
+
+    /// Whether a transaction is open, of this script or of one that performs it.
+    public var isInTransaction: Bool { state.withLockedValue { $0.transaction != nil } }
+
+    /// Records that a transaction had created, and those that it had deleted, are others afterwards.
+    private func ending(_ end: (inout Transaction?) throws -> Void) throws {
+        try state.withLockedValue { state in
+            defer {
+                let records = context.engine.world.tables[state.layout.table]
+                state.foundSet.removeAll { records.position(of: $0) == nil }
+                if let id = state.current, records.position(of: id) == nil { state.current = state.foundSet.first }
+            }
+            try end(&state.transaction)
+        }
+    }
+
+    private func write<Result>(_ body: (inout RecordWriter) throws -> Result) throws -> Result {
+        try state.withLockedValue { try context.write(in: &$0.transaction, body) }
+    }
+
+    /// What there is to read, as the transaction sees it.
+    private func reader() -> Reader {
+        let world: World? = state.withLockedValue { state in
+            guard var open = state.transaction else { return nil }
+            context.engine.refresh(&open)
+            state.transaction = open
+            return open.world
+        }
+        guard let world else { return context.reader() }
+        return Reader(model: context.model, world: world, viewpoint: context.engine.viewpoint(of: context.session))
+    }
+
+    // MARK: Steps
+
+    var lastError: Int {
+        get { state.withLockedValue { $0.lastError } }
+        set { state.withLockedValue { $0.lastError = newValue } }
+    }
+
+    /// Whether an error reverts the transaction by itself.
+    var revertsOnError: Bool {
+        get { state.withLockedValue { $0.revertsOnError } }
+        set { state.withLockedValue { $0.revertsOnError = newValue } }
+    }
+
+    /// The script of that name, and what it sees: the same window, with variables of its own.
+    func performing(_ name: String, parameter: String) throws -> (script: ScriptModel, context: ScriptContext) {
+        let script = try context.script(named: name)
+        var state = finalState
+        state.variables = state.variables.filter { $0.key.hasPrefix("$$") }
+        state.revertsOnError = true
+        return (script, ScriptContext(context, parameter: parameter, state: state))
+    }
+
+    /// Goes on where a script that was performed has left the window.
+    func goOn(after other: ScriptContext, result: String) {
+        state.withLockedValue { state in
+            let before = state
+            state = other.finalState
+            state.variables = before.variables.filter { !$0.key.hasPrefix("$$") }
+                .merging(state.variables.filter { $0.key.hasPrefix("$$") }) { $1 }
+            state.revertsOnError = before.revertsOnError
+            state.scriptResult = result
+        }
+    }
+
     // MARK: Formulas
 
     func evaluate(_ formula: Formula) -> String {
         let state = finalState
-        return formula.evaluate(in: state.formulaContext(context.reader(), parameter: parameter))
+        return formula.evaluate(in: state.formulaContext(reader(), parameter: parameter))
     }
 
     func isTrue(_ formula: Formula, of recordId: Int) -> Bool {
         let state = finalState
-        let reader = context.reader()
+        let reader = reader()
         guard let record = reader.world.tables[state.layout.table].record(recordId) else { return false }
         return formula.isTrue(in: state.formulaContext(reader, parameter: parameter, record: record))
     }
@@ -242,6 +365,12 @@ struct ScriptState: Sendable {
     var foundSet: [Int]
     var current: Int?
     var variables: [String: String] = [:]
+    /// The code of the last step that failed or succeeded.
+    var lastError = 0
+    /// What the script returned that was performed last.
+    var scriptResult = ""
+    var transaction: Transaction?
+    var revertsOnError = true
 
     init(layout: LayoutModel, foundSet: [Int]) {
         self.layout = layout
@@ -277,6 +406,10 @@ struct ScriptState: Sendable {
         case "layoutname": return layout.name
         case "layouttablename": return database.occurrences[layout.occurrence].name
         case "filename": return database.name
+        case "lasterror": return String(lastError)
+        case "scriptresult": return scriptResult
+        case "transactionopenstate": return transaction == nil ? "0" : "1"
+        case "reverttransactiononerrorstate": return revertsOnError ? "1" : "0"
         case "datainfo":
             return Self.json([
                 "database": .string(database.name), "layout": .string(layout.name),

@@ -76,6 +76,7 @@ struct FieldModel: Sendable {
     var prohibitsModification = false
 
     var isStored: Bool { if case .stored = content { true } else { false } }
+    var isSerial: Bool { if case .serial = autoEnter { true } else { false } }
     var isSummary: Bool { if case .summary = content { true } else { false } }
 }
 
@@ -220,9 +221,19 @@ indirect enum StepModel: Sendable {
     /// Without a code the last error stays what it is.
     case exit(Formula, error: Formula?)
     case error(Formula)
+    case setByName(Formula, Formula)
     case loop([StepModel])
+    case repeating([StepModel])
+    case exitLoop(Formula)
     case branch(Formula, then: [StepModel], else: [StepModel])
-    case goToLayout(String)
+    case performScript(String, parameter: Formula?)
+    /// What stands between Open Transaction and Commit Transaction.
+    case transaction([StepModel])
+    case revertTransaction(Formula?, error: Formula?)
+    case setRevertTransactionOnError(Bool)
+    case commitRecords
+    case goToLayout(Formula)
+    case goToListOfRecords(Formula)
     case constrain(Formula)
     case find([[String: Formula]])
     case omitRecord

@@ -4,6 +4,19 @@ import NIOConcurrencyHelpers
 /// on it without a lock; a write changes a copy and puts it back whole, so a failed one leaves nothing behind.
 struct World: Sendable {
     var tables: [TableState]
+    /// The records that open transactions have changed, each with the number of its transaction. Nobody else may change them.
+    var locks: [RecordPlace: Int] = [:]
+
+    /// Lets go of the records of a transaction.
+    mutating func release(_ transaction: Int) {
+        locks = locks.filter { $0.value != transaction }
+    }
+}
+
+/// Which record: its table, by its place among those of all databases, and its id.
+struct RecordPlace: Hashable, Sendable {
+    var table: Int
+    var recordId: Int
 }
 
 /// The records of one table.
@@ -24,14 +37,18 @@ struct TableState: Sendable {
 
     /// The place of a record, by binary search.
     func position(of recordId: Int) -> Int? {
+        let place = firstPosition(from: recordId)
+        return place < records.endIndex && records[place].id == recordId ? place : nil
+    }
+
+    /// The place of the first record with this id or a greater one.
+    private func firstPosition(from recordId: Int) -> Int {
         var range = records.startIndex..<records.endIndex
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            let id = records[middle].id
-            if id == recordId { return middle }
-            range = id < recordId ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            range = records[middle].id < recordId ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
-        return nil
+        return range.lowerBound
     }
 
     func record(_ recordId: Int) -> Record? { position(of: recordId).map { records[$0] } }
@@ -54,6 +71,23 @@ struct TableState: Sendable {
         guard let position = position(of: record.id) else { return }
         records[position] = record
         index = TableIndex()
+    }
+
+    /// Puts a record in its place, which another version of it may hold.
+    mutating func put(_ record: Record) {
+        let place = firstPosition(from: record.id)
+        if place < records.endIndex, records[place].id == record.id {
+            records[place] = record
+        } else {
+            records.insert(record, at: place)
+        }
+        index = TableIndex()
+    }
+
+    /// Goes on with the record ids and serial numbers where another state of the table is.
+    mutating func takeNumbers(from other: TableState) {
+        nextRecordId = max(nextRecordId, other.nextRecordId)
+        serials = other.serials
     }
 
     mutating func remove(_ recordId: Int) {

@@ -117,13 +117,15 @@ import Testing
             .appendingPathComponent("Sources/FMSandbox/FMSandbox.docc/SolutionFiles.md")
         let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```")
         let examples = stride(from: 1, to: parts.count, by: 2).map { Data(parts[$0].dropFirst("json".count).utf8) }
-        #expect(examples.count == 3)
+        #expect(examples.count == 4)
         let shop = try JSONDecoder().decode(Solution.self, from: examples[0])
         _ = try ModelBuilder.build([shop])
         var scripted = shop
-        scripted.scripts = try JSONDecoder().decode([Solution.ScriptItem].self, from: examples[1])
-        _ = try ModelBuilder.build([scripted])
-        let server = try JSONDecoder().decode(Solution.self, from: examples[2]).server
+        for example in examples[1...2] {
+            scripted.scripts = try JSONDecoder().decode([Solution.ScriptItem].self, from: example)
+            _ = try ModelBuilder.build([scripted])
+        }
+        let server = try JSONDecoder().decode(Solution.self, from: examples[3]).server
         #expect(server == .init(version: .v18, findPastEnd: .recordMissing, ignoresNameCase: true))
     }
 }

@@ -59,7 +59,13 @@ import Testing
     }
 
     @Test(arguments: [
-        Solution.Step.find([["A": "==1", "omit": "true"]]), .omitRecord, .closeWindow, .wait(1), .showAll,
+        Solution.Step.find([["A": "==1", "omit": "true"]]), .omitRecord, .closeWindow, .wait(1), .showAll, .newRecord,
+        .deleteRecord, .openTransaction, .commitTransaction, .commitRecords, .revertTransaction(),
+        .revertTransaction(if: "1"), .revertTransaction(if: "1", error: 5001), .revertTransaction(error: "$code"),
+        .setRevertTransactionOnError(true), .setRevertTransactionOnError(false), .repeating([.exitLoopIf("1")]),
+        .setFieldByName("\"A\"", to: "1"), .performScript("B"), .performScript("B", parameter: "1"),
+        .goToLayout("L"), .goToListOfRecords("\"1\""), .set("A", to: "1"), .exit("1", error: 5), .template("<<1>>"),
+        .error(5), .loop([.newRecord]), .branch("1", then: [], else: [.newRecord]), .constrain("1"),
     ])
     func stepsAreWrittenAsTheyAreRead(_ step: Solution.Step) throws {
         expectNoDifference(try JSONDecoder().decode(Solution.Step.self, from: JSONEncoder().encode(step)), step)

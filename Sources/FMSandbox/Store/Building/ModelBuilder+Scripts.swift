@@ -16,30 +16,68 @@ extension ModelBuilder {
         }
     }
 
+    /// The steps of a list, with those of a transaction as one.
     private func steps(_ steps: [Solution.Step], _ key: String, _ place: Place) throws -> [StepModel] {
-        try steps.enumerated().map { try step($1, place[key, $0]) }
+        var models: [StepModel] = []
+        var opened: (Place, [StepModel])?
+        for (number, step) in steps.enumerated() {
+            let place = place[key, number]
+            switch step {
+            case .openTransaction:
+                guard opened == nil else { throw failure(place, "a transaction in a transaction of the same script") }
+                opened = (place, models)
+                models = []
+            case .commitTransaction:
+                guard let (_, before) = opened else { throw failure(place, "no openTransaction before it") }
+                models = before + [.transaction(models)]
+                opened = nil
+            default:
+                models.append(try self.step(step, place))
+            }
+        }
+        if let (place, _) = opened { throw failure(place, "no commitTransaction after it") }
+        return models
     }
 
     private func step(_ step: Solution.Step, _ place: Place) throws -> StepModel {
         switch step {
         case .set(let target, let value): return .set(target, try formula(value, place["to"]))
+        case .setFieldByName(let name, let value):
+            return .setByName(try formula(name, place["setFieldByName"]), try formula(value, place["to"]))
         case .exit(let result, let code):
             return .exit(try formula(result, place["exit"]), error: try code.map { try errorCode($0, place) })
         case .template(let text, let code):
             return .exit(try template(text, place["template"]), error: try code.map { try errorCode($0, place) })
         case .error(let code): return .error(try errorCode(code, place))
         case .loop(let body): return .loop(try steps(body, "loop", place))
+        case .repeating(let body): return .repeating(try steps(body, "repeat", place))
+        case .exitLoopIf(let condition): return .exitLoop(try formula(condition, place["exitLoopIf"]))
         case .branch(let condition, let then, let otherwise):
             return .branch(
                 try formula(condition, place["if"]),
                 then: try steps(then, "then", place),
                 else: try steps(otherwise, "else", place)
             )
+        case .performScript(let name, let parameter):
+            guard solutions[place.solution].scripts.contains(where: { $0.contains(name: name) }) else {
+                throw failure(place["performScript"], "no script \(name)")
+            }
+            return .performScript(name, parameter: try parameter.map { try formula($0, place["parameter"]) })
+        case .openTransaction, .commitTransaction: preconditionFailure("they are read with the list that they stand in")
+        case .revertTransaction(let condition, let code):
+            return .revertTransaction(
+                try condition.map { try formula($0, place["revertTransaction"]) },
+                error: try code.map { try errorCode($0, place) }
+            )
+        case .setRevertTransactionOnError(let isOn): return .setRevertTransactionOnError(isOn)
+        case .commitRecords: return .commitRecords
         case .goToLayout(let name):
-            guard model.databases[place.solution].layouts[name] != nil else {
+            let formula = try template(name, place["goToLayout"])
+            if case .literal(let name) = formula, model.databases[place.solution].layouts[name] == nil {
                 throw failure(place["goToLayout"], "no layout \(name)")
             }
-            return .goToLayout(name)
+            return .goToLayout(formula)
+        case .goToListOfRecords(let list): return .goToListOfRecords(try formula(list, place["goToListOfRecords"]))
         case .constrain(let condition): return .constrain(try formula(condition, place["constrain"]))
         case .find(let requests):
             return .find(

@@ -4,7 +4,9 @@ extension RecordWriter {
     /// Enters what a new record holds by itself, unless the request gave the field a value.
     mutating func enterOnCreation(_ record: inout Record, _ table: TableModel, given: Set<Int>) {
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
-            guard let autoEnter = field.autoEnter, field.autoEnterFormula == nil else { continue }
+            guard let autoEnter = field.autoEnter, field.autoEnterFormula == nil,
+                field.isSerial || !options.waitsForCommit
+            else { continue }
             record.values[field.slot] = .text(entry(autoEnter, field, record, table))
         }
     }
@@ -15,6 +17,7 @@ extension RecordWriter {
     ///   - given: The fields to which the request gave a value, which are left alone.
     ///   - changed: The fields of the change; nil for a new record, whose formulas are all worked out.
     func enterCalculations(_ record: inout Record, _ table: TableModel, given: Set<Int>, changed: Set<String>? = nil) {
+        guard !options.waitsForCommit else { return }
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
             guard let formula = field.autoEnterFormula, case .calculation(_, let replaces) = field.autoEnter else {
                 continue
@@ -30,6 +33,7 @@ extension RecordWriter {
 
     /// Enters what a change leaves behind: the modification stamps.
     mutating func enterOnModification(_ record: inout Record, _ table: TableModel, given: Set<Int>) {
+        guard !options.waitsForCommit else { return }
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
             switch field.autoEnter {
             case .modificationDate, .modificationTime, .modificationTimestamp, .modificationAccount:

@@ -1,7 +1,7 @@
 extension RecordWriter {
     /// Enforces the validation rules of fields of a record, with the error code of the first that fails.
     func validate(_ record: Record, _ table: TableModel, fields: [FieldModel]) throws {
-        guard !options.skipsValidation else { return }
+        guard !options.skipsValidation, !options.waitsForCommit else { return }
         for field in fields where field.isStored && !field.isGlobal && field.validation != Solution.Validation() {
             let values = record.values[field.slot..<field.slot + field.repetitions]
             if field.validation.notEmpty, values.allSatisfy(\.isEmpty) { throw FileMakerError(509) }

@@ -11,6 +11,15 @@ struct RecordWriter {
         var skipsProhibition = false
         /// `deleteRelated` may be a list: not so before version 18.
         var deletesSeveralRows = true
+        /// In a transaction: what is entered by itself, serial numbers excepted, and validation wait for the commit.
+        var waitsForCommit = false
+    }
+
+    /// What has been done to a record.
+    struct Touch: Sendable {
+        var isNew: Bool
+        /// The fields that were given a value.
+        var given: Set<Int> = []
     }
 
     /// A portal row that a request created.
@@ -30,21 +39,23 @@ struct RecordWriter {
     var world: World
     var viewpoint: Viewpoint
     private(set) var newRows: [NewRow] = []
+    /// The number of the transaction that this is part of.
+    let transaction: Int?
     /// What this commit has created or changed. A commit counts the modId of a record up once, however many of its fields
     /// come one after the other.
-    private var touched: Set<Place> = []
-
-    private struct Place: Hashable {
-        var table: Int
-        var recordId: Int
-    }
+    private(set) var touched: [RecordPlace: Touch]
+    /// What was created or changed last.
+    private(set) var changedLast: RecordPlace?
+    /// What it has deleted.
+    private(set) var removed: Set<RecordPlace> = []
 
     init(
         _ context: Context,
         world: World,
         viewpoint: Viewpoint,
         notation: DateNotation = .us,
-        options: Options = Options()
+        options: Options = Options(),
+        in transaction: Transaction? = nil
     ) {
         model = context.model
         database = context.database
@@ -53,6 +64,8 @@ struct RecordWriter {
         self.options = options
         self.world = world
         self.viewpoint = viewpoint
+        self.transaction = transaction?.number
+        touched = transaction?.touched ?? [:]
     }
 
     var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint) }
@@ -68,7 +81,9 @@ struct RecordWriter {
         for change in changes { apply(change, to: &record, table) }
         enterCalculations(&record, schema, given: Set(changes.map(\.field.index)))
         world.tables[table].replace(record)
-        touched.insert(Place(table: table, recordId: record.id))
+        let place = RecordPlace(table: table, recordId: record.id)
+        touched[place] = Touch(isNew: true, given: Set(changes.map(\.field.index)))
+        changedLast = place
         try validate(record, schema, fields: schema.fields)
         return record
     }
@@ -82,12 +97,15 @@ struct RecordWriter {
         let own = changes.filter { !$0.field.isGlobal }
         guard !own.isEmpty else { return }
         guard privileges(table).canEdit else { throw FileMakerError(200) }
-        guard !record.isLocked else { throw FileMakerError(301) }
+        let place = RecordPlace(table: table, recordId: recordId)
+        try checkLock(of: record, at: place)
         for change in own { apply(change, to: &record, table) }
         let given = Set(own.map(\.field.index))
         enterOnModification(&record, schema, given: given)
         enterCalculations(&record, schema, given: given, changed: Set(own.map(\.field.name)))
-        if touched.insert(Place(table: table, recordId: recordId)).inserted { record.modId += 1 }
+        if touched[place] == nil { record.modId += 1 }
+        touched[place, default: Touch(isNew: false)].given.formUnion(given)
+        changedLast = place
         world.tables[table].replace(record)
         try validate(record, schema, fields: own.map(\.field))
     }
@@ -96,7 +114,8 @@ struct RecordWriter {
     mutating func delete(_ recordId: Int, in table: Int) throws {
         guard let record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         guard privileges(table).canDelete else { throw FileMakerError(200) }
-        guard !record.isLocked else { throw FileMakerError(301) }
+        let place = RecordPlace(table: table, recordId: recordId)
+        try checkLock(of: record, at: place)
         var related: [(table: Int, recordId: Int)] = []
         for (index, relationship) in database.relationships.enumerated() {
             for isForward in [true, false] {
@@ -112,6 +131,8 @@ struct RecordWriter {
             }
         }
         world.tables[table].remove(recordId)
+        touched[place] = nil
+        removed.insert(place)
         // A record reached twice is gone the second time.
         for (table, recordId) in related where world.tables[table].position(of: recordId) != nil {
             try delete(recordId, in: table)
@@ -124,13 +145,40 @@ struct RecordWriter {
         guard let original = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
-        touched.insert(Place(table: table, recordId: record.id))
+        touched[RecordPlace(table: table, recordId: record.id)] = Touch(isNew: true)
         // The record that is copied has its constants already, or what they were changed to.
         let constants = schema.fields.filter { if case .constant = $0.autoEnter { true } else { false } }
         enterOnCreation(&record, schema, given: Set(constants.map(\.index)))
         world.tables[table].replace(record)
         try validate(record, schema, fields: schema.fields)
         return record
+    }
+
+    /// Somebody else, or a transaction that is not this one, may have the record in use.
+    private func checkLock(of record: Record, at place: RecordPlace) throws {
+        guard !record.isLocked, world.locks[place] ?? transaction == transaction else { throw FileMakerError(301) }
+    }
+
+    /// Enters and validates what waited for the commit of a transaction.
+    mutating func complete(_ touched: [RecordPlace: Touch]) throws {
+        let places = touched.keys.sorted { ($0.table, $0.recordId) < ($1.table, $1.recordId) }
+        for place in places {
+            guard let touch = touched[place], var record = world.tables[place.table].record(place.recordId) else {
+                continue
+            }
+            let schema = model.tables[place.table]
+            let fields = touch.isNew ? schema.fields : schema.fields.filter { touch.given.contains($0.index) }
+            if touch.isNew {
+                let serials = schema.fields.filter(\.isSerial).map(\.index)
+                enterOnCreation(&record, schema, given: touch.given.union(serials))
+                enterCalculations(&record, schema, given: touch.given)
+            } else {
+                enterOnModification(&record, schema, given: touch.given)
+                enterCalculations(&record, schema, given: touch.given, changed: Set(fields.map(\.name)))
+            }
+            world.tables[place.table].replace(record)
+            try validate(record, schema, fields: fields)
+        }
     }
 
     private mutating func apply(_ change: Change, to record: inout Record, _ table: Int) {

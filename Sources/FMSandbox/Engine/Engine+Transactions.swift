@@ -1,0 +1,53 @@
+/// Transactions of scripts: all of their changes become part of the world at once, or none.
+extension Engine {
+    func openTransaction() -> Transaction {
+        withState { state in
+            state.transactionCount += 1
+            return Transaction(number: state.transactionCount, world: state.world, version: state.worldVersion)
+        }
+    }
+
+    /// Lets a transaction see what others have committed meanwhile.
+    func refresh(_ transaction: inout Transaction) {
+        withState { transaction.follow($0.world, $0.worldVersion) }
+    }
+
+    /// Changes records within a transaction. What the body changes is locked from then on.
+    func change<Result>(
+        in transaction: inout Transaction,
+        of session: Session,
+        _ body: (Transaction) throws -> (RecordWriter, Result)
+    ) throws -> Result {
+        try withState { state in
+            try state.check(session)
+            transaction.follow(state.world, state.worldVersion)
+            let (writer, result) = try body(transaction)
+            transaction.take(writer)
+            transaction.lock(&state.world)
+            return result
+        }
+    }
+
+    /// Makes the changes of a transaction part of the world; if the body throws, none of them. It ends either way.
+    ///
+    /// - Parameter body: does what waits for the commit.
+    func commit(
+        _ transaction: Transaction,
+        of session: Session,
+        _ body: (Transaction) throws -> RecordWriter
+    ) throws {
+        var transaction = transaction
+        try withState { state in
+            defer { state.world.release(transaction.number) }
+            try state.check(session)
+            transaction.follow(state.world, state.worldVersion)
+            state.world = try body(transaction).world
+            state.worldVersion += 1
+        }
+    }
+
+    /// Lets go of what a transaction has locked. Record ids and serial numbers that it took stay taken.
+    func revert(_ transaction: Transaction) {
+        withState { $0.world.release(transaction.number) }
+    }
+}

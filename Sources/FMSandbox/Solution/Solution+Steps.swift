@@ -1,0 +1,235 @@
+extension Solution {
+    /// One step of a script declared in data. Values and conditions are formulas.
+    ///
+    /// A transaction is what FileMaker makes of it: the steps between Open Transaction and Commit Transaction, which stand in one
+    /// list, happen as a whole or not at all.
+    ///
+    ///     let steps: [Solution.Step] = [
+    ///         .openTransaction,
+    ///         .newRecord,
+    ///         .set("Name", to: "Get ( ScriptParameter )"),
+    ///         .revertTransaction(if: "IsEmpty ( Name )", error: 5001),
+    ///         .commitTransaction,
+    ///         .exit("Get ( RecordID )", error: "Get ( LastError )"),
+    ///     ]
+    public indirect enum Step: Codable, Sendable, Equatable {
+        /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
+        case set(String, to: String)
+        /// Sets a field whose name a formula gives: `{"setFieldByName": "$name", "to": "$value"}`.
+        case setFieldByName(String, to: String)
+        /// Ends the script with a result, and with an error code if there is one: `{"exit": "Get ( ScriptParameter )"}`,
+        /// `{"exit": "\"half\"", "error": 5}`. Without one the last error stays what it is.
+        case exit(String, error: Quantity? = nil)
+        /// Ends the script with a result that is a text with formulas in it, and with an error code if there is one:
+        /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
+        case template(String, error: Quantity? = nil)
+        /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. What is no number
+        /// is error -1.
+        case error(Quantity)
+        /// Runs steps once per record of the found set; afterwards the last error is 101, as after FileMaker's own loop that
+        /// exits after the last record: `{"loop": […]}`.
+        case loop([Step])
+        /// Runs steps again and again, as FileMaker's loop does that goes to no record, until an ``exitLoopIf(_:)`` ends it:
+        /// `{"repeat": [{"exitLoopIf": "$i ≥ 10"}, …]}`.
+        case repeating([Step])
+        /// Leaves the innermost loop when a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
+        case exitLoopIf(String)
+        /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
+        case branch(String, then: [Step], else: [Step])
+        /// Runs another script, with a parameter if there is one: `{"performScript": "Run Row", "parameter": "$row"}`.
+        /// `Get ( ScriptResult )` is its result, `Get ( LastError )` its last error.
+        case performScript(String, parameter: String? = nil)
+        /// Opens a transaction: `{"openTransaction": true}`. The steps up to the ``commitTransaction`` of the same list are part of
+        /// it. What they create, change and delete others see after the commit; until then the records are in use (301). Serial
+        /// numbers are given at once, everything else that fields enter by themselves at the commit. Records are validated
+        /// when they are left and when they are committed. Global fields are not part of it.
+        ///
+        /// In a transaction of a script that performs this one it is error 3, and the steps are part of that one.
+        case openTransaction
+        /// Commits the transaction: `{"commitTransaction": true}`. When a record does not pass validation all is reverted, and
+        /// the last error says why. A transaction whose script ends before is reverted.
+        case commitTransaction
+        /// Reverts the transaction, whichever script opened it, and goes on after its ``commitTransaction``:
+        /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to 5499 becomes
+        /// the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last error stays. Record ids
+        /// and serial numbers are not given back. Error 3 where there is no transaction.
+        case revertTransaction(if: String? = nil, error: Quantity? = nil)
+        /// Whether errors of rights (200 to 204) and validation (500 to 513) revert the transaction by themselves, as they do
+        /// unless a script says otherwise: `{"setRevertTransactionOnError": false}`.
+        case setRevertTransactionOnError(Bool)
+        /// Validates the current record of a transaction: `{"commitRecords": true}`. Elsewhere every step is a commit.
+        case commitRecords
+        /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. Formulas may stand in it: `{"goToLayout": "<<$layout>>"}`.
+        case goToLayout(String)
+        /// Finds the records with the ids that a formula gives, on lines of their own or as a JSON array:
+        /// `{"goToListOfRecords": "$ids"}`. Error 101 when none of them is there.
+        case goToListOfRecords(String)
+        /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
+        case constrain(String)
+        /// Finds records, with requests like those of `_find`: `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit":
+        /// "true"}]}`. Criteria are texts with formulas in them, and fields are seen from the layout, on it or not. A find of
+        /// nothing leaves an empty found set and error 401.
+        case find([[String: String]])
+        /// Takes the current record out of the found set: `{"omitRecord": true}`.
+        case omitRecord
+        /// Finds all records: `{"showAll": true}`.
+        case showAll
+        /// Creates a record and makes it the current one: `{"newRecord": true}`.
+        case newRecord
+        /// Deletes the current record: `{"deleteRecord": true}`.
+        case deleteRecord
+        /// Closes the session's window, and commits its transaction: `{"closeWindow": true}`. Every later request of the session
+        /// that needs a layout is error 112; a client must log in anew.
+        case closeWindow
+        /// Waits, in seconds of the sandbox's clock: `{"wait": 0.5}`, `{"wait": "Get ( ScriptParameter )"}`. What is no
+        /// number, or negative, waits not at all, and nothing waits for longer than a day.
+        case wait(Quantity)
+    }
+}
+
+extension Solution.Step {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case set, setFieldByName, to, exit, template, error, loop, `repeat`, exitLoopIf, `if`, then, `else`
+        case performScript, parameter, openTransaction, commitTransaction, revertTransaction
+        case setRevertTransactionOnError, commitRecords, goToLayout, goToListOfRecords, constrain, showAll, newRecord
+        case find, omitRecord, deleteRecord, closeWindow, wait
+
+        /// The keys that may stand beside one that names a step.
+        var companions: Set<CodingKeys>? {
+            switch self {
+            case .set, .setFieldByName: [.to]
+            case .if: [.then, .else]
+            case .exit, .template, .revertTransaction: [.error]
+            case .performScript: [.parameter]
+            case .error, .loop, .repeat, .exitLoopIf, .openTransaction, .commitTransaction,
+                .setRevertTransactionOnError, .commitRecords, .goToLayout, .goToListOfRecords, .constrain, .find,
+                .omitRecord, .showAll, .newRecord, .deleteRecord, .closeWindow, .wait:
+                []
+            case .to, .then, .else, .parameter: nil
+            }
+        }
+    }
+
+    /// The steps that are all said with their key, which is `true`.
+    private static let plain: [(key: CodingKeys, step: Self)] = [
+        (.openTransaction, .openTransaction), (.commitTransaction, .commitTransaction),
+        (.commitRecords, .commitRecords), (.omitRecord, .omitRecord), (.closeWindow, .closeWindow),
+        (.showAll, .showAll), (.newRecord, .newRecord),
+        (.deleteRecord, .deleteRecord),
+    ]
+
+    /// Reads the form that each case documents. Keys of two steps in one object are an error.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
+        let keys = Set(container.allKeys)
+        guard keys.isEmpty || keys.contains(where: { $0.companions?.union([$0]).isSuperset(of: keys) ?? false })
+        else {
+            let names = keys.map(\.stringValue).sorted().joined(separator: ", ")
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not the keys of one script step: \(names)")
+            )
+        }
+        for (key, step) in Self.plain where try container.decode(Bool.self, forKey: key, default: false) {
+            self = step
+            return
+        }
+        func text(_ key: CodingKeys) throws -> String? { try container.decodeIfPresent(String.self, forKey: key) }
+        func steps(_ key: CodingKeys) throws -> [Self]? { try container.decodeIfPresent([Self].self, forKey: key) }
+        func error() throws -> Solution.Quantity? {
+            try container.decodeIfPresent(Solution.Quantity.self, forKey: .error)
+        }
+        if let target = try text(.set) {
+            self = .set(target, to: try container.decode(String.self, forKey: .to))
+        } else if let name = try text(.setFieldByName) {
+            self = .setFieldByName(name, to: try container.decode(String.self, forKey: .to))
+        } else if let result = try text(.exit) {
+            self = .exit(result, error: try error())
+        } else if let text = try text(.template) {
+            self = .template(text, error: try error())
+        } else if container.contains(.revertTransaction) {
+            let isPlain = try? container.decode(Bool.self, forKey: .revertTransaction)
+            guard isPlain != false else { throw Self.noStep(decoder) }
+            let condition = isPlain == true ? nil : try container.decode(String.self, forKey: .revertTransaction)
+            self = .revertTransaction(if: condition, error: try error())
+        } else if let code = try error() {
+            self = .error(code)
+        } else if let steps = try steps(.loop) {
+            self = .loop(steps)
+        } else if let steps = try steps(.repeat) {
+            self = .repeating(steps)
+        } else if let condition = try text(.exitLoopIf) {
+            self = .exitLoopIf(condition)
+        } else if let condition = try text(.if) {
+            self = .branch(condition, then: try steps(.then) ?? [], else: try steps(.else) ?? [])
+        } else if let script = try text(.performScript) {
+            self = .performScript(script, parameter: try text(.parameter))
+        } else if let isOn = try container.decodeIfPresent(Bool.self, forKey: .setRevertTransactionOnError) {
+            self = .setRevertTransactionOnError(isOn)
+        } else if let layout = try text(.goToLayout) {
+            self = .goToLayout(layout)
+        } else if let list = try text(.goToListOfRecords) {
+            self = .goToListOfRecords(list)
+        } else if let condition = try text(.constrain) {
+            self = .constrain(condition)
+        } else if let requests = try container.decodeIfPresent([[String: String]].self, forKey: .find) {
+            self = .find(requests)
+        } else if let seconds = try container.decodeIfPresent(Solution.Quantity.self, forKey: .wait) {
+            self = .wait(seconds)
+        } else {
+            throw Self.noStep(decoder)
+        }
+    }
+
+    private static func noStep(_ decoder: any Decoder) -> DecodingError {
+        .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a script step"))
+    }
+
+    /// Writes what ``init(from:)`` reads.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        if let plain = Self.plain.first(where: { $0.step == self }) {
+            return try container.encode(true, forKey: plain.key)
+        }
+        switch self {
+        case .set(let target, let value):
+            try container.encode(target, forKey: .set)
+            try container.encode(value, forKey: .to)
+        case .setFieldByName(let name, let value):
+            try container.encode(name, forKey: .setFieldByName)
+            try container.encode(value, forKey: .to)
+        case .exit(let result, let error):
+            try container.encode(result, forKey: .exit)
+            try container.encodeIfPresent(error, forKey: .error)
+        case .template(let text, let error):
+            try container.encode(text, forKey: .template)
+            try container.encodeIfPresent(error, forKey: .error)
+        case .error(let code): try container.encode(code, forKey: .error)
+        case .loop(let steps): try container.encode(steps, forKey: .loop)
+        case .repeating(let steps): try container.encode(steps, forKey: .repeat)
+        case .exitLoopIf(let condition): try container.encode(condition, forKey: .exitLoopIf)
+        case .branch(let condition, let then, let otherwise):
+            try container.encode(condition, forKey: .if)
+            try container.encode(then, forKey: .then)
+            try container.encode(otherwise, forKey: .else)
+        case .performScript(let name, let parameter):
+            try container.encode(name, forKey: .performScript)
+            try container.encodeIfPresent(parameter, forKey: .parameter)
+        case .revertTransaction(let condition, let error):
+            if let condition {
+                try container.encode(condition, forKey: .revertTransaction)
+            } else {
+                try container.encode(true, forKey: .revertTransaction)
+            }
+            try container.encodeIfPresent(error, forKey: .error)
+        case .setRevertTransactionOnError(let isOn): try container.encode(isOn, forKey: .setRevertTransactionOnError)
+        case .goToLayout(let name): try container.encode(name, forKey: .goToLayout)
+        case .goToListOfRecords(let list): try container.encode(list, forKey: .goToListOfRecords)
+        case .constrain(let condition): try container.encode(condition, forKey: .constrain)
+        case .find(let requests): try container.encode(requests, forKey: .find)
+        case .wait(let seconds): try container.encode(seconds, forKey: .wait)
+        case .openTransaction, .commitTransaction, .commitRecords, .omitRecord, .closeWindow, .showAll, .newRecord,
+            .deleteRecord:
+            preconditionFailure("a plain step is written above")
+        }
+    }
+}
