@@ -1,0 +1,530 @@
+import NIOCore
+import OpenCombine
+
+// The way of a row:
+//
+//     received ──► queued ──► ready(work) ──► running(work) ──► done(outcome) ──► published
+//                (its lane     ▲    ▲             │
+//                 is taken)    │    └── at once ──┤ the answer says what comes next
+//                              └── waiting ◄──────┘
+//
+// `work` is the write, or a look at what the server has: an upsert begins with one, and a write whose outcome nobody knows is
+// settled by one. What comes next after which answer is in BatchStateMachine+Policies.swift (what went wrong) and
+// BatchStateMachine+Settling.swift (what a look has found).
+
+/// What decides how the rows of a batch are written: events in, steps out, no publisher, lock, clock or dice. The shell around
+/// it is ``BatchSubscription``, which knows rows, errors and calls by the row's index.
+///
+/// Rows are asked for as far as results are: at any time at most `concurrency` plus what is demanded (`window` at most) have
+/// been received and not published. As many calls as the present ``limit`` allows run at once: it begins at `concurrency`, is
+/// halved when the host is full or too slow, and grows by one for every `limit` calls that it serves. Rows of one lane follow
+/// each other; all others overtake as they like. A row that waits for a lock to go holds its lane and no place among the calls.
+struct BatchStateMachine {
+    struct Settings: Equatable {
+        /// The most calls at once.
+        var concurrency = 1
+        /// How many rows may be under way beyond them, however much is demanded.
+        var window = 256
+        var order = DataAPI.BatchOptions.Order.completion
+        /// With so many rows that did not succeed no further one is begun; `nil` for never.
+        var failureLimit: Int?
+        /// How long a row is tried again from its first trouble on.
+        var patience = TimeAmount.seconds(30)
+        /// When to look a second time for what may still be on its way; ten times as late after a time-out.
+        var lookAgainAfter = TimeAmount.milliseconds(500)
+    }
+
+    let settings: Settings
+    /// How many calls may run at the moment.
+    private(set) var limit: Int
+
+    var rows: [Int: Row] = [:]
+    /// Those rows in the order in which they came.
+    private var sequence = CircularBuffer<Int>()
+    /// Rows that have begun and go on as soon as there is room.
+    private var ready = CircularBuffer<Int>()
+    /// Rows that have not begun, but may.
+    private var fresh = CircularBuffer<Int>()
+    /// Rows with an outcome, in the order in which they got it; unused when they are published in that of the input.
+    private var done = CircularBuffer<Int>()
+    /// For each lane in use who waits for it.
+    private var lanes: [Lane: CircularBuffer<Int>] = [:]
+    private(set) var runningCount = 0
+    private var receivedCount = 0
+    /// Of the first three rows, how many failed since a field is not on the layout.
+    private var missingFieldCount = 0
+    private var unsuccessfulCount = 0
+
+    private var demand = Subscribers.Demand.none
+    /// Rows that were asked for and have not come.
+    private var askedCount = 0
+
+    private(set) var mode = Mode.open
+    /// The row that put an end to it all, until the shell has been told.
+    private var stopper: Int?
+    /// The alarm as it is set.
+    private var alarm: NIODeadline?
+    /// Counts the halvings: calls that began before the last one do not cause another.
+    private var epoch = 0
+    /// Calls that were served since the limit last changed.
+    private var credit = 0
+
+    init(settings: Settings) {
+        self.settings = settings
+        limit = max(1, settings.concurrency)
+    }
+}
+
+// MARK: - Words
+
+extension BatchStateMachine {
+    /// What a row is about.
+    struct Task: Equatable {
+        enum Kind: Equatable {
+            /// - Parameter hasKey: whether the record can be looked up by a key of its own.
+            case create(hasKey: Bool)
+            /// - Parameter base: the modId that the edit was made of, if it was given.
+            case edit(base: Int?)
+            case delete
+            case upsert
+            /// It cannot even be sent.
+            case unusable
+        }
+
+        var kind: Kind
+        var lane: Lane?
+        /// Whether it may have been carried out by an earlier run.
+        var mayBeExecuted = false
+    }
+
+    /// What may not happen at the same time.
+    enum Lane: Hashable {
+        case record(Int)
+        case key(String)
+    }
+
+    /// A call.
+    enum Work: Equatable {
+        /// - Parameter found: for an upsert the record to edit; `nil` makes a new one.
+        case write(over: Found?)
+        /// Sees what the server has: by its key, or by its id.
+        case lookUp
+    }
+
+    struct Found: Equatable {
+        var recordId: Int
+        var modId: Int
+    }
+
+    /// What a look has seen.
+    struct Finding: Equatable {
+        /// How many records there are: more than one is only said by a key.
+        var count: Int
+        /// The record, if it is one.
+        var record: Found?
+        /// Whether it holds what the row wants to write, in FileMaker's sense.
+        var isSame = false
+
+        static let nothing = Finding(count: 0)
+    }
+
+    /// How a call ended.
+    enum Answer: Equatable {
+        case created(recordId: Int, modId: Int?)
+        case edited(recordId: Int?, modId: Int)
+        case deleted
+        case found(Finding)
+        case trouble(BatchTrouble)
+    }
+
+    /// What became of a row.
+    enum Outcome: Equatable {
+        case created(recordId: Int, modId: Int?)
+        case edited(recordId: Int?, modId: Int)
+        case deleted(wasThere: Bool?)
+        case failed(Failure)
+        case unknown
+        case skipped
+    }
+
+    /// What a failure is told by.
+    enum Failure: Equatable {
+        /// What the server, or the way to it, said last.
+        case lastError
+        /// Somebody else changed the record while the outcome of the edit was not known.
+        case conflict
+        /// The record is gone.
+        case recordMissing
+        /// Several records have the key.
+        case ambiguousKey
+    }
+
+    /// One thing for the shell to do.
+    enum Step: Equatable {
+        case start(Int, Work)
+        /// More rows.
+        case ask(Int)
+        case publish(Int, Outcome)
+        /// No more rows are wanted; the error of this one is what all will end with.
+        case stop(by: Int)
+        /// Instead of the one that was set before; `nil` calls it off.
+        case setAlarm(NIODeadline?)
+        /// The last step.
+        case end(End)
+        case rest
+    }
+
+    enum End: Equatable {
+        case finished
+        /// With what the publisher of the rows failed with.
+        case upstreamFailed
+        /// With the error of the row that stopped it.
+        case stopped
+    }
+
+    enum Mode: Equatable {
+        /// → drained, closing, stopped
+        case open
+        /// There are no more rows; all that came go on to their end. → closing, stopped, over
+        case drained(End)
+        /// Too many rows have failed: what has begun goes on to its end, the rest is skipped. → stopped, over
+        case closing
+        /// Nothing can succeed any more: what runs is waited for, nothing is begun. → over
+        case stopped
+        case over
+    }
+
+    struct Row: Equatable {
+        let task: Task
+        /// How many came before it.
+        let ordinal: Int
+        fileprivate(set) var phase: Phase
+        /// Whether a write of it may have been carried out without anybody knowing.
+        var mayBeExecuted: Bool
+        /// Whether that write was sent just now, and the server may still be at it.
+        var mayBeOnItsWay = false
+        /// Whether that write took too long: the server is slow, and may be at it for some time.
+        var isSlow = false
+        /// Of an upsert: what the write whose outcome is unknown was over; `nil` for a new record.
+        var writtenOver: Found?
+        /// The server says that there is such a record already.
+        var isRefusedAsDouble = false
+        /// How many looks in a row have found nothing.
+        var misses: Int
+        fileprivate var hasBegun = false
+        fileprivate var troubleSince: NIODeadline?
+        fileprivate var backOff = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
+        /// The machine's when its call began.
+        fileprivate var epoch = 0
+
+        fileprivate init(_ task: Task, ordinal: Int, phase: Phase) {
+            self.task = task
+            self.ordinal = ordinal
+            self.phase = phase
+            mayBeExecuted = task.mayBeExecuted
+            // What an earlier run sent is not on its way any more: one look is enough.
+            misses = task.mayBeExecuted ? 1 : 0
+        }
+
+        /// What it begins with; `nil` when there is nothing that can be done.
+        fileprivate var firstWork: Work? {
+            switch task.kind {
+            case .upsert: .lookUp
+            case .create(let hasKey): mayBeExecuted ? (hasKey ? .lookUp : nil) : .write(over: nil)
+            case .edit: mayBeExecuted ? .lookUp : .write(over: nil)
+            case .delete: .write(over: nil)
+            case .unusable: nil
+            }
+        }
+    }
+
+    enum Phase: Equatable {
+        /// Another row has its lane.
+        case queued
+        case ready(Work)
+        case running(Work)
+        case waiting(Work, until: NIODeadline)
+        case done(Outcome)
+    }
+
+    /// What an answer leads to.
+    enum Move: Equatable {
+        case finish(Outcome)
+        /// With the next call at once.
+        case goOn(Work)
+        /// When what may be on its way has had time to arrive.
+        case lookAgain
+        /// After a pause that grows, as long as there is patience.
+        case retry(Work)
+        /// As it is, it remains.
+        case giveUp
+    }
+}
+
+// MARK: - Events
+
+extension BatchStateMachine {
+    mutating func requested(_ demand: Subscribers.Demand) {
+        self.demand += demand
+    }
+
+    /// - Parameter index: greater than those before; rows that an earlier run has dealt with leave gaps.
+    mutating func received(_ index: Int, _ task: Task) {
+        guard mode != .over else { return }
+        askedCount = max(0, askedCount - 1)
+        var row = Row(task, ordinal: receivedCount, phase: .queued)
+        receivedCount += 1
+        sequence.append(index)
+        guard let work = row.firstWork, !isSkipping else {
+            rows[index] = row
+            // One that cannot be sent fails; so does one that nobody can settle, which stays unknown.
+            return finish(index, isSkipping ? row.outcomeUnbegun : row.outcomeAsItIs)
+        }
+        if let lane = task.lane {
+            if lanes[lane] != nil {
+                lanes[lane]?.append(index)
+                rows[index] = row
+                return
+            }
+            lanes[lane] = CircularBuffer()
+        }
+        row.phase = .ready(work)
+        rows[index] = row
+        fresh.append(index)
+    }
+
+    /// A row came with which there is nothing to do.
+    mutating func passedOver() {
+        askedCount = max(0, askedCount - 1)
+    }
+
+    /// There are no more rows.
+    mutating func upstreamEnded(hasFailed: Bool) {
+        if mode == .open { mode = .drained(hasFailed ? .upstreamFailed : .finished) }
+    }
+
+    /// - Parameter jitter: drawn from `0...1`.
+    mutating func answered(_ index: Int, _ answer: Answer, jitter: Double, now: NIODeadline) {
+        guard let row = rows[index], case .running(let work) = row.phase else { return }
+        runningCount -= 1
+        let move: Move
+        if case .trouble(let trouble) = answer {
+            if trouble.asksForLess { slowDown(after: row) }
+            if trouble == .fieldMissing, row.ordinal < 3 { missingFieldCount += 1 }
+            move = rows[index]?.move(after: trouble, of: work) ?? .giveUp
+            carryOut(move, index, jitter: jitter, now: now)
+            if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: index) }
+        } else {
+            speedUp()
+            move = rows[index]?.move(after: answer) ?? .giveUp
+            carryOut(move, index, jitter: jitter, now: now)
+        }
+    }
+
+    /// The alarm has rung.
+    mutating func wakeUp(now: NIODeadline) {
+        alarm = nil
+        for index in sequence {
+            guard case .waiting(let work, let until) = rows[index]?.phase, until <= now else { continue }
+            rows[index]?.phase = .ready(work)
+            ready.append(index)
+        }
+    }
+}
+
+// MARK: - Steps
+
+extension BatchStateMachine {
+    /// What to do next. It is asked again and again until it says ``Step/rest``.
+    mutating func next() -> Step {
+        guard mode != .over else { return .rest }
+        if let stopper {
+            self.stopper = nil
+            return .stop(by: stopper)
+        }
+        if let step = startStep() ?? askStep() ?? publishStep() { return step }
+        let earliest = rows.values.compactMap(\.waitsUntil).min()
+        if earliest != alarm {
+            alarm = earliest
+            return .setAlarm(earliest)
+        }
+        guard rows.isEmpty, let end else { return .rest }
+        mode = .over
+        return .end(end)
+    }
+
+    private mutating func startStep() -> Step? {
+        guard runningCount < limit, let index = ready.popFirst() ?? fresh.popFirst(),
+            case .ready(let work) = rows[index]?.phase
+        else { return nil }
+        runningCount += 1
+        rows[index]?.phase = .running(work)
+        rows[index]?.hasBegun = true
+        rows[index]?.epoch = epoch
+        return .start(index, work)
+    }
+
+    private mutating func askStep() -> Step? {
+        guard mode == .open, demand > .none else { return nil }
+        let ahead = min(settings.window, demand.max ?? settings.window)
+        let wanted = max(1, settings.concurrency) + ahead - rows.count - askedCount
+        guard wanted > 0 else { return nil }
+        askedCount += wanted
+        return .ask(wanted)
+    }
+
+    private mutating func publishStep() -> Step? {
+        guard demand > .none else { return nil }
+        let index: Int
+        switch settings.order {
+        case .completion:
+            guard let first = done.popFirst() else { return nil }
+            index = first
+            if let place = sequence.firstIndex(of: index) { sequence.remove(at: place) }
+        case .input:
+            guard let first = sequence.first, case .done = rows[first]?.phase else { return nil }
+            index = sequence.removeFirst()
+        }
+        guard case .done(let outcome) = rows.removeValue(forKey: index)?.phase else { return nil }
+        demand -= 1
+        return .publish(index, outcome)
+    }
+
+    private var end: End? {
+        switch mode {
+        case .open, .over: nil
+        case .drained(let end): end
+        case .closing, .stopped: .stopped
+        }
+    }
+}
+
+// MARK: - Going on
+
+extension BatchStateMachine {
+    /// Whether rows that have not begun are not to begin.
+    private var isSkipping: Bool { mode == .closing || mode == .stopped }
+
+    private mutating func carryOut(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
+        switch move {
+        case .finish(let outcome):
+            finish(index, outcome)
+        case .giveUp:
+            finish(index, rows[index]?.outcomeAsItIs ?? .unknown)
+        case .goOn, .lookAgain, .retry:
+            if mode == .stopped {
+                carryOut(.giveUp, index, jitter: jitter, now: now)
+            } else {
+                goOn(move, index, jitter: jitter, now: now)
+            }
+        }
+    }
+
+    private mutating func goOn(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
+        switch move {
+        case .goOn(let work):
+            rows[index]?.phase = .ready(work)
+            ready.append(index)
+        case .lookAgain:
+            let pause = settings.lookAgainAfter * (rows[index]?.isSlow == true ? 10 : 1)
+            rows[index]?.phase = .waiting(.lookUp, until: now + pause)
+        case .retry(let work):
+            guard var row = rows[index] else { return }
+            let since = row.troubleSince ?? now
+            let patienceEnds = since + settings.patience
+            row.troubleSince = since
+            // Once more at the very end, so that one who waited for as long as he could has not waited in vain.
+            row.phase = .waiting(work, until: min(now + row.backOff.next(jitter: jitter), patienceEnds))
+            rows[index] = row
+            if now >= patienceEnds { carryOut(.giveUp, index, jitter: jitter, now: now) }
+        case .finish, .giveUp:
+            break
+        }
+    }
+
+    private mutating func finish(_ index: Int, _ outcome: Outcome) {
+        guard let row = rows[index] else { return }
+        rows[index]?.phase = .done(outcome)
+        if settings.order == .completion { done.append(index) }
+        if row.phase != .queued, let lane = row.task.lane { leave(lane) }
+        guard outcome.isUnsuccessful else { return }
+        unsuccessfulCount += 1
+        if let failureLimit = settings.failureLimit, unsuccessfulCount >= failureLimit, !isSkipping {
+            mode = .closing
+            stopper = index
+            skipUnbegun()
+        }
+    }
+
+    /// The next row of a lane may begin.
+    private mutating func leave(_ lane: Lane) {
+        guard let next = lanes[lane]?.popFirst() else {
+            lanes[lane] = nil
+            return
+        }
+        guard let work = rows[next]?.firstWork else { return }
+        rows[next]?.phase = .ready(work)
+        fresh.append(next)
+    }
+
+    /// Nothing can succeed any more.
+    private mutating func stop(by index: Int) {
+        // A batch that ends because too many rows have failed ends with the error of the one that was too many.
+        if mode != .closing { stopper = index }
+        mode = .stopped
+        skipUnbegun()
+        for index in sequence {
+            switch rows[index]?.phase {
+            case .ready, .waiting: finish(index, rows[index]?.outcomeAsItIs ?? .unknown)
+            case .queued, .running, .done, nil: break
+            }
+        }
+        ready.removeAll()
+    }
+
+    private mutating func skipUnbegun() {
+        fresh.removeAll()
+        lanes = lanes.mapValues { _ in CircularBuffer() }
+        for index in sequence {
+            guard let row = rows[index], !row.hasBegun else { continue }
+            if case .done = row.phase { continue }
+            finish(index, row.outcomeUnbegun)
+        }
+    }
+
+    private mutating func slowDown(after row: Row) {
+        guard row.epoch == epoch else { return }
+        epoch += 1
+        credit = 0
+        limit = max(1, limit / 2)
+    }
+
+    private mutating func speedUp() {
+        credit += 1
+        guard credit >= limit, limit < settings.concurrency else { return }
+        credit = 0
+        limit += 1
+    }
+}
+
+extension BatchStateMachine.Row {
+    /// What can be said of it when nothing more is done for it.
+    fileprivate var outcomeAsItIs: BatchStateMachine.Outcome { mayBeExecuted ? .unknown : .failed(.lastError) }
+
+    /// The same, when it has not begun.
+    fileprivate var outcomeUnbegun: BatchStateMachine.Outcome { mayBeExecuted ? .unknown : .skipped }
+
+    fileprivate var waitsUntil: NIODeadline? {
+        if case .waiting(_, let until) = phase { until } else { nil }
+    }
+}
+
+extension BatchStateMachine.Outcome {
+    /// Whether it counts towards the limit of failures.
+    fileprivate var isUnsuccessful: Bool {
+        switch self {
+        case .failed, .unknown: true
+        case .created, .edited, .deleted, .skipped: false
+        }
+    }
+}

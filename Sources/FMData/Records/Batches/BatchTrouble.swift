@@ -1,0 +1,81 @@
+/// What an error of a call means to the row that it was for.
+///
+/// Source: Claris Data API guide, "Error codes"; FileMaker Pro help, "FileMaker error codes".
+enum BatchTrouble: Equatable {
+    /// The server may have carried the call out.
+    ///
+    /// - Parameter isTimeout: it took too long.
+    case outcomeUnknown(isTimeout: Bool)
+    /// Not carried out; the host is full or too slow: later, and with fewer calls at once.
+    case busy
+    /// Not carried out; somebody has the record open, or something else that passes by itself.
+    case passing
+    /// There is no such record (101).
+    case recordMissing
+    /// The record has another modId (306).
+    case modIdMismatch
+    /// A record with such a value exists (504).
+    case notUnique
+    /// A field is not on the layout (102).
+    case fieldMissing
+    /// The server does not want this row.
+    case refused
+    /// The server wants no row at all.
+    case hopeless
+
+    /// Whether there should be fewer calls at once.
+    var asksForLess: Bool { self == .busy || self == .outcomeUnknown(isTimeout: true) }
+}
+
+extension BatchTrouble {
+    init(_ error: FMRest.APIError) {
+        self =
+            if error.outcomeIsUnknown {
+                .outcomeUnknown(isTimeout: error.code == .timeout)
+            } else if error.stopsEverything {
+                .hopeless
+            } else if let code = error.fileMakerCode {
+                Self(code)
+            } else if error.code == .timeout {
+                .busy
+            } else {
+                error.isRetryable ? .passing : .refused
+            }
+    }
+
+    private init(_ code: FileMakerErrorCode) {
+        switch code {
+        case .recordMissing: self = .recordMissing
+        case .modIdMismatch: self = .modIdMismatch
+        case .valueNotUnique: self = .notUnique
+        case .fieldMissing: self = .fieldMissing
+        case .transferLimitExceeded: self = .busy
+        default: self = code.meansHostFull ? .busy : code.isRetryable ? .passing : .refused
+        }
+    }
+}
+
+extension FMRest.APIError {
+    /// Whether every other row would meet the same: nobody is let in, the layout is not there, the session that all depended on
+    /// is gone.
+    fileprivate var stopsEverything: Bool {
+        switch code {
+        case .unauthorized, .sessionLost, .shutdown, .tls: return true
+        default: break
+        }
+        switch fileMakerCode {
+        case .layoutMissing, .accountInactive, .passwordExpired, .invalidAccount, .tooManyLoginAttempts: return true
+        default: return false
+        }
+    }
+}
+
+extension BatchTrouble {
+    /// Whether the same row may succeed in another run: what stood in its way was not in the row.
+    var mayPass: Bool {
+        switch self {
+        case .busy, .passing, .hopeless: true
+        case .outcomeUnknown, .recordMissing, .modIdMismatch, .notUnique, .fieldMissing, .refused: false
+        }
+    }
+}

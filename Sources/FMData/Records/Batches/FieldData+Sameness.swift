@@ -1,0 +1,36 @@
+// Whether a record holds what was to be written into it, in FileMaker's sense: it may spell a value in its own way.
+
+extension FieldData {
+    /// Whether each of these fields has the same value in what was read. A field that was not read proves nothing.
+    func isHeld(by record: FieldData) -> Bool {
+        allSatisfy { name, value in record[name].map(value.isSame(as:)) ?? false }
+    }
+
+    /// Fields as they go over the wire; `nil` when one of them has a value that is no text and no number.
+    init?(wire fields: WireValue) {
+        self.init()
+        for member in fields.members {
+            switch member.value {
+            case .text(let text): self[member.name] = FieldValue(text)
+            case .literal(let literal):
+                guard let number = FMNumber(literal) else { return nil }
+                self[member.name] = .number(number)
+            case .array, .object: return nil
+            }
+        }
+    }
+}
+
+extension FieldValue {
+    /// Numbers as numbers, texts exactly but for the line ends.
+    fileprivate func isSame(as other: FieldValue) -> Bool {
+        switch (self, other) {
+        case (.text(let text), .text(let otherText)): text.withOneLineEnd == otherText.withOneLineEnd
+        case (.number, _), (_, .number): number == other.number
+        }
+    }
+}
+
+extension String {
+    fileprivate var withOneLineEnd: [Character] { map { $0.isNewline ? "\r" : $0 } }
+}

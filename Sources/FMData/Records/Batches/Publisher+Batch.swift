@@ -1,0 +1,106 @@
+public import OpenCombine
+
+/// Each of these writes what the publisher publishes, and publishes one ``DataAPI/BatchRow`` for each value: see
+/// ``DataAPI/Batch``.
+extension Publisher {
+    /// Makes a record of each value.
+    ///
+    ///     rows.publisher.create(in: people)
+    ///     rows.publisher.create(in: people, options: .init(idempotencyKey: "UUID"))
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each value, `created(recordId:modId:)` when all is well, then finishes. Nothing is sent
+    /// before demand; each subscription makes all records. A create whose answer was lost is settled by
+    /// ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See ``DataAPI/Batch`` for all else.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Create a record".
+    public func create<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output == R {
+        DataAPI.Batch(
+            of: self,
+            in: layout,
+            options,
+            isolation: isolation,
+            BatchOperation.create(in: layout, keyField: options.idempotencyKey)
+        )
+    }
+
+    /// Makes each edit.
+    ///
+    ///     edits.publisher.edit(in: people)
+    ///     people.all().map { DataAPI.RecordEdit($0, ["Seen": 1]) }.edit(in: people)
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each edit, `edited(recordId:modId:)` when all is well, then finishes. Nothing is sent
+    /// before demand; each subscription makes all edits. Edits of the same record are made in their order; those with a modId
+    /// are refused (306) from the second on, since the first one changes it. See ``DataAPI/Batch`` for all else.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Edit a record".
+    public func edit<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output == DataAPI.RecordEdit {
+        DataAPI.Batch(of: self, in: layout, options, isolation: isolation, BatchOperation.edit(in: layout))
+    }
+
+    /// Deletes the records of these ids.
+    ///
+    ///     ids.publisher.delete(in: people)
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each id, `deleted(wasThere:)` when all is well, also for a record that was gone
+    /// before, then finishes. Nothing is sent before demand; each subscription deletes all. An id that is no number fails alone. See
+    /// ``DataAPI/Batch`` for all else.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Delete a record".
+    public func delete<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output: DataAPI.RecordIdentifier {
+        DataAPI.Batch(of: self, in: layout, options, isolation: isolation, BatchOperation.delete(in: layout))
+    }
+
+    /// Edits the record that has the same key as the value, or makes one when there is none.
+    ///
+    ///     rows.publisher.upsert(in: people, by: .email)
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each value, `created(recordId:modId:)` or `edited(recordId:modId:)` when all is well,
+    /// then finishes. Nothing is sent before demand; each subscription writes all. A row fails whose key is empty, or is that of
+    /// several records.
+    ///
+    /// Each row is a find and a write, **not one step**: somebody else may make a record of the same key in between. A unique field
+    /// makes the server refuse the second (504), which this then edits; without one there are two. A record that changes between
+    /// the find and the edit is looked up again. See ``DataAPI/Batch`` for all else.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameter key: the field by which a record is found. FileMaker finds texts whatever their case.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request", "Edit a record", "Create a record".
+    public func upsert<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        by key: R.CodingKeys,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output == R {
+        DataAPI.Batch(
+            of: self,
+            in: layout,
+            options,
+            isolation: isolation,
+            BatchOperation.upsert(in: layout, by: key.stringValue)
+        )
+    }
+}

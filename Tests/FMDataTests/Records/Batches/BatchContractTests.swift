@@ -1,0 +1,197 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What every publisher promises, of a batch.
+@Suite(.timeLimit(.minutes(15))) struct BatchContractTests {
+    private typealias Subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>
+
+    private static func run(
+        _ body: (DataAPI.TypedLayout<Member>, Sandbox) async throws -> Void
+    ) async throws {
+        try await Hosted.run(.people(), client: { $0.sessions.maximumSessions = 3 }) {
+            try await body($0.layout(Member.self), $1)
+        }
+    }
+
+    /// Rows that count how many of them were asked for.
+    private final class Input: Sendable {
+        let asked = Locked(0)
+        let cancelled = Locked(0)
+
+        func rows(_ count: Int) -> some Publisher<Member, Never> {
+            Member.numbered(0..<count).publisher.handleEvents(
+                receiveCancel: { self.cancelled.change { $0 += 1 } },
+                receiveRequest: { demand in self.asked.change { $0 += demand.max ?? count } }
+            )
+        }
+    }
+
+    @Test func nothingHappensBeforeDemand() async throws {
+        try await Self.run { people, sandbox in
+            let input = Input()
+            let subscriber = Subscriber(initialDemand: .none)
+            input.rows(10).create(in: people, isolation: nil).subscribe(subscriber)
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.counters.totalRequests, 0)
+            expectNoDifference(input.asked.value, 0)
+            subscriber.cancel()
+            expectNoDifference(subscriber.values.count, 0)
+        }
+    }
+
+    @Test func demandIsHonouredAndSoMuchIsUnderWay() async throws {
+        try await Self.run { people, sandbox in
+            let input = Input()
+            let subscriber = Subscriber(initialDemand: .max(1))
+            input.rows(1_000).create(in: people, isolation: nil).subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 1)
+            // Two sessions for the batch, so two rows besides the one that was wanted.
+            await until { sandbox.people.count >= 3 }
+            await settled { sandbox.people.count }
+            expectNoDifference(input.asked.value, 3)
+            expectNoDifference(sandbox.people.count, 3)
+            expectNoDifference(subscriber.values.count, 1)
+            subscriber.request(.max(2))
+            await subscriber.valueCount(atLeast: 3)
+            subscriber.cancel()
+            expectNoDifference(subscriber.values.count, 3)
+            expectNoDifference(input.cancelled.value, 1)
+        }
+    }
+
+    @Test func eachSubscriptionIsARunOfItsOwn() async throws {
+        try await Self.run { people, sandbox in
+            let batch = Member.numbered(0..<3).publisher.create(in: people)
+            _ = try await batch.outcome().get()
+            _ = try await batch.outcome().get()
+            expectNoDifference(sandbox.people.count, 6)
+        }
+    }
+
+    @Test func anEndWithoutRowsComesWithDemand() async throws {
+        try await Self.run { people, _ in
+            let rows = try await [Member]().publisher.create(in: people).outcome().get()
+            expectNoDifference(rows.count, 0)
+        }
+    }
+
+    @Test func demandFromInsideAValueIsHonoured() async throws {
+        try await Self.run { people, sandbox in
+            let subscriber = Subscriber(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
+            Member.numbered(0..<50).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.index).sorted(), Array(0..<50))
+        }
+    }
+
+    @Test func cancellingCutsWhatIsUnderWayAndNothingFollows() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.holdAnswer, on: .createRecord, count: nil)
+            let input = Input()
+            let subscriber = Subscriber()
+            input.rows(10_000).create(in: people, isolation: nil).subscribe(subscriber)
+            await sandbox.untilAnswersHeld(2)
+            subscriber.cancel()
+            sandbox.clearFaults()
+            sandbox.releaseAnswers()
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(subscriber.values.count, 0)
+            expectNoDifference(sandbox.people.count, 2)
+            expectNoDifference(input.cancelled.value, 1)
+        }
+    }
+
+    @Test func cancellingWhileARowWaitsForALockCallsOffTheAlarm() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.error(.init(301)), on: .createRecord, count: nil)
+            let subscriber = Subscriber()
+            Member.numbered(0..<1).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            await until { sandbox.counters.requests[.createRecord] ?? 0 > 0 }
+            subscriber.cancel()
+            await settled { sandbox.counters.totalRequests }
+            let count = sandbox.counters.requests[.createRecord]
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.counters.requests[.createRecord], count)
+        }
+    }
+
+    @Test func cancellingFromInsideAValueIsFinal() async throws {
+        try await Self.run { people, _ in
+            let batch = Locked<Subscriber?>(nil)
+            let subscriber = Subscriber(onEvent: { event in
+                if case .value = event { batch.value?.cancel() }
+            })
+            batch.change { $0 = subscriber }
+            Member.numbered(0..<100).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 1)
+            await settled { subscriber.history.count }
+            expectNoDifference(subscriber.values.count, 1)
+            #expect(subscriber.completionIfAny == nil)
+            batch.change { $0 = nil }
+        }
+    }
+
+    private final class Witness: Sendable {}
+
+    @Test func everythingIsLetGoWithTheEndAndWithACancel() async throws {
+        try await Self.run { people, sandbox in
+            for cancels in [false, true] {
+                weak var witness: Witness?
+                let subscriber: Subscriber
+                do {
+                    let held = Witness()
+                    witness = held
+                    subscriber = Subscriber(initialDemand: .max(1))
+                    Member.numbered(0..<3).publisher.map { member in withExtendedLifetime(held) { member } }
+                        .create(in: people, isolation: nil)
+                        .subscribe(subscriber)
+                }
+                await subscriber.valueCount(atLeast: 1)
+                if cancels {
+                    subscriber.cancel()
+                } else {
+                    subscriber.request(.unlimited)
+                    await subscriber.completion()
+                }
+                await until { witness == nil }
+            }
+        }
+    }
+
+    @Test func cancelAndDemandMayRace() async throws {
+        try await Self.run { people, sandbox in
+            for _ in 0..<20 {
+                let subscriber = Subscriber(initialDemand: .none)
+                Member.numbered(0..<20).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+                race(rounds: 1, { subscriber.request(.max(5)) }, { subscriber.cancel() })
+                let count = subscriber.values.count
+                #expect(count <= 5)
+            }
+            await settled { sandbox.counters.totalRequests }
+        }
+    }
+
+    @MainActor private static func subscribe(
+        _ subscriber: Subscriber,
+        to people: DataAPI.TypedLayout<Member>
+    ) {
+        Member.numbered(0..<3).publisher.create(in: people).subscribe(subscriber)
+    }
+
+    @Test func valuesArriveOnTheActorInWhoseCodeItIsWritten() async throws {
+        try await Self.run { people, _ in
+            let isMain = Locked<[Bool]>([])
+            let subscriber = Subscriber(onEvent: { event in
+                if case .value = event { isMain.change { $0.append(MainQueue.isCurrent) } }
+            })
+            await Self.subscribe(subscriber, to: people)
+            await subscriber.completion()
+            expectNoDifference(isMain.value, [true, true, true])
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import CustomDump
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// How rows come, run, wait for each other and go.
+@Suite struct BatchFlowScriptTests {
+    // MARK: Demand
+
+    @Test func nothingIsAskedForBeforeDemand() {
+        var script = BatchScript(demand: .none)
+        expectNoDifference(script.asked, 0)
+        expectNoDifference(script.request(.max(1)), [])
+        // One whose result is wanted, and four that may run.
+        expectNoDifference(script.asked, 5)
+    }
+
+    @Test func unlimitedDemandAsksForTheWindowAndNoMore() {
+        var script = BatchScript { $0.window = 10 }
+        expectNoDifference(script.asked, 14)
+        _ = script.receive(.create, .create)
+        expectNoDifference(script.asked, 14)
+        expectNoDifference(script.created(0), [.made(0)])
+        expectNoDifference(script.asked, 15)
+    }
+
+    @Test func resultsThatNobodyAskedForWait() {
+        var script = BatchScript(demand: .max(1))
+        _ = script.receive(.create, .create)
+        expectNoDifference(script.created(1), [.made(1)])
+        expectNoDifference(script.created(0), [])
+        expectNoDifference(script.asked, 5)
+        expectNoDifference(script.request(.max(1)), [.made(0)])
+    }
+
+    @Test func theEndComesWithTheLastResultAndNeedsNoDemandOfItsOwn() {
+        var script = BatchScript(demand: .max(1))
+        _ = script.receive(.create)
+        expectNoDifference(script.inputEnds(), [])
+        expectNoDifference(script.created(0), [.made(0), .end(.finished)])
+        expectNoDifference(script.steps(), [])
+    }
+
+    @Test func anEmptyInputEndsAtOnce() {
+        var script = BatchScript()
+        expectNoDifference(script.inputEnds(), [.end(.finished)])
+    }
+
+    @Test func aRowThatAnEarlierRunHasDoneIsReplacedByAnother() {
+        var script = BatchScript(demand: .max(1))
+        script.machine.passedOver()
+        expectNoDifference(script.steps(), [])
+        expectNoDifference(script.asked, 6)
+    }
+
+    // MARK: Calls at once
+
+    @Test func asManyCallsAsAllowedRunAtOnce() {
+        var script = BatchScript { $0.concurrency = 2 }
+        expectNoDifference(script.receive(.create, .create, .create), [.write(0), .write(1)])
+        expectNoDifference(script.created(1), [.write(2), .made(1)])
+    }
+
+    @Test func aFullHostHalvesTheCallsOnceForAllThatWereUnderWay() {
+        var script = BatchScript()
+        _ = script.receive(.create, .create, .create, .create, .create, .create)
+        expectNoDifference(script.machine.limit, 4)
+        expectNoDifference(script.trouble(0, .busy), [])
+        expectNoDifference(script.machine.limit, 2)
+        _ = script.trouble(1, .busy)
+        expectNoDifference(script.machine.limit, 2)
+    }
+
+    @Test func everyRoundOfSuccessAllowsACallMore() {
+        var script = BatchScript()
+        _ = script.receive(.create, .create, .create, .create, .create, .create, .create)
+        _ = script.trouble(0, .busy)
+        _ = script.created(1)
+        expectNoDifference(script.machine.limit, 2)
+        _ = script.created(2)
+        expectNoDifference(script.machine.limit, 3)
+        for index in 3...5 { _ = script.created(index) }
+        expectNoDifference(script.machine.limit, 4)
+        _ = script.created(6)
+        expectNoDifference(script.machine.limit, 4)
+    }
+
+    @Test func aTimeOutHalvesTheCallsToo() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey, .create)
+        _ = script.trouble(0, .outcomeUnknown(isTimeout: true))
+        expectNoDifference(script.machine.limit, 2)
+    }
+
+    // MARK: Lanes
+
+    @Test func rowsOfOneRecordFollowEachOther() {
+        var script = BatchScript()
+        expectNoDifference(script.receive(.edit(7), .delete(7), .edit(8)), [.write(0), .write(2)])
+        expectNoDifference(
+            script.answer(0, .edited(recordId: 7, modId: 1)),
+            [.write(1), .publish(0, .edited(recordId: 7, modId: 1))]
+        )
+    }
+
+    @Test func aRowThatWaitsHoldsItsLaneAndNoPlaceAmongTheCalls() {
+        var script = BatchScript { $0.concurrency = 1 }
+        expectNoDifference(script.receive(.edit(7), .edit(7), .edit(8)), [.write(0)])
+        expectNoDifference(script.trouble(0, .passing), [.write(2)])
+        expectNoDifference(script.ring(), [])
+        let edited = BatchStateMachine.Answer.edited(recordId: nil, modId: 1)
+        expectNoDifference(script.answer(2, edited), [.write(0), .publish(2, .edited(recordId: nil, modId: 1))])
+        expectNoDifference(script.answer(0, edited), [.write(1), .publish(0, .edited(recordId: nil, modId: 1))])
+    }
+
+    @Test func upsertsOfOneKeyFollowEachOther() {
+        var script = BatchScript()
+        expectNoDifference(script.receive(.upsert("a"), .upsert("a"), .upsert("b")), [.look(0), .look(2)])
+    }
+
+    // MARK: Order
+
+    @Test func inTheOrderOfTheInputAResultWaitsForThoseBeforeIt() {
+        var script = BatchScript { $0.order = .input }
+        _ = script.receive(.create, .create, .create)
+        expectNoDifference(script.created(2), [])
+        expectNoDifference(script.created(0), [.made(0)])
+        expectNoDifference(script.created(1), [.made(1), .made(2)])
+    }
+
+    // MARK: Ends
+
+    @Test func whenTheInputFailsWhatHasComeIsWrittenFirst() {
+        var script = BatchScript { $0.concurrency = 1 }
+        _ = script.receive(.create, .create)
+        expectNoDifference(script.inputEnds(hasFailed: true), [])
+        expectNoDifference(script.created(0), [.write(1), .made(0)])
+        expectNoDifference(script.created(1), [.made(1), .end(.upstreamFailed)])
+    }
+
+    @Test func withTooManyFailuresNothingMoreBegins() {
+        var script = BatchScript {
+            $0.concurrency = 2
+            $0.failureLimit = 1
+        }
+        _ = script.receive(.create, .create, .create)
+        expectNoDifference(script.trouble(0, .refused), [.stop(by: 0), .failed(0), .skipped(2)])
+        // One that comes in spite of that is skipped as well.
+        expectNoDifference(script.receive(.create), [.skipped(3)])
+        // What had begun goes on, here to its second attempt.
+        expectNoDifference(script.trouble(1, .passing), [])
+        expectNoDifference(script.ring(), [.write(1)])
+        expectNoDifference(script.created(1), [.made(1), .end(.stopped)])
+    }
+
+    @Test func anUnknownOutcomeIsAFailureToo() {
+        var script = BatchScript { $0.failureLimit = 2 }
+        _ = script.receive(.create, .create)
+        expectNoDifference(script.trouble(0, .answerLost), [.unknown(0)])
+        expectNoDifference(script.trouble(1, .refused), [.stop(by: 1), .failed(1), .end(.stopped)])
+    }
+
+    @Test func whenNothingCanSucceedWhatRunsIsWaitedForAndNothingIsTriedAgain() {
+        var script = BatchScript { $0.concurrency = 3 }
+        _ = script.receive(.create, .createWithKey, .create, .edit(7), .edit(7))
+        _ = script.trouble(2, .passing)
+        expectNoDifference(script.trouble(0, .hopeless), [.stop(by: 0), .failed(0), .skipped(4), .failed(2)])
+        expectNoDifference(script.trouble(1, .answerLost), [.unknown(1)])
+        expectNoDifference(
+            script.answer(3, .edited(recordId: 7, modId: 1)),
+            [.publish(3, .edited(recordId: 7, modId: 1)), .end(.stopped)]
+        )
+    }
+
+    @Test func aRowThatCannotBeSentFailsAlone() {
+        var script = BatchScript()
+        expectNoDifference(script.receive(.init(kind: .unusable), .create), [.write(1), .failed(0)])
+    }
+}

@@ -1,0 +1,133 @@
+import NIOCore
+import OpenCombine
+
+@testable import FMData
+
+/// A machine with a clock, and short words for its events: each returns the steps it gave. What is asked of the publisher of the
+/// rows, and the alarm, are kept apart.
+struct BatchScript {
+    typealias Machine = BatchStateMachine
+    typealias Step = Machine.Step
+
+    var machine: Machine
+    var jitter = 1.0
+    private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+    /// How many rows were asked for in all.
+    private(set) var asked = 0
+    private(set) var alarm: NIODeadline?
+    private var nextIndex = 0
+
+    /// With four calls at once and unlimited demand, unless something else is said.
+    init(demand: Subscribers.Demand = .unlimited, _ change: (inout Machine.Settings) -> Void = { _ in }) {
+        var settings = Machine.Settings()
+        settings.concurrency = 4
+        change(&settings)
+        machine = Machine(settings: settings)
+        if demand > .none { machine.requested(demand) }
+        _ = steps()
+    }
+
+    /// Does what there is to do.
+    mutating func steps() -> [Step] {
+        var steps: [Step] = []
+        while true {
+            let step = machine.next()
+            switch step {
+            case .rest: return steps
+            case .ask(let count): asked += count
+            case .setAlarm(let instant): alarm = instant
+            case .start, .publish, .stop, .end: steps.append(step)
+            }
+        }
+    }
+
+    mutating func request(_ demand: Subscribers.Demand) -> [Step] {
+        machine.requested(demand)
+        return steps()
+    }
+
+    /// Rows come, numbered from 0.
+    mutating func receive(_ tasks: Machine.Task...) -> [Step] {
+        for task in tasks {
+            machine.received(nextIndex, task)
+            nextIndex += 1
+        }
+        return steps()
+    }
+
+    mutating func inputEnds(hasFailed: Bool = false) -> [Step] {
+        machine.upstreamEnded(hasFailed: hasFailed)
+        return steps()
+    }
+
+    mutating func answer(_ index: Int, _ answer: Machine.Answer) -> [Step] {
+        machine.answered(index, answer, jitter: jitter, now: now)
+        return steps()
+    }
+
+    mutating func trouble(_ index: Int, _ trouble: BatchTrouble) -> [Step] { answer(index, .trouble(trouble)) }
+
+    mutating func created(_ index: Int) -> [Step] { answer(index, .created(recordId: 100 + index, modId: 0)) }
+
+    /// A look that finds one record.
+    mutating func found(_ index: Int, recordId: Int = 7, modId: Int, isSame: Bool = false) -> [Step] {
+        answer(index, .found(.one(recordId, modId: modId, isSame: isSame)))
+    }
+
+    mutating func foundNothing(_ index: Int) -> [Step] { answer(index, .found(.nothing)) }
+
+    /// The clock is moved on to the alarm, which rings.
+    mutating func ring() -> [Step] {
+        guard let alarm else { return [] }
+        now = alarm
+        self.alarm = nil
+        machine.wakeUp(now: now)
+        return steps()
+    }
+
+    /// How long it is until the alarm rings.
+    var untilAlarm: TimeAmount? { alarm.map { $0 - now } }
+}
+
+extension BatchStateMachine.Task {
+    static let create = Self(kind: .create(hasKey: false))
+    static let createWithKey = Self(kind: .create(hasKey: true))
+
+    static func edit(_ recordId: Int = 7, base: Int? = nil) -> Self {
+        Self(kind: .edit(base: base), lane: .record(recordId))
+    }
+
+    static func delete(_ recordId: Int = 7) -> Self { Self(kind: .delete, lane: .record(recordId)) }
+    static func upsert(_ key: String = "a") -> Self { Self(kind: .upsert, lane: .key(key)) }
+
+    /// The same row in a later run.
+    var perhapsDone: Self {
+        var task = self
+        task.mayBeExecuted = true
+        return task
+    }
+}
+
+extension BatchStateMachine.Finding {
+    static func one(_ recordId: Int = 7, modId: Int, isSame: Bool = false) -> Self {
+        Self(count: 1, record: BatchStateMachine.Found(recordId: recordId, modId: modId), isSame: isSame)
+    }
+}
+
+extension BatchStateMachine.Step {
+    static func write(_ index: Int, over recordId: Int? = nil, modId: Int = 0) -> Self {
+        .start(index, .write(over: recordId.map { BatchStateMachine.Found(recordId: $0, modId: modId) }))
+    }
+
+    static func look(_ index: Int) -> Self { .start(index, .lookUp) }
+    static func failed(_ index: Int, _ failure: BatchStateMachine.Failure = .lastError) -> Self {
+        .publish(index, .failed(failure))
+    }
+    static func unknown(_ index: Int) -> Self { .publish(index, .unknown) }
+    static func skipped(_ index: Int) -> Self { .publish(index, .skipped) }
+    static func made(_ index: Int) -> Self { .publish(index, .created(recordId: 100 + index, modId: 0)) }
+}
+
+extension BatchTrouble {
+    static let answerLost = BatchTrouble.outcomeUnknown(isTimeout: false)
+}

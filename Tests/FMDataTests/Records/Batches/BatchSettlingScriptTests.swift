@@ -1,0 +1,285 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// The answer was lost: what is looked at, and what follows.
+@Suite struct BatchSettlingScriptTests {
+    // MARK: Creates
+
+    @Test func aCreateWithoutAKeyStaysUnknown() {
+        var script = BatchScript()
+        _ = script.receive(.create)
+        expectNoDifference(script.trouble(0, .answerLost), [.unknown(0)])
+    }
+
+    @Test func aCreateThatWasCarriedOutIsFoundByItsKey() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(script.found(0, modId: 0), [.publish(0, .created(recordId: 7, modId: 0))])
+    }
+
+    @Test func aCreateIsSentAgainWhenNothingIsFoundTwice() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.untilAlarm, .milliseconds(500))
+        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.ring(), [.write(0)])
+        expectNoDifference(script.created(0), [.made(0)])
+    }
+
+    @Test func aCreateThatArrivesLateIsFoundByTheSecondLook() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        _ = script.foundNothing(0)
+        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.found(0, modId: 1), [.publish(0, .created(recordId: 7, modId: 1))])
+    }
+
+    @Test func aServerThatTookTooLongIsGivenMoreTime() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .outcomeUnknown(isTimeout: true))
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.untilAlarm, .seconds(5))
+    }
+
+    @Test func aDoubleAfterALostAnswerIsOurs() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        _ = script.foundNothing(0)
+        _ = script.ring()
+        _ = script.foundNothing(0)
+        expectNoDifference(script.ring(), [.write(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.found(0, modId: 0), [.publish(0, .created(recordId: 7, modId: 0))])
+    }
+
+    @Test func aDoubleInAnotherFieldIsNot() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        _ = script.foundNothing(0)
+        _ = script.ring()
+        _ = script.foundNothing(0)
+        _ = script.ring()
+        _ = script.trouble(0, .notUnique)
+        expectNoDifference(script.foundNothing(0), [.failed(0)])
+    }
+
+    @Test func severalRecordsWithTheKeyAreAFailure() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.answer(0, .found(.init(count: 2))), [.failed(0, .ambiguousKey)])
+    }
+
+    @Test func aLookThatFailsIsRepeatedAndThenTheOutcomeStaysUnknown() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        var looks = 1
+        var last: [BatchScript.Step] = []
+        repeat {
+            last = script.trouble(0, .passing)
+            if script.alarm == nil { break }
+            expectNoDifference(script.ring(), [.look(0)])
+            looks += 1
+        } while looks < 20
+        expectNoDifference(looks, 11)
+        expectNoDifference(last, [.unknown(0)])
+    }
+
+    @Test func aServerThatLosesEveryAnswerIsGivenUp() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        var writes = 1
+        var last: [BatchScript.Step] = []
+        while writes < 50, last != [.unknown(0)] {
+            last = script.trouble(0, .answerLost)
+            for _ in 0..<2 where last == [.look(0)] {
+                last = script.foundNothing(0)
+                if last.isEmpty { last = script.ring() }
+            }
+            if last == [.write(0)] { writes += 1 }
+        }
+        expectNoDifference(last, [.unknown(0)])
+        #expect(writes < 12)
+    }
+
+    @Test func aRefusalAfterALostAnswerIsAFailure() {
+        var script = BatchScript()
+        _ = script.receive(.createWithKey)
+        _ = script.trouble(0, .answerLost)
+        _ = script.foundNothing(0)
+        _ = script.ring()
+        _ = script.foundNothing(0)
+        _ = script.ring()
+        expectNoDifference(script.trouble(0, .refused), [.failed(0)])
+    }
+
+    // MARK: Edits
+
+    @Test func anEditThatWasNotCarriedOutIsSentAgain() {
+        var script = BatchScript()
+        _ = script.receive(.edit(7, base: 3))
+        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(script.found(0, modId: 3), [])
+        expectNoDifference(script.ring(), [.write(0)])
+        expectNoDifference(
+            script.answer(0, .edited(recordId: 7, modId: 4)),
+            [.publish(0, .edited(recordId: 7, modId: 4))]
+        )
+    }
+
+    @Test func anEditThatWasCarriedOutIsSeenByModIdAndFields() {
+        var script = BatchScript()
+        _ = script.receive(.edit(7, base: 3))
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(
+            script.found(0, modId: 4, isSame: true),
+            [.publish(0, .edited(recordId: 7, modId: 4))]
+        )
+    }
+
+    @Test(arguments: [(4, false), (5, true), (2, true)])
+    func anythingElseIsAConflict(modId: Int, isSame: Bool) {
+        var script = BatchScript()
+        _ = script.receive(.edit(7, base: 3))
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.found(0, modId: modId, isSame: isSame), [.failed(0, .conflict)])
+    }
+
+    @Test func anEditThatArrivesLateRefusesItsRepetitionAndIsFoundThen() {
+        var script = BatchScript()
+        _ = script.receive(.edit(7, base: 3))
+        _ = script.trouble(0, .answerLost)
+        _ = script.found(0, modId: 3)
+        expectNoDifference(script.ring(), [.write(0)])
+        expectNoDifference(script.trouble(0, .modIdMismatch), [.look(0)])
+        expectNoDifference(
+            script.found(0, modId: 4, isSame: true),
+            [.publish(0, .edited(recordId: 7, modId: 4))]
+        )
+    }
+
+    @Test func anEditOfARecordThatIsGoneSinceFails() {
+        var script = BatchScript()
+        _ = script.receive(.edit(7, base: 3))
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.foundNothing(0), [.failed(0, .recordMissing)])
+    }
+
+    @Test func anEditWithoutAModIdIsNeverSentAgain() {
+        var script = BatchScript()
+        _ = script.receive(.edit(7), .edit(8))
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(
+            script.found(0, modId: 9, isSame: true),
+            [.publish(0, .edited(recordId: 7, modId: 9))]
+        )
+        expectNoDifference(script.trouble(1, .answerLost), [.look(1)])
+        expectNoDifference(script.found(1, recordId: 8, modId: 9), [])
+        expectNoDifference(script.ring(), [.look(1)])
+        expectNoDifference(script.found(1, recordId: 8, modId: 9), [.unknown(1)])
+    }
+
+    // MARK: Deletes
+
+    @Test func aDeleteIsSentAgainAndAMissingRecordIsTheProof() {
+        var script = BatchScript()
+        _ = script.receive(.delete(7), .delete(8))
+        expectNoDifference(script.trouble(0, .answerLost), [])
+        expectNoDifference(script.ring(), [.write(0)])
+        // Perhaps it was ours, perhaps it had been gone before.
+        expectNoDifference(script.trouble(0, .recordMissing), [.publish(0, .deleted(wasThere: nil))])
+        _ = script.trouble(1, .answerLost)
+        expectNoDifference(script.ring(), [.write(1)])
+        expectNoDifference(script.answer(1, .deleted), [.publish(1, .deleted(wasThere: true))])
+    }
+
+    // MARK: Upserts
+
+    @Test func anUpsertThatMadeARecordFindsIt() {
+        var script = BatchScript()
+        _ = script.receive(.upsert())
+        _ = script.foundNothing(0)
+        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(
+            script.found(0, modId: 0, isSame: true),
+            [.publish(0, .created(recordId: 7, modId: 0))]
+        )
+    }
+
+    @Test func anUpsertThatMadeNoneLooksTwiceBeforeItTriesAgain() {
+        var script = BatchScript()
+        _ = script.receive(.upsert())
+        _ = script.foundNothing(0)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.ring(), [.write(0)])
+    }
+
+    @Test func anUpsertOverARecordWritesAgainUnlessItHoldsTheFields() {
+        var script = BatchScript()
+        _ = script.receive(.upsert("a"), .upsert("b"))
+        _ = script.found(0, modId: 3)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(
+            script.found(0, modId: 4, isSame: true),
+            [.publish(0, .edited(recordId: 7, modId: 4))]
+        )
+        _ = script.found(1, modId: 3)
+        _ = script.trouble(1, .answerLost)
+        expectNoDifference(script.found(1, modId: 3), [])
+        expectNoDifference(script.ring(), [.write(1, over: 7, modId: 3)])
+    }
+
+    @Test func anUpsertWhoseRecordIsGoneSinceMakesOne() {
+        var script = BatchScript()
+        _ = script.receive(.upsert())
+        _ = script.found(0, modId: 3)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.foundNothing(0), [])
+        expectNoDifference(script.ring(), [.write(0)])
+    }
+
+    // MARK: Of an earlier run
+
+    @Test func rowsOfAnEarlierRunAreLookedUpFirst() {
+        var script = BatchScript { $0.concurrency = 8 }
+        expectNoDifference(
+            script.receive(
+                .createWithKey.perhapsDone,
+                .edit(7, base: 3).perhapsDone,
+                .delete(8).perhapsDone,
+                .create.perhapsDone
+            ),
+            [.look(0), .look(1), .write(2), .unknown(3)]
+        )
+        // Nothing of it is on its way any more: one look is enough.
+        expectNoDifference(script.foundNothing(0), [.write(0)])
+        expectNoDifference(script.trouble(2, .recordMissing), [.publish(2, .deleted(wasThere: nil))])
+    }
+
+    @Test func anUnknownRowThatIsNotReachedStaysUnknown() {
+        var script = BatchScript {
+            $0.concurrency = 1
+            $0.failureLimit = 1
+        }
+        _ = script.receive(.create, .createWithKey.perhapsDone, .create)
+        expectNoDifference(
+            script.trouble(0, .refused),
+            [.stop(by: 0), .failed(0), .unknown(1), .skipped(2), .end(.stopped)]
+        )
+    }
+}

@@ -1,0 +1,346 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Batches against the sandbox: what is published, and what the table holds afterwards.
+@Suite(.timeLimit(.minutes(15))) struct BatchTests {
+    private static func run(
+        count: Int = 0,
+        sessions: Int = 4,
+        _ body: (DataAPI.TypedLayout<Member>, Sandbox) async throws -> Void
+    ) async throws {
+        try await Hosted.run(.people(count: count), client: { $0.sessions.maximumSessions = sessions }) {
+            try await body($0.layout(Member.self), $1)
+        }
+    }
+
+    /// The rows of a batch in the order of the input.
+    private static func rows(of batch: DataAPI.Batch) async throws -> [DataAPI.BatchRow] {
+        try await batch.outcome().get().sorted { $0.index < $1.index }
+    }
+
+    /// No patience, and no wait between two looks: what has to pass passes in other ways.
+    private static var hasty: DataAPI.BatchOptions {
+        var options = DataAPI.BatchOptions(idempotencyKey: "UUID", patience: .milliseconds(1))
+        options.lookAgainAfter = .milliseconds(1)
+        return options
+    }
+
+    // MARK: All is well
+
+    @Test func createsEditsAndDeletes() async throws {
+        try await Self.run { people, sandbox in
+            let made = try await Self.rows(of: Member.numbered(0..<50).publisher.create(in: people))
+            expectNoDifference(made.map(\.short), (0..<50).map { "\($0) created" })
+            let ids = made.compactMap(\.recordId)
+            expectNoDifference(Set(ids).count, 50)
+            expectNoDifference(
+                sandbox.people.map { $0.values["Name"] ?? "" }.sorted(),
+                Member.numbered(0..<50).map(\.name).sorted()
+            )
+
+            let edits = ids.map { DataAPI.RecordEdit($0, ["City": "London"], modId: 0) }
+            let edited = try await Self.rows(of: edits.publisher.edit(in: people))
+            expectNoDifference(edited.map(\.recordId), ids)
+            expectNoDifference(edited.map(\.key), ids.map { "\($0)" })
+            expectNoDifference(Set(sandbox.people.map { $0.values["City"] }), ["London"])
+            expectNoDifference(Set(sandbox.people.map(\.modId)), [1])
+
+            let texts = ids.map { "\($0)" } + ["x", "99999"]
+            let deleted = try await Self.rows(of: texts.publisher.delete(in: people))
+            expectNoDifference(
+                deleted.map(\.short),
+                (0..<50).map { "\($0) deleted" } + ["50 failed invalidRequest", "51 deleted, was gone"]
+            )
+            expectNoDifference(sandbox.people.count, 0)
+        }
+    }
+
+    @Test func upsertsEditWhatIsThereAndMakeTheRest() async throws {
+        try await Self.run(count: 3) { people, sandbox in
+            let rows = [
+                Member(name: "Ada", uuid: "u1"), Member(name: "Ben", uuid: "u9"), Member(name: "Cy", uuid: "U1"),
+                Member(name: "Di", uuid: ""), Member(name: "Ed"),
+            ]
+            let done = try await Self.rows(of: rows.publisher.upsert(in: people, by: .uuid))
+            expectNoDifference(
+                done.map(\.short),
+                ["0 edited", "1 created", "2 edited", "3 failed invalidRequest", "4 failed invalidRequest"]
+            )
+            expectNoDifference(done.map(\.key), ["u1", "u9", "U1", nil, nil])
+            // The third row found the first one's record, and came after it.
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Cy", "Old 2", "Old 3", "Ben"])
+        }
+    }
+
+    @Test func aSummaryIsOneValue() async throws {
+        try await Self.run { people, _ in
+            let rows = Member.numbered(0..<20) + [Member(name: "")]
+            let summary = try await rows.publisher.create(in: people).summary.firstValue()
+            expectNoDifference(summary.createdCount, 20)
+            expectNoDifference(summary.problems.map(\.index), [20])
+            expectNoDifference(summary.problems.map(\.cause.fileMakerCode), [509])
+            expectNoDifference(summary.problems.map(\.cause.fields), [["Name"]])
+            expectNoDifference(summary.stop, nil)
+        }
+    }
+
+    @Test func asManySessionsAsAreAllowedAndOneForOthers() async throws {
+        try await Self.run(sessions: 3) { people, sandbox in
+            _ = try await Self.rows(of: Member.numbered(0..<40).publisher.create(in: people))
+            #expect(sandbox.counters.mostConcurrentRequests <= 2)
+            let eager = DataAPI.BatchOptions(concurrency: 50)
+            _ = try await Self.rows(of: Member.numbered(0..<40).publisher.create(in: people, options: eager))
+            #expect(sandbox.counters.mostConcurrentRequests <= 3)
+        }
+    }
+
+    @Test func inTheOrderOfTheInput() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.error(.init(301)), on: .createRecord, skipping: 1, count: 2)
+            let options = DataAPI.BatchOptions(order: .input)
+            let rows = try await Member.numbered(0..<20).publisher.create(in: people, options: options)
+                .outcome().get()
+            expectNoDifference(rows.map(\.short), (0..<20).map { "\($0) created" })
+        }
+    }
+
+    @Test func inOneSessionOfItsOwn() async throws {
+        try await Self.run { people, sandbox in
+            let made = try await people.layout.database.withSession { pinned in
+                Member.numbered(0..<10).publisher.create(in: pinned.layout(Member.self), isolation: nil).summary
+            }.firstValue()
+            expectNoDifference(made.createdCount, 10)
+            expectNoDifference(sandbox.counters.logins, 1)
+        }
+    }
+
+    // MARK: What goes wrong
+
+    @Test func aLockedRecordFailsAloneAfterItsPatience() async throws {
+        try await Self.run(count: 10) { people, sandbox in
+            try sandbox.setLocked(true, person: 4)
+            let edits = (1...10).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
+            let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: Self.hasty))
+            expectNoDifference(rows.map(\.short), (0..<10).map { $0 == 3 ? "3 failed 301" : "\($0) edited" })
+            // Tried again once, when its patience had ended.
+            expectNoDifference(sandbox.counters.requests[.editRecord], 11)
+        }
+    }
+
+    @Test func aLockThatGoesInTimeDoesNoHarm() async throws {
+        try await Self.run(count: 2) { people, sandbox in
+            try sandbox.setLocked(true, person: 1)
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            let edits = (1...2).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
+            edits.publisher.edit(in: people).subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 1)
+            try sandbox.setLocked(false, person: 1)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.short), ["1 edited", "0 edited"])
+        }
+    }
+
+    @Test func aConflictIsNotOverwritten() async throws {
+        try await Self.run(count: 2) { people, sandbox in
+            let edits = [
+                DataAPI.RecordEdit(1, ["City": "Bath"], modId: 0), DataAPI.RecordEdit(1, ["City": "Hull"], modId: 0),
+                DataAPI.RecordEdit(2, ["City": "York"]), DataAPI.RecordEdit(2, ["City": "Deal"]),
+                DataAPI.RecordEdit(3, ["City": "Rye"]),
+            ]
+            let rows = try await Self.rows(of: edits.publisher.edit(in: people))
+            expectNoDifference(
+                rows.map(\.short),
+                ["0 edited", "1 failed 306", "2 edited", "3 edited", "4 failed 101"]
+            )
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Bath", "Deal"])
+        }
+    }
+
+    @Test func aMissingLayoutEndsTheBatch() async throws {
+        try await Self.run { people, sandbox in
+            let other = people.layout.database.addLayout("Poeple").of(Member.self)
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            Member.numbered(0..<10_000).publisher.create(in: other).subscribe(subscriber)
+            guard case .failure(let error) = await subscriber.completion() else {
+                Issue.record("it fails")
+                return
+            }
+            expectNoDifference(error.fileMakerCode, .layoutMissing)
+            #expect(sandbox.counters.requests[.createRecord] ?? 0 <= 4)
+            #expect(subscriber.values.first?.short.hasSuffix("failed 105") == true)
+        }
+    }
+
+    @Test func credentialsThatAreRefusedEndTheBatch() async throws {
+        try await Hosted.run(.people(), credentials: .init(user: "admin", password: "wrong")) { database, sandbox in
+            let summary = try await Member.numbered(0..<1_000).publisher.create(in: database.layout(Member.self))
+                .summary.firstValue()
+            expectNoDifference(summary.stop?.fileMakerCode, 212)
+            expectNoDifference(sandbox.counters.failedLogins, 1)
+            #expect(summary.failedCount > 0)
+            expectNoDifference(summary.createdCount, 0)
+            // They were refused for no reason of their own.
+            expectNoDifference(summary.problems.allSatisfy(\.cause.isRetryable), true)
+        }
+    }
+
+    @Test func aFieldThatIsMissingInAllRowsEndsTheBatch() async throws {
+        try await Self.run { people, sandbox in
+            let rows = (0..<500).map { ["Name": "A", "Nmae": FieldValue("\($0)")] as FieldData }
+            let summary = try await rows.publisher.create(in: people.layout.of(FieldData.self)).summary.firstValue()
+            expectNoDifference(summary.stop?.fileMakerCode, 102)
+            expectNoDifference(summary.stop?.fields, ["Nmae"])
+            expectNoDifference(summary.createdCount, 0)
+            #expect(sandbox.counters.requests[.createRecord] ?? 0 < 10)
+        }
+    }
+
+    @Test func tooManyFailuresEndTheBatch() async throws {
+        try await Self.run { people, sandbox in
+            let rows = Member.numbered(0..<10) + (0..<1_000).map { _ in Member(name: "") }
+            let options = DataAPI.BatchOptions(onFailure: .stop(after: 3))
+            let summary = try await rows.publisher.create(in: people, options: options).summary.firstValue()
+            expectNoDifference(summary.createdCount, 10)
+            expectNoDifference(summary.stop?.fileMakerCode, 509)
+            #expect((3...6).contains(summary.failedCount))
+        }
+    }
+
+    private struct Unreadable: Error {}
+
+    @Test func anInputThatFailsEndsTheBatchAfterWhatHasCome() async throws {
+        try await Self.run { people, sandbox in
+            let rows = Member.numbered(0..<5).publisher.setFailureType(to: Unreadable.self)
+                .append(Fail(error: Unreadable()))
+            let summary = try await rows.create(in: people).summary.firstValue()
+            expectNoDifference(summary.createdCount, 5)
+            expectNoDifference(summary.stop?.text, "encoding: Unreadable")
+        }
+    }
+
+    // MARK: Lost answers
+
+    @Test func aCreateWithoutAKeyWhoseAnswerIsLostStaysUnknown() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.resetAfterExecution, on: .createRecord)
+            let rows = try await Self.rows(of: Member.numbered(0..<1).publisher.create(in: people))
+            expectNoDifference(rows.map(\.short), ["0 unknown"])
+            expectNoDifference(rows[0].error?.outcomeIsUnknown, true)
+            expectNoDifference(sandbox.people.count, 1)
+        }
+    }
+
+    @Test(arguments: [Sandbox.Fault.resetAfterExecution, .reset, .brokenJSON, .html(status: 502), .empty(status: 504)])
+    func lostAnswersOfCreatesAreSettledByKey(fault: Sandbox.Fault) async throws {
+        try await Self.run { people, sandbox in
+            var options = Self.hasty
+            options.patience = .seconds(60)
+            sandbox.inject(fault, on: .createRecord, skipping: 3, count: 4)
+            let rows = try await Self.rows(of: Member.numbered(0..<30).publisher.create(in: people, options: options))
+            expectNoDifference(rows.map(\.short), (0..<30).map { "\($0) created" })
+            expectNoDifference(sandbox.people.count, 30)
+            expectNoDifference(Set(sandbox.people.map { $0.values["UUID"] }).count, 30)
+            expectNoDifference(rows.compactMap(\.key).compactMap(UUID.init(uuidString:)).count, 30)
+            // Each that was lost has been looked for before anything else.
+            #expect(sandbox.counters.requests[.find] ?? 0 >= 4)
+        }
+    }
+
+    @Test func aKeyOfTheCallersOwnIsUsed() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.resetAfterExecution, on: .createRecord)
+            let rows = [Member(name: "A", uuid: "mine"), Member(name: "B", uuid: "")]
+            let made = try await Self.rows(of: rows.publisher.create(in: people, options: Self.hasty))
+            expectNoDifference(made.map(\.short), ["0 created", "1 created"])
+            expectNoDifference(made[0].key, "mine")
+            expectNoDifference(sandbox.people.count, 2)
+            expectNoDifference(sandbox.people.map { $0.values["UUID"] }.contains(made[1].key), true)
+        }
+    }
+
+    @Test(arguments: [Sandbox.Fault.resetAfterExecution, .reset])
+    func lostAnswersOfEditsAreSettledByModId(fault: Sandbox.Fault) async throws {
+        try await Self.run(count: 20) { people, sandbox in
+            var options = Self.hasty
+            options.patience = .seconds(60)
+            sandbox.inject(fault, on: .editRecord, skipping: 2, count: 3)
+            let edits = (1...20).map { DataAPI.RecordEdit($0, ["City": "Bath", "Age": 36], modId: 0) }
+            let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
+            expectNoDifference(rows.map(\.short), (0..<20).map { "\($0) edited" })
+            // None was done twice.
+            expectNoDifference(Set(sandbox.people.map(\.modId)), [1])
+        }
+    }
+
+    @Test func anEditWithoutAModIdIsDoneWhenTheRecordHasItsFields() async throws {
+        try await Self.run(count: 2) { people, sandbox in
+            sandbox.inject(.resetAfterExecution, on: .editRecord)
+            let edits = [DataAPI.RecordEdit(1, ["City": "Bath\nUpper town", "Age": 1.50])]
+            let done = try await Self.rows(of: edits.publisher.edit(in: people, options: Self.hasty))
+            expectNoDifference(done.map(\.short), ["0 edited"])
+            expectNoDifference(sandbox.people[0].modId, 1)
+
+            sandbox.inject(.reset, on: .editRecord)
+            let lost = [DataAPI.RecordEdit(2, ["City": "Bath"])]
+            let unknown = try await Self.rows(of: lost.publisher.edit(in: people, options: Self.hasty))
+            expectNoDifference(unknown.map(\.short), ["0 unknown"])
+            expectNoDifference(sandbox.people[1].modId, 0)
+        }
+    }
+
+    @Test func lostAnswersOfUpsertsAreSettledByLookingAgain() async throws {
+        try await Self.run(count: 5) { people, sandbox in
+            var options = Self.hasty
+            options.patience = .seconds(60)
+            sandbox.inject(.resetAfterExecution, on: .createRecord)
+            sandbox.inject(.reset, on: .createRecord)
+            sandbox.inject(.resetAfterExecution, on: .editRecord)
+            sandbox.inject(.reset, on: .editRecord)
+            let rows = (1...10).map { Member(name: "New \($0)", uuid: "u\($0)") }
+            let done = try await Self.rows(of: rows.publisher.upsert(in: people, by: .uuid, options: options))
+            expectNoDifference(done.map(\.short), (0..<10).map { "\($0) \($0 < 5 ? "edited" : "created")" })
+            expectNoDifference(
+                sandbox.people.compactMap { $0.values["Name"] }.sorted(),
+                rows.map(\.name).sorted()
+            )
+            expectNoDifference(Set(sandbox.people.map(\.modId)), [0, 1])
+        }
+    }
+
+    /// Trap 11 of the reference on live data.
+    @Test func fiftyRowsWithLostAnswersAndOneLockedRecord() async throws {
+        try await Self.run(count: 50) { people, sandbox in
+            var options = Self.hasty
+            options.patience = .seconds(2)
+            try sandbox.setLocked(true, person: 30)
+
+            for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord] {
+                sandbox.inject(.resetAfterExecution, on: endpoint, skipping: 2, count: 5)
+                sandbox.inject(.reset, on: endpoint, skipping: 20, count: 1)
+            }
+            let made = try await Self.rows(
+                of: Member.numbered(0..<50).publisher.create(in: people, options: options)
+            )
+            expectNoDifference(made.map(\.short), (0..<50).map { "\($0) created" })
+            expectNoDifference(sandbox.people.count, 100)
+            #expect(sandbox.counters.requests[.find] ?? 0 >= 6)
+
+            let edits = (1...50).map { DataAPI.RecordEdit($0, ["City": "Bath"], modId: 0) }
+            let edited = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
+            expectNoDifference(edited.map(\.short), (0..<50).map { $0 == 29 ? "29 failed 301" : "\($0) edited" })
+            expectNoDifference(sandbox.people.count { $0.values["City"] == "Bath" }, 49)
+            expectNoDifference(sandbox.people.count { $0.modId == 1 }, 49)
+
+            let deleted = try await Self.rows(of: (1...50).publisher.delete(in: people, options: options))
+            expectNoDifference(deleted.map(\.index), Array(0..<50))
+            expectNoDifference(deleted.filter { !$0.isDone }.map(\.short), ["29 failed 301"])
+            expectNoDifference(sandbox.people.count, 51)
+        }
+    }
+}

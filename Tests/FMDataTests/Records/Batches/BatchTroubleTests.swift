@@ -1,0 +1,35 @@
+import CustomDump
+import Testing
+
+@testable import FMData
+
+/// What each kind of error means to a row.
+@Suite struct BatchTroubleTests {
+    @Test(arguments: [
+        (301, BatchTrouble.passing), (13, .passing), (307, .passing), (1701, .passing),
+        (812, .busy), (956, .busy), (953, .busy), (1638, .busy),
+        (101, .recordMissing), (306, .modIdMismatch), (504, .notUnique), (102, .fieldMissing),
+        (201, .refused), (500, .refused), (511, .refused), (1708, .refused), (952, .refused),
+        (105, .hopeless), (212, .hopeless), (214, .hopeless),
+    ])
+    func codes(code: Int, trouble: BatchTrouble) {
+        let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: FileMakerErrorCode(rawValue: code))
+        expectNoDifference(BatchTrouble(error), trouble)
+    }
+
+    @Test(arguments: [
+        (FMRest.APIError.Code.timeout, BatchTrouble.busy), (.network, .passing), (.tokensRefused, .passing),
+        (.unauthorized, .hopeless), (.shutdown, .hopeless), (.sessionLost, .hopeless), (.tls, .hopeless),
+        (.encoding, .refused), (.invalidRequest, .refused), (.notDataAPI, .refused),
+    ])
+    func kinds(code: FMRest.APIError.Code, trouble: BatchTrouble) {
+        expectNoDifference(BatchTrouble(FMRest.APIError(code, reason: "")), trouble)
+    }
+
+    @Test func aLostAnswerIsThatBeforeAllElse() {
+        let lost = FMRest.APIError(.timeout, reason: "", outcomeIsUnknown: true)
+        expectNoDifference(BatchTrouble(lost), .outcomeUnknown(isTimeout: true))
+        let page = FMRest.APIError(.notDataAPI, reason: "", httpStatus: 502, outcomeIsUnknown: true)
+        expectNoDifference(BatchTrouble(page), .outcomeUnknown(isTimeout: false))
+    }
+}

@@ -1,0 +1,60 @@
+import FMData
+import FMSandbox
+import FMTestSupport
+
+/// A person of ``Solution/people(count:)``.
+struct Member: LayoutRecord, Equatable {
+    static let layout = "People"
+
+    var name: String
+    var city: String?
+    var uuid: String?
+
+    enum CodingKeys: String, CodingKey {
+        case name = "Name"
+        case city = "City"
+        case uuid = "UUID"
+    }
+
+    static func numbered(_ numbers: Range<Int>) -> [Member] { numbers.map { Member(name: "Member \($0)") } }
+}
+
+extension Solution {
+    /// A file of people, whose UUIDs are unique: so many of them, "Old 1" and so on, whose record ids begin at 1.
+    static func people(count: Int = 0) -> Solution {
+        .single(
+            "People",
+            fields: [
+                Field("Name", validation: .init(notEmpty: true)), Field("City"), Field("Age", .number),
+                Field("UUID", validation: .init(unique: true)),
+            ],
+            layoutFields: ["Name", "City", "Age", "UUID"],
+            records: (0..<count).map { Record(["Name": "Old \($0 + 1)", "UUID": "u\($0 + 1)"]) }
+        )
+    }
+}
+
+extension Sandbox {
+    /// The people there are.
+    var people: [Solution.Record] { records(ofTable: "People", inDatabase: "Single") ?? [] }
+
+    func setLocked(_ isLocked: Bool, person recordId: Int) throws {
+        try setLocked(isLocked, recordId: recordId, ofTable: "People", inDatabase: "Single")
+    }
+}
+
+/// A batch's outcomes in short words, to compare them.
+extension DataAPI.BatchRow {
+    var short: String {
+        let word =
+            switch outcome {
+            case .created: "created"
+            case .edited: "edited"
+            case .deleted(let wasThere): "deleted\(wasThere.map { $0 ? "" : ", was gone" } ?? ", who knows")"
+            case .failed(let error): "failed \(error.fileMakerCode.map { "\($0.rawValue)" } ?? "\(error.code)")"
+            case .unknown: "unknown"
+            case .skipped: "skipped"
+            }
+        return "\(index) \(word)"
+    }
+}
