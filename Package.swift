@@ -134,6 +134,12 @@ let package = Package(
             path: "Examples/MultiServer",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "nightly",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/Nightly",
+            swiftSettings: settings
+        ),
         // A program as its author would keep it, in a package of its own: here so that CI need not build everything twice.
         .executableTarget(
             name: "ancestor-program",

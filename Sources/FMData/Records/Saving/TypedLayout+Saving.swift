@@ -105,6 +105,6 @@ extension DataAPI.TypedLayout {
         var save = SavePublisher(layout: self, source: source)
         change(&save)
         // Values are compared as they are written.
-        return server.knowingFormats(AnyPublisher(save), for: DataAPI.EditRecordResponse.self)
+        return server.knowingFormats(AnyPublisher(save), for: DataAPI.EditRecordResponse.self, layout.database.calls)
     }
 }

@@ -57,8 +57,12 @@ extension DataAPI.TypedLayout {
                 return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
             }
         }
-        return server.knowingFormats(upsert.eraseToAnyPublisher(), for: DataAPI.CreateResponse.self)
-            .handedOver(to: isolation, by: server)
+        return server.knowingFormats(
+            upsert.eraseToAnyPublisher(),
+            for: DataAPI.CreateResponse.self,
+            layout.database.calls
+        )
+        .handedOver(to: isolation, by: server)
     }
 
     /// The fields of which something is said.

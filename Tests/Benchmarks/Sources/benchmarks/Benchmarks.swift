@@ -1,6 +1,6 @@
 import Foundation
 
-/// `benchmarks [http|decode|api|cpu|records|sandbox|stream|soak|all] [--json FILE]`
+/// `benchmarks [http|decode|api|cpu|streamed|records|sandbox|stream|soak|all] [--json FILE]`
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -8,13 +8,15 @@ enum Benchmarks {
     /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
     static var suites: [any Suite.Type] {
         [
-            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, RecordsSuite.self, SandboxSuite.self,
-            StreamSuite.self, SoakSuite.self,
+            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, StreamedRecordsSuite.self,
+            RecordsSuite.self,
+            SandboxSuite.self, StreamSuite.self, SoakSuite.self,
         ]
     }
 
     static func main() async throws {
         if try await ServerProcess.serve(CommandLine.arguments.dropFirst()) { return }
+        if try await FleetServer.serve(CommandLine.arguments.dropFirst()) { return }
         let options: Options
         do {
             options = try Options(CommandLine.arguments.dropFirst())

@@ -8,8 +8,8 @@ import OpenCombine
 ///
 /// Figures are under `api.stream100000.<firstRecordMs|extraMB|recordsPerSecond>`. The server is a process of its own: its memory
 /// is not counted, and it tells when it sent the first byte.
-enum RecordsSuite: Suite {
-    static let name = "records"
+enum StreamedRecordsSuite: Suite {
+    static let name = "streamed"
 
     private static let count = 100_000
 

@@ -1,0 +1,105 @@
+import FMData
+import FMSandbox
+import Foundation
+
+/// A night's work: all records go into a file, by a process that is killed in the middle and started again; then 5,000 of them
+/// are edited and written back, and the bad ones are told by row, field and reason.
+///
+/// `nightly export FILE` is the process that is killed; `nightly` is the rest.
+@main
+struct Nightly {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[1] == "export" {
+            return try await export(to: URL(fileURLWithPath: arguments[2]))
+        }
+        let host = try await Host.fromEnvironment()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("vessels-\(UUID().uuidString).ndjson")
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        try runExport(to: file, of: host, killedAfter: 7_000)
+        try runExport(to: file, of: host)
+        let lines = try check(file)
+        if host.sandbox != nil { try await importEdited(lines, to: host) }
+        if let sandbox = host.sandbox {
+            print("Sessions left on the server: \(sandbox.counters.openSessions)")
+            await sandbox.stop()
+        }
+    }
+
+    /// The other process.
+    private static func export(to file: URL) async throws {
+        let host = try await Host.fromEnvironment()
+        let server = DataAPI.Server(host: host.url)
+        try await Export(vessels: host.vessels(on: server), file: file).run()
+        _ = await server.shutdown().awaitSingleResult()
+    }
+
+    /// Starts the other process, shows what it prints, and, if asked, kills it when it has written so many lines.
+    private static func runExport(to file: URL, of host: Host, killedAfter limit: Int = .max) throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = ["export", file.path]
+        process.environment = host.environment
+        process.standardOutput = output
+        try process.run()
+        var isKilled = false
+        for line in output.fileHandleForReading.lines {
+            print("  \(line)")
+            if !isKilled, let done = line.split(separator: " ").first.flatMap({ Int($0) }), done > limit {
+                kill(process.processIdentifier, SIGKILL)
+                isKilled = true
+            }
+        }
+        process.waitUntilExit()
+        print(isKilled ? "killed" : "exported, status \(process.terminationStatus)")
+    }
+
+    /// Reads the file back: no gap, nothing twice.
+    private static func check(_ file: URL) throws -> [Export.Line] {
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            try JSONDecoder().decode(Export.Line.self, from: Data($0.utf8))
+        }
+        let numbers = lines.map(\.vessel.number)
+        let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+        print("\(lines.count) lines, \(Set(numbers).count) vessels, \(isInOrder ? "in order" : "out of order")")
+        return lines
+    }
+
+    private static func importEdited(_ lines: [Export.Line], to host: Host) async throws {
+        var edited = Array(lines.prefix(5_000))
+        for index in edited.indices {
+            edited[index].vessel.length += 1
+            // What a person gets wrong.
+            if index % 500 == 7 { edited[index].vessel.name = "" }
+            if index % 500 == 8 { edited[index].vessel.length = 9_999 }
+        }
+        var config = DataAPI.Config()
+        config.sessions.maximumSessions = 4
+        let server = DataAPI.Server(host: host.url, config: config)
+        let summary = try await Import(vessels: host.vessels(on: server), lines: edited).run()
+        print("imported: \(summary)")
+        _ = await server.shutdown().awaitSingleResult()
+    }
+}
+
+extension FileHandle {
+    /// The lines of a pipe, each when it has come.
+    fileprivate var lines: AnySequence<String> {
+        AnySequence { () -> AnyIterator<String> in
+            var rest = Data()
+            return AnyIterator {
+                while true {
+                    if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        defer { rest = Data(rest[(end + 1)...]) }
+                        return String(decoding: rest[..<end], as: UTF8.self)
+                    }
+                    let more = self.availableData
+                    if more.isEmpty { return nil }
+                    rest += more
+                }
+            }
+        }
+    }
+}

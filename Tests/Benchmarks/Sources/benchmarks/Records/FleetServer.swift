@@ -1,0 +1,122 @@
+import FMData
+import FMSandbox
+import Foundation
+
+/// This program once more, as a sandbox with records: what it takes of processor and memory is not counted as the client's.
+///
+/// `benchmarks fleet N L` has N vessels and thinks L milliseconds about each answer. It prints its URL, then its counters for each
+/// line that it reads, and ends with its standard input.
+final class FleetServer {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private(set) var url = ""
+
+    /// - Parameters:
+    ///   - records: how many vessels it has.
+    ///   - latency: in milliseconds.
+    init(records: Int, latency: Int = 0) throws {
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = ["fleet", "\(records)", "\(latency)"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        url = line()
+    }
+
+    /// Requests and logins so far.
+    struct Counts: Codable {
+        var requests: Int
+        var logins: Int
+    }
+
+    func counts() throws -> Counts {
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        return try JSONDecoder().decode(Counts.self, from: Data(line().utf8))
+    }
+
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    func vessels(sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> {
+        var config = DataAPI.Config()
+        config.sessions.maximumSessions = sessions
+        return DataAPI.Server(host: url, config: config)
+            .addDatabase("Fleet", credentials: Credentials(user: "bench", password: "bench"))
+            .layout(Vessel.self)
+    }
+
+    private func line() -> String {
+        var line = Data()
+        while let byte = try? output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+            line.append(byte)
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// The other side: whether these arguments were for it.
+    static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
+        let arguments = Array(arguments)
+        guard arguments.count == 3, arguments[0] == "fleet", let count = Int(arguments[1]),
+            let latency = Int(arguments[2])
+        else { return false }
+        var configuration = Sandbox.Configuration()
+        configuration.latency = latency > 0 ? .milliseconds(latency) : nil
+        let sandbox = try await Sandbox.start([fleet(count)], configuration: configuration)
+        say(sandbox.url)
+        while readLine() != nil {
+            let counters = sandbox.counters
+            let counts = Counts(requests: counters.requests.values.reduce(0, +), logins: counters.logins)
+            say(String(decoding: try JSONEncoder().encode(counts), as: UTF8.self))
+        }
+        await sandbox.stop()
+        return true
+    }
+
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+    private static func fleet(_ count: Int) -> Solution {
+        let fields: [Solution.Field] = [
+            .init("Number", .number), .init("Name"), .init("Port"), .init("Length", .number), .init("Built", .date),
+            .init("Notes"), .init("Changed", .timestamp, autoEnter: .modificationTimestamp),
+        ]
+        let ports = ["Oslo", "Bergen", "Rome", "Naples"]
+        let records = (1...max(1, count)).map { number in
+            Solution.Record([
+                "Number": "\(number)", "Name": "Vessel \(number)", "Port": ports[number % ports.count],
+                "Length": "\(10 + number % 300).5", "Built": "0\(1 + number % 9)/15/19\(50 + number % 50)",
+                "Notes": "Surveyed in dry dock, no remarks",
+            ])
+        }
+        return Solution(
+            name: "Fleet",
+            tables: [.init(name: "Vessels", fields: fields, records: count > 0 ? records : [])],
+            layouts: [
+                .layout(.init(name: "Vessels", table: "Vessels", fields: fields.map { .init($0.name) })),
+                .layout(.init(name: "Vessels (ids)", table: "Vessels", fields: ["Changed"])),
+            ],
+            accounts: [.init(name: "bench", password: "bench")]
+        )
+    }
+}
+
+/// A record of the fleet.
+struct Vessel: LayoutRecord {
+    static let layout = "Vessels"
+
+    var number: Int
+    var name: String
+    var port: String
+    var length: Double
+    var notes: String
+
+    enum CodingKeys: String, CodingKey {
+        case number = "Number"
+        case name = "Name"
+        case port = "Port"
+        case length = "Length"
+        case notes = "Notes"
+    }
+}
