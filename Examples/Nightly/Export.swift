@@ -42,7 +42,7 @@ struct Export {
     /// How many lines the file has, and the number in the last of them. What is behind it, cut off by a sudden end, is removed.
     private func wholeLines() throws -> (count: Int, last: Int?) {
         guard FileManager.default.fileExists(atPath: file.path) else {
-            FileManager.default.createFile(atPath: file.path, contents: nil)
+            try Data().write(to: file)
             return (0, nil)
         }
         let text = try Data(contentsOf: file)

@@ -2,30 +2,25 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// Writes lines of an export back, after an edit.
+/// Writes edits back, and tells which were refused.
 struct Import {
+    /// An edit, and the vessel's number, by which a person knows it.
+    struct Row {
+        var number: Int
+        var edit: DataAPI.RecordEdit
+    }
+
     let vessels: DataAPI.TypedLayout<Vessel>
-    let lines: [Export.Line]
+    let rows: [Row]
 
     /// Writes all rows, prints each that is refused, and returns what it came to.
     func run() async throws -> DataAPI.BatchSummary {
-        // Each edit is guarded by the modId that the export has seen, so that nobody else's work is overwritten, and an edit whose
-        // answer gets lost can be told from one that never arrived.
-        let edits = lines.map { line in
-            DataAPI.RecordEdit(
-                line.recordId,
-                ["Name": .text(line.vessel.name), "Length": FieldValue(line.vessel.length)],
-                modId: line.modId
-            )
-        }
-        return try await edits.publisher.edit(in: vessels)
+        try await rows.map(\.edit).publisher.edit(in: vessels)
             .handleEvents(receiveOutput: { row in
                 guard let error = row.error else { return }
-                let number = lines[row.index].vessel.number
                 let fields = error.fields.joined(separator: ", ")
-                print(
-                    "row \(row.index), number \(number), \(fields): \(error.reason) (\(error.fileMakerCode?.rawValue ?? 0))"
-                )
+                let code = error.fileMakerCode?.rawValue ?? 0
+                print("row \(row.index), number \(rows[row.index].number), \(fields): \(error.reason) (\(code))")
             })
             .summarized()
             .firstValue()
