@@ -1,0 +1,270 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Layouts that know their records, and found sets over them: what is asked, and what comes back.
+@Suite(.timeLimit(.minutes(15))) struct TypedLayoutTests {
+    private struct Person: LayoutRecord, Equatable {
+        static let layout = "Contacts"
+        var name: String
+        var city: String?
+        var balance: FMNumber?
+
+        enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case city = "City"
+            case balance = "Balance"
+        }
+    }
+
+    private struct Caller: LayoutRecord {
+        static let layout = "Contacts"
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+
+        struct Portals: Codable, Sendable {
+            var phones: [Phone]
+            enum CodingKeys: String, CodingKey { case phones = "Phones" }
+        }
+
+        struct Phone: Codable, Sendable {
+            var number: String
+            enum CodingKeys: String, CodingKey { case number = "Phones::Number" }
+        }
+    }
+
+    private func people(_ world: World) -> DataAPI.TypedLayout<Person> { world.database.layout(Person.self) }
+
+    // MARK: Reading
+
+    @Test func aRecordIsReadWithoutSayingItsType() async throws {
+        try await World.run { world in
+            let ada = try #require(try await people(world).first { $0(.name) == "Ada Lovelace" }.firstValue())
+            expectNoDifference(ada.fieldData, Person(name: "Ada Lovelace", city: "London", balance: 1815.12))
+            let same = try await people(world).record(ada.id).firstValue()
+            expectNoDifference(same.fieldData, ada.fieldData)
+            let all = try await people(world).count().firstValue()
+            expectNoDifference(all, 3)
+            let inParis = try await people(world).exists { $0(.city) == "Paris" }.firstValue()
+            expectNoDifference(inParis, true)
+        }
+    }
+
+    @Test func fieldsKnownAtRunTimeAreNamedByTexts() async throws {
+        try await World.run { world in
+            let contacts = world.contacts.of(FieldData.self)
+            let found = try await contacts.find { $0("City") == "London" }.sorted(by: "Name").first().firstValue()
+            expectNoDifference(found?.fieldData["Name"], "Ada Lovelace")
+            let name = "Balance"
+            let poorest = try await contacts.sorted(by: .init(stringValue: name)).first().firstValue()
+            expectNoDifference(poorest?.fieldData["City"], "Paris")
+        }
+    }
+
+    @Test func anOrderIsSaidByCodingKeys() async throws {
+        try await World.run { world in
+            let people = people(world)
+            let last = try await people.sorted(by: .name, .descending).first().firstValue()
+            expectNoDifference(last?.fieldData.name, "Grace Hopper")
+            _ = try await people.create(Person(name: "Zoe", city: "London")).firstValue()
+            let second = people.find { $0(.name).isNotEmpty }.sorted(by: .city).sorted(by: .name, .descending)
+            let firstOfSecond = try await second.first().firstValue()
+            expectNoDifference(firstOfSecond?.fieldData.name, "Zoe")
+            expectNoDifference(second.sort.map(\.fieldName), ["City", "Name"])
+        }
+    }
+
+    @Test func anotherLayoutMayShowWhatThisOneFinds() async throws {
+        try await World.run { world in
+            // That layout does not have the field that is searched.
+            let found = people(world).find { $0(.balance) == 1815.12 }.shown(by: "Names / 100 % Übersicht")
+            let ada = try await found.first().firstValue()
+            expectNoDifference(ada?.fieldData, Person(name: "Ada Lovelace", city: "London", balance: nil))
+            let count = try await found.count().firstValue()
+            expectNoDifference(count, 1)
+        }
+    }
+
+    @Test func conditionsNarrow() async throws {
+        try await World.run { world in
+            let rich = people(world).find { $0(.balance) > 0 }
+            let all = try await rich.count().firstValue()
+            let inLondon = try await rich.where { $0(.city) == "London" }.count().firstValue()
+            let inParis = try await people(world).sorted(by: .name).where { $0(.city) == "Paris" }.count().firstValue()
+            expectNoDifference([all, inLondon, inParis], [2, 1, 1])
+        }
+    }
+
+    // MARK: Nothing there
+
+    @Test func anEmptyTableHasNoFirstAndCountsNone() async throws {
+        let solution = Solution.single(
+            "Contacts",
+            fields: [.init("Name"), .init("City")],
+            layoutFields: ["Name", "City"]
+        )
+        try await Hosted.run(solution) { database, sandbox in
+            let people = database.layout(Person.self)
+            let first = try await people.first().firstValue()
+            expectNoDifference(first, nil)
+            let exists = try await people.exists().firstValue()
+            expectNoDifference(exists, false)
+            let count = try await people.count().firstValue()
+            let inKiel = try await people.find { $0(.city) == "Kiel" }.count().firstValue()
+            expectNoDifference([count, inKiel], [0, 0])
+            expectNoDifference(sandbox.counters.requests[.getRecords], 3)
+        }
+    }
+
+    @Test func aFindWithoutMatchIsNoFailure() async throws {
+        try await World.run { world in
+            let nobody = people(world).find { $0(.name) == "Nobody" }
+            let first = try await nobody.first().firstValue()
+            expectNoDifference(first, nil)
+            let exists = try await nobody.exists().firstValue()
+            expectNoDifference(exists, false)
+            let count = try await nobody.count().firstValue()
+            // One that contradicts itself needs no host.
+            let before = world.sandbox.counters.totalRequests
+            let none = try await people(world).find { $0(.name).isOneOf([String]()) }.count().firstValue()
+            expectNoDifference([count, none], [0, 0])
+            expectNoDifference(world.sandbox.counters.totalRequests, before)
+        }
+    }
+
+    @Test func otherFailuresStayFailures() async throws {
+        try await World.run { world in
+            let wrong = await world.contacts.of(FieldData.self).find { $0("Nmae") == "Ada" }.first().awaitSingleResult()
+            expectNoDifference(wrong.failure?.fileMakerCode, .fieldMissing)
+            expectNoDifference(wrong.failure?.fields, ["Nmae"])
+            let missing = await people(world).record(999).awaitSingleResult()
+            expectNoDifference(missing.failure?.fileMakerCode, .recordMissing)
+        }
+    }
+
+    // MARK: Everything
+
+    @Test func everythingIsARangeOfRecordsAloneAndNothingWhenCombined() async throws {
+        try await World.run { world in
+            let city: String? = nil
+            let wanted = city.map { city in Find(Person.CodingKeys.self) { $0(.city) == city } } ?? .everything
+            let all = try await people(world).find(wanted).count().firstValue()
+            expectNoDifference(all, 3)
+            expectNoDifference(world.sandbox.counters.requests[.find], nil)
+            expectNoDifference(world.sandbox.counters.requests[.getRecords], 1)
+
+            let inParis = Find(Person.CodingKeys.self) { $0(.city) == "Paris" }
+            var counts: [Int] = []
+            for find in [wanted && inParis, wanted || inParis, !Find.everything] {
+                counts.append(try await people(world).find(find).count().firstValue())
+            }
+            counts.append(try await people(world).find(wanted).where { $0(.city) == "Paris" }.count().firstValue())
+            expectNoDifference(counts, [1, 3, 0, 1])
+        }
+    }
+
+    // MARK: What is sent
+
+    private static let none = #"{"data":[]}"#
+
+    @Test func aRecordWithoutPortalsAsksForNone() async throws {
+        try await ScriptedHost.run(answer: { _ in .json(Self.none) }) { host in
+            let people = host.database.layout(Person.self)
+            _ = try await people.first().firstValue()
+            _ = try await people.find { $0(.name) == "Ada" }.first().firstValue()
+            _ = await people.record(17).awaitSingleResult()
+            expectNoDifference(
+                host.calls.map { String($0.target.split(separator: "/").last ?? "") },
+                ["records?_limit=1&portal=%5B%5D", "_find", "17?portal=%5B%5D"]
+            )
+            expectNoDifference(host.calls[1].text, #"{"limit":"1","portal":[],"query":[{"Name":"==Ada"}]}"#)
+        }
+    }
+
+    @Test func aRecordWithPortalsAsksForThoseOfTheLayoutUnlessItSaysWhich() async throws {
+        try await ScriptedHost.run(answer: { _ in .json(Self.none) }) { host in
+            let callers = host.database.layout(Caller.self)
+            _ = try await callers.first().firstValue()
+            _ = try await callers.find { $0(.name) == "Ada" }.portals([PortalRequest(name: "Phones", limit: 500)])
+                .first()
+                .firstValue()
+            // What is only counted needs no portals, and no order.
+            _ = try await callers.sorted(by: .name).exists().firstValue()
+            expectNoDifference(
+                host.calls.map { String($0.target.split(separator: "/").last ?? "") },
+                ["records?_limit=1", "_find", "records?_limit=1&portal=%5B%5D"]
+            )
+            expectNoDifference(
+                host.calls[1].text,
+                #"{"limit":"1","limit.Phones":"500","portal":["Phones"],"query":[{"Name":"==Ada"}]}"#
+            )
+        }
+    }
+
+    @Test func rowsOfPortalsComeWithTheirRecord() async throws {
+        try await World.run { world in
+            let ada = try await world.database.layout(Caller.self).first().firstValue()
+            expectNoDifference(ada?.portalData?.phones.map(\.number), ["+44 20 7946 0001", "+44 20 7946 0002"])
+        }
+    }
+
+    // MARK: Writing
+
+    @Test func whatIsWrittenNamesItsRecord() async throws {
+        try await World.run { world in
+            let people = people(world)
+            let made = try await people.create(Person(name: "Joan")).firstValue()
+            let edited = try await people.edit(made.recordId, ["City": "Kiel"]).firstValue()
+            expectNoDifference(edited.recordId, made.recordId)
+            expectNoDifference(edited.modId, 1)
+            let stale = await people.edit("\(made.recordId)", ["City": "Rome"], modId: 0).awaitSingleResult()
+            expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
+            let copy = try await people.duplicate(made.recordId).firstValue()
+            _ = try await people.delete(made.recordId).firstValue()
+            let left = try await people.record(copy.recordId).firstValue()
+            expectNoDifference(left.fieldData, Person(name: "Joan", city: "Kiel", balance: nil))
+            let echo = try await people.script("Echo", "back").firstValue()
+            expectNoDifference(echo.scriptResult, "back")
+        }
+    }
+
+    // MARK: Older servers
+
+    @Test func aServerThatCountsNothingIsNotGuessedFor() async throws {
+        try await World.run(sandbox: { $0.serverVersion = .v17 }) { world in
+            let uncounted = await people(world).count().awaitSingleResult()
+            expectNoDifference(uncounted.failure?.code, .decoding)
+            let exists = try await people(world).exists().firstValue()
+            expectNoDifference(exists, true)
+            let first = try await people(world).first().firstValue()
+            expectNoDifference(first?.fieldData.name, "Ada Lovelace")
+        }
+    }
+
+    // MARK: Values
+
+    @Test func whatAsksForTheSameIsEqual() async throws {
+        try await World.run { world in
+            let people = people(world)
+            let one = people.find { $0(.city) == "Paris" }.sorted(by: .name)
+            expectNoDifference(one == people.find { $0(.city) == "Paris" }.sorted(by: .name), true)
+            expectNoDifference(one == people.find { $0(.city) == "Rome" }.sorted(by: .name), false)
+            expectNoDifference(one == one.shown(by: "Other"), false)
+            expectNoDifference(Set([people, world.contacts.of(Person.self)]).count, 1)
+        }
+    }
+
+    @Test func whatIsPrintedHoldsNoValue() async throws {
+        try await World.run { world in
+            let found = people(world).find { $0(.city) == "Atlantis" }.sorted(by: .name)
+            var dump = "\(found) \(String(reflecting: found))"
+            customDump(found, to: &dump)
+            #expect(!dump.contains("Atlantis"))
+            #expect("\(found)".contains("Name"))
+        }
+    }
+}
