@@ -272,8 +272,17 @@ import Testing
         try await run { still in
             still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: nil)
             let call = Call<DataAPI.EditRecordResponse>()
-            edit(still.contacts.timeouts { $0.total = .seconds(3) }).subscribe(call)
-            await still.pass(1)
+            // The HTTP client's own time does not stand still: on a busy machine an attempt may take some seconds. Sessions end after
+            // fifteen minutes, so no pause is longer.
+            let policy = DataAPI.RetryPolicy(
+                firstPause: .seconds(300),
+                maximumPause: .seconds(600),
+                jitter: 0,
+                deadline: nil
+            )
+            edit(still.database.retrying(policy).addLayout("Contacts").timeouts { $0.total = .seconds(700) })
+                .subscribe(call)
+            await still.pass(300)
             guard case .failure(let error) = await call.completion() else {
                 Issue.record("it did not fail")
                 return
