@@ -137,6 +137,8 @@ extension FMRest.APIError {
         /// Somebody else has changed what was to be saved, in a way that leaves it to the caller; ``saveConflict`` has the
         /// fields with all their versions.
         public static let conflict = Code("conflict")
+        /// A write that was in order was undone with another one of the same transaction; `underlying` is the error of that one.
+        public static let rolledBack = Code("rolledBack")
         /// A script ended with a code that the caller chose to treat as a failure.
         public static let script = Code("script")
         /// The server object was shut down.
@@ -151,9 +153,10 @@ extension FMRest.APIError {
     public var message: String? { messages.first?.message }
 
     /// Whether the same request may succeed later without any change: a record somebody else is editing, a full host, a
-    /// gateway without its engine (HTTP 502, 503, 504), one that takes no more for the moment (429), a connection that could not be made or broke, a time limit. `false`
-    /// when the server may already have carried it out, when a script failed, since nobody knows how far it came, and for all
-    /// that would end the same way again: an answer that is not HTTP, a proxy that wants a password.
+    /// gateway without its engine (HTTP 502, 503, 504), one that takes no more for the moment (429), a connection that could not be
+    /// made or broke, a time limit. `false` when the server may already have carried it out, when a script failed, since nobody
+    /// knows how far it came, and for all that would end the same way again: an answer that is not HTTP, a proxy that wants a
+    /// password.
     public var isRetryable: Bool {
         if outcomeIsUnknown || code == .script { return false }
         if let fileMakerCode { return fileMakerCode.isRetryable }

@@ -155,9 +155,10 @@ extension DataAPI {
         /// ```
         ///
         /// Publishes one value when it is done, which says whether the server was told of every end, also of those that were before
-        /// and those of databases that are gone, then finishes; never fails. Begins with demand. Requests under way are served first, a logout that fails in passing is repeated, all
-        /// within ``DataAPI/SessionConfiguration/shutdownDeadline``; new requests fail with
-        /// ``FMRest/APIError/Code/shutdown``. May be called twice. Cancelling does not undo it.
+        /// and those of databases that are gone, then finishes; never fails. Begins with demand. Requests under way are served
+        /// first, a logout that fails in passing is repeated, all within
+        /// ``DataAPI/SessionConfiguration/shutdownDeadline``; new requests fail with ``FMRest/APIError/Code/shutdown``. May be called
+        /// twice. Cancelling does not undo it.
         ///
         /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
         /// <doc:WhereValuesArrive>.

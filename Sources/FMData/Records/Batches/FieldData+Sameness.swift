@@ -3,7 +3,7 @@
 extension FieldData {
     /// Whether each of these fields has the same value in what was read. A field that was not read proves nothing.
     func isHeld(by record: FieldData) -> Bool {
-        allSatisfy { name, value in record[name].map(value.isSame(as:)) ?? false }
+        allSatisfy { name, value in record[name].map { WireValue(value).isSame(as: WireValue($0)) } ?? false }
     }
 
     /// Fields as they go over the wire; `nil` when one of them has a value that is no text and no number.
@@ -19,18 +19,4 @@ extension FieldData {
             }
         }
     }
-}
-
-extension FieldValue {
-    /// Numbers as numbers, texts exactly but for the line ends.
-    fileprivate func isSame(as other: FieldValue) -> Bool {
-        switch (self, other) {
-        case (.text(let text), .text(let otherText)): text.withOneLineEnd == otherText.withOneLineEnd
-        case (.number, _), (_, .number): number == other.number
-        }
-    }
-}
-
-extension String {
-    fileprivate var withOneLineEnd: [Character] { map { $0.isNewline ? "\r" : $0 } }
 }

@@ -8,6 +8,8 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
     let children: DataAPI.FoundSet<Child>
     let parentKey: @Sendable (Parent) -> Key?
     let childKey: Child.CodingKeys
+    /// As a rule all children of a group come on one page.
+    var pageSize = 5_000
 
     /// The values with their children, in the order of the values, as one list.
     func pairs(of parents: [Parent]) -> AnyPublisher<[Pair], FMRest.APIError> {
@@ -32,10 +34,11 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
 
     private func found(in round: JoinKeys<Key>.Round) -> AnyPublisher<[Answer], FMRest.APIError> {
         children.narrowed(to: DataAPI.FindField(childKey).isOneOf(round.keys))
-            .whole()
-            .tryMap { whole in
-                var answer = Answer(hasDrifted: whole.hasDrifted)
-                for record in whole.records {
+            .pages(.offset, pageSize: pageSize)
+            .collect()
+            .tryMap { pages in
+                var answer = Answer(hasDrifted: pages.contains { $0.progress.driftCount > 0 })
+                for record in pages.flatMap(\.items) {
                     for owner in try owners(of: record, in: round) {
                         answer.children[owner, default: []].append(record)
                     }

@@ -17,7 +17,8 @@ extension DataAPI.FoundSet {
     /// ends all of them on the wire.
     ///
     /// Fails with what concerns all: no session, no connection, a field that is not on the layout. The records are read page
-    /// after page: one that comes or goes meanwhile may be missed by this run, and the next run finds it.
+    /// after page, as ``all(_:pageSize:isolation:)`` reads them: one that comes meanwhile may be missed by this run, and the next
+    /// run finds it.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -74,10 +75,8 @@ extension DataAPI.FoundSet {
             -> AnyPublisher<Content, FMRest.APIError>
     ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
         let layout = layout.layout
-        return pages(of: 100)
-            .orderedMap(concurrency: 1) { page in
-                Just(page.data.filter { !isKnown($0) }).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
-            }
+        return pages(.offset, pageSize: 100)
+            .orderedMap(concurrency: 1) { page in .of(page.items.filter { !isKnown($0) }) }
             .orderedMap(concurrency: layout.database.concurrentCalls) { record in
                 fetch(
                     record,

@@ -67,13 +67,3 @@ extension FMRest.APIError {
         return error
     }
 }
-
-extension AnyPublisher where Failure == FMRest.APIError {
-    fileprivate static func of(_ value: Output) -> Self {
-        Just(value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
-    }
-
-    fileprivate static func failing(_ error: FMRest.APIError) -> Self {
-        Fail(error: error).eraseToAnyPublisher()
-    }
-}
