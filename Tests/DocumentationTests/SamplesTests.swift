@@ -67,7 +67,9 @@ import Testing
 
     @Test(arguments: documents, Place.allCases)
     func everySamplePrintsWhatItClaims(_ document: Document, in place: Place) async throws {
-        let sandbox = try await Sandbox.start()
+        var solution = Solution.sample
+        solution.addJobs()
+        let sandbox = try await Sandbox.start([solution])
         let missing = try await unprinted(document.claims, by: document, in: place, at: sandbox.url)
         expectNoDifference(missing, [])
         await sandbox.stop()

@@ -1,8 +1,9 @@
 import Foundation
 
 extension Solution {
-    /// Adds a table and a layout `Jobs` (`Id`, `Payload`, `Result`) and a script `Run Job`, which carries out many writes at once: a
-    /// client creates a record with the job in `Payload` and names the script in the same request.
+    /// Adds a table and a layout `Jobs` (`Id`, `Key`, `Payload`, `Result`) and a script `Run Job`, which carries out many writes at
+    /// once: a client creates a record with the job in `Payload` and names the script in the same request. `Key` is unique, and
+    /// the client's.
     ///
     ///     var solution = Solution.sample
     ///     solution.addJobs()

@@ -21,10 +21,13 @@ extension BatchOperation {
     /// Makes the operation of a row; throws for a row that cannot be sent.
     typealias Maker<Row> = (Row, _ earlier: BatchResumption.Earlier) throws -> BatchOperation
 
-    /// - Parameter keyField: the field that a record can be looked up by.
+    /// - Parameters:
+    ///   - keyField: the field that a record can be looked up by.
+    ///   - script: what is to run with the write.
     static func create<R: RecordFields>(
         in layout: DataAPI.TypedLayout<R>,
-        keyField: String?
+        keyField: String?,
+        script: DataAPI.ScriptQuery? = nil
     ) -> Maker<R> {
         { row, earlier in
             let own = try keyField.flatMap { field in try layout.wireFields(of: row).key(field) }
@@ -34,7 +37,7 @@ extension BatchOperation {
                 return BatchOperation(
                     task: Machine.Task(kind: .create(hasKey: false), mayBeExecuted: earlier.isUnknown),
                     key: nil,
-                    write: { _ in layout.creating(row) },
+                    write: { _ in layout.creating(row, script) },
                     lookUp: { _ in .found(.nothing) }
                 )
             }
@@ -45,7 +48,7 @@ extension BatchOperation {
                     mayBeExecuted: earlier.isUnknown || earlier == .perhapsSent && own != nil
                 ),
                 key: key,
-                write: { _ in layout.creating(RecordWithKey(record: row, field: keyField, key: key)) },
+                write: { _ in layout.creating(RecordWithKey(record: row, field: keyField, key: key), script) },
                 lookUp: { _ in layout.lookingUp(key, in: keyField) }
             )
         }
@@ -130,8 +133,11 @@ extension BatchResumption.Earlier {
 extension DataAPI.TypedLayout {
     fileprivate typealias Answer = BatchStateMachine.Answer
 
-    fileprivate func creating(_ fields: some Encodable) -> BatchOperation.Call {
-        layout.createRecord(record: DataAPI.EditRecord(createRecord: fields), isolation: nil)
+    fileprivate func creating(
+        _ fields: some Encodable,
+        _ script: DataAPI.ScriptQuery? = nil
+    ) -> BatchOperation.Call {
+        layout.createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: nil)
             .map { Answer.created(recordId: $0.recordId, modId: $0.modId) }
             .eraseToAnyPublisher()
     }
@@ -187,7 +193,7 @@ extension DataAPI.TypedLayout {
     private typealias Finding = BatchStateMachine.Finding
 
     /// The fields of a row as they are sent.
-    fileprivate func wireFields(of row: R) throws -> FieldData {
+    func wireFields(of row: R) throws -> FieldData {
         let encoder = FMEncoder(options: server.encoding, recordEncoder: server.config.encoder)
         guard let fields = FieldData(wire: try encoder.wireValue(of: row, .fields)) else {
             throw FMRest.APIError(.encoding, reason: "A field of the row has a value that is no text and no number.")
@@ -207,7 +213,7 @@ extension BatchStateMachine.Finding {
 
 extension BatchOperation.Call {
     fileprivate static func found(_ finding: BatchStateMachine.Finding) -> BatchOperation.Call {
-        Just(BatchStateMachine.Answer.found(finding)).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+        .of(.found(finding))
     }
 }
 

@@ -1,0 +1,111 @@
+/// The writes of one commit as its script reads them: ``DataAPI/CommitScript`` has an example.
+struct CommitPayload: Encodable {
+    let layout: String
+    let atomic: Bool
+    let rows: [Row]
+
+    struct Row: Encodable {
+        enum Operation: String, Encodable { case create, edit, delete }
+
+        let op: Operation
+        var id: String?
+        var mod: String?
+        var fields: FieldData?
+    }
+}
+
+extension CommitPayload.Row {
+    /// Throws for a write whose fields cannot be written down.
+    init<R: RecordFields>(_ write: DataAPI.RecordWrite<R>, in layout: DataAPI.TypedLayout<R>) throws {
+        switch write {
+        case .create(let record):
+            self.init(op: .create, fields: try layout.wireFields(of: record))
+        case .edit(let edit):
+            self.init(op: .edit, id: "\(edit.recordId)", mod: edit.modId.map { "\($0)" }, fields: edit.fields)
+        case .delete(let recordId):
+            self.init(op: .delete, id: "\(recordId)")
+        }
+    }
+}
+
+/// What the script of a commit says of one row, or of all.
+struct CommitResult: Decodable {
+    /// The row's number. Of an error without one nobody knows which row is at fault.
+    let row: Int?
+    let recordId: Int?
+    let modId: Int?
+    /// FileMaker's error code; `nil` when all is well.
+    let error: Int?
+
+    /// Scripts write numbers as texts and as numbers.
+    init(from decoder: any Decoder) throws {
+        let members = try FieldData(from: decoder)
+        func number(_ name: String) -> Int? { members[name].flatMap { Int($0.text) } }
+        row = number("i")
+        recordId = number("id")
+        modId = number("mod")
+        error = number("err").flatMap { $0 == 0 ? nil : $0 }
+    }
+}
+
+extension CommitPayload {
+    typealias Outcome = DataAPI.BatchRow.Outcome
+
+    func all(_ outcome: Outcome) -> [Outcome] { Array(repeating: outcome, count: rows.count) }
+
+    /// What became of each row.
+    func outcomes(of results: [CommitResult]) -> [Outcome] {
+        for result in results {
+            guard let code = result.error, atomic || result.row == nil else { continue }
+            let error = FMRest.APIError(codeOfScript: code)
+            guard let row = result.row, rows.indices.contains(row) else { return all(.failed(error)) }
+            return rows.indices.map { .failed($0 == row ? error : .rolledBack(with: error)) }
+        }
+        let byRow = Dictionary(results.map { ($0.row, $0) }) { first, _ in first }
+        return rows.indices.map { index in byRow[index].flatMap(rows[index].outcome) ?? .unknown(.rowWithoutResult) }
+    }
+}
+
+extension CommitPayload.Row {
+    /// What a result says; `nil` when it says too little.
+    fileprivate func outcome(of result: CommitResult) -> DataAPI.BatchRow.Outcome? {
+        if let code = result.error { return .failed(FMRest.APIError(codeOfScript: code)) }
+        switch op {
+        case .create:
+            return result.recordId.map { .created(recordId: $0, modId: result.modId) }
+        case .edit:
+            return result.modId.map { .edited(recordId: id.flatMap { Int($0) }, modId: $0) }
+        case .delete:
+            return .deleted(wasThere: true)
+        }
+    }
+}
+
+extension FMRest.APIError {
+    /// A row's error, as the script tells it: FileMaker's codes, and of those that a script may make up one for a modId that is
+    /// not the record's.
+    fileprivate init(codeOfScript code: Int) {
+        let fileMakerCode = code == 5306 ? .modIdMismatch : FileMakerErrorCode(rawValue: code)
+        self.init(
+            .fileMaker,
+            reason: "FileMaker error \(fileMakerCode): the script could not carry out the row.",
+            hint: fileMakerCode.hint,
+            fileMakerCode: fileMakerCode
+        )
+    }
+
+    /// Of a row that was reverted with the one that was at fault.
+    static func rolledBack(with fault: FMRest.APIError?) -> FMRest.APIError {
+        FMRest.APIError(
+            .rolledBack,
+            reason: "Another row of the same commit failed, and nothing of the commit was kept.",
+            underlying: fault
+        )
+    }
+
+    fileprivate static let rowWithoutResult = FMRest.APIError(
+        .decoding,
+        reason: "The script's result does not say what became of the row.",
+        outcomeIsUnknown: true
+    )
+}

@@ -1,0 +1,226 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Many writes in one transaction, carried out by the sandbox's script.
+@Suite(.timeLimit(.minutes(15))) struct CommitTests {
+    private typealias Write = DataAPI.RecordWrite<Member>
+
+    private static func run(
+        count: Int = 3,
+        _ body: (DataAPI.TypedLayout<Member>, DataAPI.CommitScript, Sandbox) async throws -> Void
+    ) async throws {
+        var solution = Solution.people(count: count)
+        solution.addJobs()
+        solution.addScript("Do Nothing") { _ in .result("") }
+        try await Hosted.run(solution) { database, sandbox in
+            let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
+            try await body(database.layout(Member.self), script, sandbox)
+        }
+    }
+
+    private static let patient = DataAPI.CommitOptions(patience: .seconds(600))
+
+    @Test func writesOfAllKindsAreOneRequest() async throws {
+        try await Self.run { people, script, sandbox in
+            let writes: [Write] = [
+                .create(Member(name: "Ada", uuid: "a")), .edit(1, ["City": "London"]),
+                .edit(DataAPI.RecordEdit(2, ["City": "Kiel"], modId: 0)), .delete(3),
+            ]
+            let rows = try await writes.publisher.commit(in: people, by: script).outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 created", "1 edited", "2 edited", "3 deleted"])
+            expectNoDifference(rows.map(\.recordId), [4, 1, 2, nil])
+            expectNoDifference(rows.map(\.key), [nil, "1", "2", "3"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Ada"])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["London", "Kiel", nil])
+            expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+            expectNoDifference(sandbox.counters.requests[.getRecord], 1)
+        }
+    }
+
+    @Test func aRowThatFailsTakesItsCommitWithItAndNoOther() async throws {
+        try await Self.run { people, script, sandbox in
+            let writes: [Write] = [
+                .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
+                .create(Member(name: "Ben", uuid: "b")), .edit(DataAPI.RecordEdit(1, ["City": "Kiel"], modId: 8)),
+                .edit(2, ["City": "Oslo"]),
+            ]
+            let rows = try await writes.publisher
+                .commit(in: people, by: script, options: .init(rowsPerCommit: 2)).outcome().get()
+            expectNoDifference(
+                rows.map(\.short),
+                ["0 failed rolledBack", "1 failed 504", "2 failed rolledBack", "3 failed 306", "4 edited"]
+            )
+            expectNoDifference((rows[0].error?.underlying as? FMRest.APIError)?.fileMakerCode, 504)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3"])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, [nil, "Oslo", nil])
+            expectNoDifference(sandbox.counters.requests[.createRecord], 3)
+        }
+    }
+
+    @Test func rowsMayFailAlone() async throws {
+        try await Self.run { people, script, sandbox in
+            try sandbox.setLocked(true, person: 3)
+            let writes: [Write] = [
+                .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
+                .edit(99, ["City": "x"]), .edit(3, ["City": "x"]), .delete(1),
+            ]
+            let options = DataAPI.CommitOptions(isAtomic: false)
+            let rows = try await writes.publisher.commit(in: people, by: script, options: options).outcome().get()
+            expectNoDifference(
+                rows.map(\.short),
+                ["0 created", "1 failed 504", "2 failed 101", "3 failed 301", "4 deleted"]
+            )
+            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summarized()
+                .firstValue()
+            expectNoDifference(summary.failedCount, 1)
+        }
+    }
+
+    /// What cannot be written down is not sent, and in a transaction nothing else is either.
+    @Test func aRowThatCannotBeWrittenDown() async throws {
+        struct Odd: LayoutRecord {
+            static let layout = "People"
+            var name: String
+            var isOdd = false
+            enum CodingKeys: String, CodingKey { case name = "Name" }
+            func encode(to encoder: any Encoder) throws {
+                struct Refused: Error {}
+                if isOdd { throw Refused() }
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(name, forKey: .name)
+            }
+        }
+        try await Self.run { people, script, sandbox in
+            let odd = people.layout.of(Odd.self)
+            let writes: [DataAPI.RecordWrite<Odd>] = [.create(Odd(name: "Ada")), .create(Odd(name: "x", isOdd: true))]
+            let all = try await writes.publisher.commit(in: odd, by: script).outcome().get()
+            expectNoDifference(all.map(\.short), ["0 failed rolledBack", "1 failed encoding"])
+            expectNoDifference(sandbox.counters.requests[.createRecord], nil)
+            let alone = try await writes.publisher.commit(in: odd, by: script, options: .init(isAtomic: false))
+                .outcome().get()
+            expectNoDifference(alone.map(\.short), ["0 created", "1 failed encoding"])
+        }
+    }
+
+    @Test func manyRowsAreAFewRequests() async throws {
+        try await Self.run(count: 0) { people, script, sandbox in
+            let writes = Member.numbered(0..<250).map(Write.create)
+            let options = DataAPI.CommitOptions(rowsPerCommit: 100)
+            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summarized()
+                .firstValue()
+            expectNoDifference(summary.createdCount, 250)
+            expectNoDifference(sandbox.people.count, 250)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 3)
+        }
+    }
+
+    // MARK: Bad days
+
+    @Test(arguments: [Sandbox.Fault.resetAfterExecution, .cutAnswer(afterBytes: 10), .reset])
+    func aLostAnswerIsReadFromTheJob(fault: Sandbox.Fault) async throws {
+        try await Self.run { people, script, sandbox in
+            sandbox.inject(fault, on: .createRecord)
+            let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .delete(3)]
+            let rows = try await writes.publisher.commit(in: people, by: script, options: Self.patient)
+                .outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 created", "1 deleted"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Ada"])
+        }
+    }
+
+    @Test func aResultThatCannotBeReadIsUnknown() async throws {
+        try await Self.run { people, script, sandbox in
+            var other = script
+            other.name = "Do Nothing"
+            let options = DataAPI.CommitOptions(patience: .zero)
+            let writes: [Write] = [.create(Member(name: "Ada")), .delete(3)]
+            let rows = try await writes.publisher.commit(in: people, by: other, options: options).outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 unknown", "1 unknown"])
+            expectNoDifference(rows[0].error?.outcomeIsUnknown, true)
+        }
+    }
+
+    @Test func withoutTheScriptNothingIsWrittenAndAllRowsFail() async throws {
+        try await Self.run { people, script, sandbox in
+            var other = script
+            other.name = "Nowhere"
+            let rows = try await [Write.delete(3)].publisher.commit(in: people, by: other).outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 failed 104"])
+            expectNoDifference(sandbox.people.count, 3)
+        }
+    }
+
+    @Test func withoutTheLayoutOfJobsTheFirstCommitIsTheLast() async throws {
+        try await Self.run { people, _, sandbox in
+            let script = DataAPI.CommitScript("Run Job", in: people.layout.database.addLayout("Nowhere"))
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            [Write.delete(1), .delete(2)].publisher
+                .commit(in: people, by: script, options: .init(rowsPerCommit: 1)).subscribe(subscriber)
+            guard case .failure(let error) = await subscriber.completion() else {
+                Issue.record("It finished without a failure")
+                return
+            }
+            expectNoDifference(subscriber.values.map(\.short), ["0 failed 105"])
+            expectNoDifference(error.fileMakerCode, 105)
+            expectNoDifference(sandbox.people.count, 3)
+        }
+    }
+
+    // MARK: The contract
+
+    @Test func nothingIsSentBeforeDemandAndNoMoreThanACommitForARow() async throws {
+        try await Self.run { people, script, sandbox in
+            let writes = Member.numbered(0..<6).map(Write.create)
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>(initialDemand: .none)
+            writes.publisher.commit(in: people, by: script, options: .init(rowsPerCommit: 2)).subscribe(subscriber)
+            await settled { sandbox.counters.requests.count }
+            expectNoDifference(sandbox.counters.requests, [:])
+            subscriber.request(.max(1))
+            await subscriber.valueCount(atLeast: 1)
+            await settled { sandbox.counters.requests.count }
+            expectNoDifference(subscriber.values.count, 1)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+            subscriber.request(.unlimited)
+            _ = await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.index), Array(0..<6))
+        }
+    }
+
+    @Test func resultsOfScriptsInEveryForm() throws {
+        let payload = CommitPayload(
+            layout: "People",
+            atomic: true,
+            rows: [.init(op: .create), .init(op: .edit, id: "7"), .init(op: .delete, id: "8")]
+        )
+        let each = CommitPayload(layout: payload.layout, atomic: false, rows: payload.rows)
+        func outcomes(_ json: String, of payload: CommitPayload) throws -> [String] {
+            let results = try FMDecoder().decode([CommitResult].self, from: json.utf8)
+            return payload.outcomes(of: results).map { DataAPI.BatchRow(index: 0, outcome: $0).short }
+        }
+        let all = #"[{"i":2,"id":"8"},{"i":0,"id":58,"mod":"0"},{"i":1,"mod":3}]"#
+        expectNoDifference(try outcomes(all, of: payload), ["0 created", "0 edited", "0 deleted"])
+        expectNoDifference(
+            try outcomes(#"[{"i":1,"err":504}]"#, of: payload),
+            ["0 failed rolledBack", "0 failed 504", "0 failed rolledBack"]
+        )
+        expectNoDifference(
+            try outcomes(#"[{"err":5000}]"#, of: each),
+            ["0 failed 5000", "0 failed 5000", "0 failed 5000"]
+        )
+        expectNoDifference(
+            try outcomes(#"[{"i":0,"id":"58"},{"i":1,"err":"5306"}]"#, of: each),
+            ["0 created", "0 failed 306", "0 unknown"]
+        )
+        expectNoDifference(
+            try outcomes("[{\"i\":0},{\"i\":9,\"err\":0}]", of: each),
+            ["0 unknown", "0 unknown", "0 unknown"]
+        )
+        expectNoDifference(try outcomes("[]", of: payload), ["0 unknown", "0 unknown", "0 unknown"])
+    }
+}
