@@ -10,8 +10,8 @@ import Testing
         }
     }
 
-    @Test func seedsHold() async {
-        for failure in await onAThread({ Search(1...300, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
+    @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
+        for failure in await onAThread({ Search(1...300, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
     @Test(arguments: [3, 17, 420] as [UInt64])

@@ -5,9 +5,10 @@ import Foundation
 let options = CommandLine.arguments.dropFirst().filter { $0.hasPrefix("--") }
 let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
 let calls = options.contains("--hundred") ? 100 : nil
+let work: Work = options.contains("--records") ? .records : .calls
 
 if options.contains("--seed"), let seed = arguments.first {
-    let program = Program(seed: seed, calls: calls)
+    let program = Program(seed: seed, work, calls: calls)
     let report = Simulation.run(program, keepsTrace: true)
     print(program)
     print(report.trace.joined(separator: "\n"))
@@ -15,14 +16,19 @@ if options.contains("--seed"), let seed = arguments.first {
 }
 
 guard let count = arguments.first else {
-    print("usage: simulate [--hundred | --until-found] <number of seeds> [<first seed>] | [--hundred] --seed <seed>")
+    print(
+        """
+        usage: simulate [--records] [--hundred | --until-found] <number of seeds> [<first seed>]
+               simulate [--records] [--hundred] --seed <seed>
+        """
+    )
     exit(64)
 }
 let first = arguments.dropFirst().first ?? 1
 
 if options.contains("--until-found") {
     for seed in first..<first + count {
-        guard let kind = Simulation.run(Program(seed: seed)).findings.first else { continue }
+        guard let kind = Simulation.run(Program(seed: seed, work)).findings.first else { continue }
         print("seed \(seed): \(kind)")
         exit(1)
     }
@@ -30,7 +36,7 @@ if options.contains("--until-found") {
     exit(0)
 }
 
-let search = Search(first..<first + count, calls: calls, stopsAfter: 5)
+let search = Search(first..<first + count, work, calls: calls, stopsAfter: 5)
 for failure in search.failures { print(failure) }
 print(search.figures)
 exit(search.failures.isEmpty ? 0 : 1)

@@ -4,14 +4,28 @@ import Foundation
 extension HostPlan {
     static let database = "Sim"
     static let layout = "Rows"
+    /// The same records with their keys.
+    static let keyedLayout = "Keyed"
     static let user = "sim"
     static let oAuthUser = "sim@example.com"
     /// What must be in no log and no description: the password, and the beginning of the values of a field.
     static let password = "PASSWORD-of-sim"
     static let secret = "FIELDVALUE-of-sim"
 
-    /// One table with a record for each step, and three scripts.
+    /// One table with a record for each step, three scripts, and what the work needs besides.
     var solution: Solution {
+        var solution = calls
+        if work == .records {
+            solution.tables[0].fields.append(.init("Key", validation: .init(unique: true)))
+            solution.layouts.append(
+                .layout(.init(name: HostPlan.keyedLayout, table: "Rows", fields: ["Marker", "Note", "Key"]))
+            )
+            solution.addJobs()
+        }
+        return solution
+    }
+
+    private var calls: Solution {
         let records = (0..<records).map { id in
             Solution.Record([
                 "Marker": "r\(id)", "Note": HostPlan.secret,

@@ -4,19 +4,20 @@ extension Program {
     /// The program of a seed.
     ///
     /// - Parameter calls: how many; few are as likely as many unless it is said.
-    init(seed: UInt64, calls: Int? = nil) {
+    init(seed: UInt64, _ work: Work = .calls, calls: Int? = nil) {
         var chance = Chance(seed: seed, purpose: .program)
+        self.work = work
         let drawn = chance.magnitude(3...100)
         let count = calls ?? drawn
         self.seed = seed
         client = ClientPlan(chance: &chance)
         let hostCount = chance.once(in: 3) ? 2 : 1
-        hosts = (0..<hostCount).map { _ in HostPlan(chance: &chance, records: count) }
+        hosts = (0..<hostCount).map { _ in HostPlan(chance: &chance, work, records: count) }
         weather = Network.Weather(chance: &chance)
         // From all at once to one every second.
         let span = chance.pick([0, 50, 1000, 10_000, count * 1000])
         // Some programs do a few things only, again and again.
-        let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(Verb.usual) } : Verb.usual
+        let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(work.usual) } : work.usual
         steps = (0..<count).map { id in Step(id: id, span: span, hosts: hostCount, verbs: verbs, chance: &chance) }
         let violence = chance.pick([0, 2, 5, 10, 30])
         faults = (0..<violence).map { _ in
@@ -58,16 +59,6 @@ extension Program {
     }
 }
 
-extension Verb {
-    /// Each verb as often as it comes in a program that does a bit of everything.
-    static let usual: [Verb] =
-        allCases + [
-            .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
-            .list,
-            .find, .stream, .echoScript, .echoScript,
-        ]
-}
-
 extension ClientPlan {
     fileprivate init(chance: inout Chance) {
         maximumSessions = chance.pick([1, 2, 3, 8])
@@ -83,7 +74,8 @@ extension ClientPlan {
 }
 
 extension HostPlan {
-    fileprivate init(chance: inout Chance, records: Int) {
+    fileprivate init(chance: inout Chance, _ work: Work, records: Int) {
+        self.work = work
         maximumSessions = chance.once(in: 4) ? chance.pick([1, 2, 4]) : 500
         keepAlive = chance.pick([20, 500, 5000, 5000])
         requestsPerConnection = chance.once(in: 4) ? chance.pick([1, 2, 10]) : nil

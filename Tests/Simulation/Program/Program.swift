@@ -1,6 +1,7 @@
 /// What is done in one simulated world, and what goes wrong there: a value that follows from a seed, and that a shrinker can cut.
 struct Program: Equatable {
     var seed: UInt64
+    var work: Work
     var client: ClientPlan
     var hosts: [HostPlan]
     var weather: Network.Weather
@@ -47,6 +48,8 @@ struct HostPlan: Equatable {
     var compresses: Bool
     /// In seconds.
     var sessionLifetime: Int
+    /// What the steps do, and so what they need.
+    var work: Work
     /// Records that the steps may use.
     var records: Int
 }
@@ -85,7 +88,10 @@ struct Step: Equatable {
 extension Program: CustomStringConvertible {
     var description: String {
         let lines =
-            ["program of seed \(seed), ending \(ending)\(isCalm ? ", calm" : "")", "  \(client)", "  \(weather)"]
+            [
+                "program of seed \(seed), \(work), ending \(ending)\(isCalm ? ", calm" : "")", "  \(client)",
+                "  \(weather)",
+            ]
             + hosts.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")

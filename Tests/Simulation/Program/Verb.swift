@@ -8,6 +8,9 @@ enum Verb: Equatable, CaseIterable {
     case download, downloadStream
     case metadata, layouts, scripts, productInfo, databases, validate
     case setGlobals, pinned, logOut, logIn, asOther, oAuthProviders, asOAuthUser
+    // Of the second storey.
+    case createRetrying, pages, recordsByID, joined, shared, save, upsert
+    case batchCreate, batchEdit, batchUpsert, commit
 
     /// What it changes on the host when it is carried out once; `nil` for what changes nothing that lasts.
     var write: Write? {
@@ -17,6 +20,13 @@ enum Verb: Equatable, CaseIterable {
         case .duplicate: .copy
         case .edit, .editChecked, .upload, .uploadStream: .newVersion
         case .delete: .removal
+        case .createRetrying: .newRecord(from: "y")
+        case .save: .newVersion
+        case .upsert: .newRecord(from: "u")
+        case .batchCreate: .newRecords(from: "b", isAtomic: false)
+        case .batchUpsert: .newRecords(from: "v", isAtomic: false)
+        case .commit: .newRecords(from: "j", isAtomic: true)
+        case .batchEdit: .newVersions
         default: nil
         }
     }
@@ -24,11 +34,45 @@ enum Verb: Equatable, CaseIterable {
     enum Write: Equatable {
         /// A record whose marker is this letter and the step's number.
         case newRecord(from: String)
+        /// A record for each row of the step, whose markers end with the row's number.
+        case newRecords(from: String, isAtomic: Bool)
         /// A second record with the marker of the step's own.
         case copy
         /// The step's record has one more modification.
         case newVersion
+        /// The step's record has a modification more for each row.
+        case newVersions
         /// The step's record is gone.
         case removal
     }
+
+    /// How many rows a step writes that writes several.
+    static let rows = 3
+}
+
+/// What a program does.
+enum Work: String, CaseIterable {
+    /// Calls, as a layout without a type has them.
+    case calls
+    /// What typed layouts make of many calls, among others.
+    case records
+
+    /// Each verb as often as it comes in a program that does a bit of everything.
+    var usual: [Verb] {
+        switch self {
+        case .calls:
+            Verb.allCases.filter { !Self.ofRecords.contains($0) } + [
+                .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
+                .list,
+                .find, .stream, .echoScript, .echoScript,
+            ]
+        case .records:
+            Self.ofRecords + Self.ofRecords + [.create, .edit, .delete, .duplicate, .read, .find, .setGlobals, .pinned]
+        }
+    }
+
+    private static let ofRecords: [Verb] = [
+        .createRetrying, .pages, .recordsByID, .joined, .shared, .save, .upsert, .batchCreate, .batchEdit, .batchUpsert,
+        .commit,
+    ]
 }

@@ -9,11 +9,11 @@ struct Search {
     private var real = Duration.zero
 
     /// - Parameter calls: how many each program makes; as many as its seed says by default.
-    init(_ seeds: some Sequence<UInt64>, calls: Int? = nil, stopsAfter limit: Int) {
+    init(_ seeds: some Sequence<UInt64>, _ work: Work = .calls, calls: Int? = nil, stopsAfter limit: Int) {
         let clock = ContinuousClock()
         for seed in seeds {
             let start = clock.now
-            let program = Program(seed: seed, calls: calls)
+            let program = Program(seed: seed, work, calls: calls)
             let report = Simulation.run(program)
             real += clock.now - start
             programs += 1
@@ -49,7 +49,7 @@ struct Failure: CustomStringConvertible {
         told.client.logs = true
         let report = Simulation.run(told, keepsTrace: true)
         return """
-            seed \(program.seed):
+            seed \(program.seed), \(program.work):
             \(findings.prefix(5).map { "  \($0)" }.joined(separator: "\n"))
             cut down:
             \(report.findings.prefix(5).map { "  \($0)" }.joined(separator: "\n"))

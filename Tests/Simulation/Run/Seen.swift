@@ -8,18 +8,50 @@ enum Seen: Equatable {
     case created(id: Int)
     case text(String?)
     case bytes(Data)
+    /// What became of a row of many.
+    case row(Int, Outcome)
     case nothing
 
+    enum Outcome { case done, failed, unknown, skipped }
+
+    /// A row that was not written.
+    var isTrouble: Bool { if case .row(_, let outcome) = self { outcome != .done } else { false } }
+
     init<P>(_ record: DataAPI.Record<Row, P>) { self = .record(id: record.recordId, marker: record.fieldData.marker) }
+
+    init(_ row: DataAPI.BatchRow) {
+        let outcome: Outcome =
+            switch row.outcome {
+            case .created, .edited, .deleted: .done
+            case .failed: .failed
+            case .unknown: .unknown
+            case .skipped: .skipped
+            }
+        self = .row(row.index, outcome)
+    }
 }
 
 /// A record of the simulated database.
-struct Row: Codable {
+struct Row: RecordFields {
     var marker: String
     var note: String
 
     enum CodingKeys: String, CodingKey {
         case marker = "Marker"
         case note = "Note"
+    }
+}
+
+/// The same with a key of its own, which is unique.
+struct KeyedRow: LayoutRecord {
+    static let layout = HostPlan.keyedLayout
+    var marker: String
+    var note = HostPlan.secret
+    var key: String
+
+    enum CodingKeys: String, CodingKey {
+        case marker = "Marker"
+        case note = "Note"
+        case key = "Key"
     }
 }

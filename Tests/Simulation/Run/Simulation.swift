@@ -289,7 +289,10 @@ final class Simulation: @unchecked Sendable {
             guard let call = calls[step.id], let end = call.end else { continue }
             switch end {
             case .finished:
-                if let complaint = step.verb.complaint(about: call.values, step: step.id) {
+                if program.isCalm, call.values.contains(where: \.isTrouble) {
+                    find("call \(step.id) \(step.verb): \(call.values) though nothing went wrong")
+                }
+                if let complaint = step.verb.complaint(about: call.values, step: step.id, lasting: lasting(step.host)) {
                     find("call \(step.id) \(step.verb): \(complaint)")
                 }
             case .failed(let error):
@@ -305,6 +308,12 @@ final class Simulation: @unchecked Sendable {
             Ledger(host).check(calls.values.filter { $0.step.host == index }) { self.find($0) }
         }
         for finding in log.findings { find(finding) }
+    }
+
+    /// The records of a host that no step deletes.
+    private func lasting(_ host: Int) -> Set<Int> {
+        let deleted = program.steps.filter { $0.host == host && $0.verb == .delete }.map { $0.id + 1 }
+        return Set(1...program.hosts[host].records).subtracting(deleted)
     }
 
     /// Whether a call may fail on a calm day.

@@ -12,6 +12,11 @@ extension Verb {
         let id = step.id
         let record = id + 1
         let query = DataAPI.FindQuery(query: [["Marker": "==r\(id)"]])
+        let rows = layout.of(Row.self)
+        let keyed = database.layout(KeyedRow.self)
+        func keyedRows(_ letter: String) -> [KeyedRow] {
+            (0..<Verb.rows).map { KeyedRow(marker: "\(letter)\(id)x\($0)", key: "\(letter)\(id)x\($0)") }
+        }
         typealias Rows = AnyPublisher<DataAPI.RecordResponse<Row, DataAPI.EmptyPortal>, FMRest.APIError>
         switch self {
         case .create:
@@ -135,6 +140,35 @@ extension Verb {
                         .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "o\(id)")
                 }
                 .seen { .text($0.scriptResult) }
+        case .createRetrying:
+            return layout.retrying().createRecord(Row(marker: "y\(id)", note: HostPlan.secret))
+                .seen { .created(id: $0.recordId) }
+        case .pages:
+            return rows.all(pageSize: 2 + id % 9).eraseToAnyPublisher().seen(Seen.init)
+        case .recordsByID:
+            return rows.records([record, 999_999, record], missing: .skip).seen(Seen.init)
+        case .joined:
+            return ["r\(id)", "nobody", "r\(id)"].publisher.setFailureType(to: FMRest.APIError.self)
+                .joiningOne(rows, on: { $0 }, equals: .marker)
+                .eraseToAnyPublisher()
+                .seen { joined in joined.child.map(Seen.init) ?? .nothing }
+        case .shared:
+            return rows.shared().record(record).seen(Seen.init)
+        case .save:
+            return rows.edit(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
+        case .upsert:
+            return keyed.upsert(KeyedRow(marker: "u\(id)", key: "u\(id)"), by: .key).seen { _ in .nothing }
+        case .batchCreate:
+            return keyedRows("b").publisher.create(in: keyed, options: .init(idempotencyKey: "Key"))
+                .eraseToAnyPublisher().seen(Seen.init)
+        case .batchUpsert:
+            return keyedRows("v").publisher.upsert(in: keyed, by: .key).eraseToAnyPublisher().seen(Seen.init)
+        case .batchEdit:
+            return (0..<Verb.rows).map { DataAPI.RecordEdit(record, ["Note": .text(HostPlan.secret + "\($0)")]) }
+                .publisher.edit(in: rows).eraseToAnyPublisher().seen(Seen.init)
+        case .commit:
+            return keyedRows("j").map(DataAPI.RecordWrite.create).publisher
+                .commit(in: keyed, by: .init("Run Job", in: database.addLayout("Jobs"))).seen(Seen.init)
         }
     }
 }

@@ -2,10 +2,12 @@ import Foundation
 
 extension Verb {
     /// What is wrong with the values of a call that has finished.
-    func complaint(about values: [Seen], step id: Int) -> String? {
+    ///
+    /// - Parameter lasting: the records that are there from the first moment to the last.
+    func complaint(about values: [Seen], step id: Int, lasting: Set<Int>) -> String? {
         let own = Seen.record(id: id + 1, marker: "r\(id)")
         switch self {
-        case .read, .find, .findInSeveralCalls, .findStream:
+        case .read, .shared, .find, .findInSeveralCalls, .findStream:
             return values == [own] ? nil : "expected \(own), got \(values)"
         case .echoScript: return values == [.text("e\(id)")] ? nil : "expected its own parameter, got \(values)"
         case .asOther: return values == [.text("a\(id)")] ? nil : "expected its own parameter, got \(values)"
@@ -23,6 +25,16 @@ extension Verb {
             let ids = values.map { if case .record(let id, let marker) = $0, !marker.isEmpty { id } else { -1 } }
             let isRising = zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
             return isRising && !ids.contains(-1) ? nil : "records came out of order: \(ids)"
+        case .pages:
+            let ids = values.compactMap { if case .record(let id, _) = $0 { id } else { nil } }
+            if Set(ids).count < ids.count { return "records came twice: \(ids)" }
+            let missing = lasting.subtracting(ids)
+            return missing.isEmpty ? nil : "records \(missing.sorted()) are missing among \(ids)"
+        case .recordsByID: return values == [own, own] ? nil : "expected \(own) twice, got \(values)"
+        case .joined: return values == [own, .nothing, own] ? nil : "expected \(own), nothing, \(own), got \(values)"
+        case .batchCreate, .batchEdit, .batchUpsert, .commit:
+            let indexes = values.compactMap { if case .row(let index, _) = $0 { index } else { nil } }
+            return indexes.sorted() == Array(0..<Verb.rows) ? nil : "got outcomes of the rows \(indexes)"
         default:
             return values.count == 1 ? nil : "published \(values.count) values"
         }
