@@ -1,12 +1,9 @@
 import FMData
 
-/// The layouts that the program uses; they are the same in each file.
-enum Layouts: String, LayoutKey {
-    case contacts = "Contacts"
-}
+/// A contact as a file has it; the layout is the same in each.
+struct Contact: LayoutRecord {
+    static let layout = "Contacts"
 
-/// A contact as a file has it: a plain struct whose keys are field names.
-struct Contact: Codable, Sendable {
     let name: String
     let email: String
 

@@ -1,14 +1,9 @@
 import FMData
 
-/// The layouts of the sample file. An enum of `String` needs nothing more.
-enum Layouts: String, LayoutKey {
-    case countries = "Countries"
-    case zones = "Zones"
-    case contacts = "Contacts"
-}
+/// A country: a plain struct that names its layout, with one property for each field that matters.
+struct Country: LayoutRecord {
+    static let layout = "Countries"
 
-/// The fields of a country: a plain struct whose keys are field names.
-struct Country: Decodable, Sendable {
     let code: String
     let name: String
 
@@ -17,8 +12,8 @@ struct Country: Decodable, Sendable {
         case name = "Name"
     }
 
-    /// The portals of the layout `Countries`: one array per portal.
-    struct Portals: Decodable, Sendable {
+    /// The portals of the layout: one array per portal.
+    struct Portals: Codable, Sendable {
         let zones: [ZoneRow]
 
         enum CodingKeys: String, CodingKey {
@@ -27,7 +22,7 @@ struct Country: Decodable, Sendable {
     }
 
     /// A row of the portal: its fields carry the name of their table.
-    struct ZoneRow: DataAPIPortalRecord, Sendable {
+    struct ZoneRow: DataAPIPortalRecord, Codable, Sendable {
         let recordId: Int
         let modId: Int
         let name: String
@@ -43,7 +38,9 @@ struct Country: Decodable, Sendable {
     }
 }
 
-struct Zone: Decodable, Sendable {
+struct Zone: LayoutRecord {
+    static let layout = "Zones"
+
     let name: String
     let latitude: Double
     let longitude: Double
@@ -55,7 +52,9 @@ struct Zone: Decodable, Sendable {
     }
 }
 
-struct Contact: Codable, Sendable {
+struct Contact: LayoutRecord {
+    static let layout = "Contacts"
+
     var name: String
     var email: String
     var city: String

@@ -7,9 +7,9 @@ import OpenCombine
 /// embedded server; `FM_HOST`, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` point it at a real one (see `Host.swift`).
 @main
 struct Quickstart {
-    let countries: DataAPI.Layout
-    let zones: DataAPI.Layout
-    let contacts: DataAPI.Layout
+    let countries: DataAPI.TypedLayout<Country>
+    let zones: DataAPI.TypedLayout<Zone>
+    let contacts: DataAPI.TypedLayout<Contact>
 
     static func main() async throws {
         let host = try Host.fromEnvironment()
@@ -17,9 +17,9 @@ struct Quickstart {
         print("Connected to \(host.server.host), database \(database.name)")
 
         let tour = Quickstart(
-            countries: database.addLayout(Layouts.countries),
-            zones: database.addLayout(Layouts.zones),
-            contacts: database.addLayout(Layouts.contacts)
+            countries: database.layout(Country.self),
+            zones: database.layout(Zone.self),
+            contacts: database.layout(Contact.self)
         )
         do {
             try await tour.logIn(to: database)
@@ -48,83 +48,53 @@ struct Quickstart {
         print("Credentials are now \(database.credentials)")
     }
 
-    /// A find is a publisher of one typed response. The portal of the layout arrives as typed rows.
+    /// A find is written in Swift, and gives typed records. The portal of the layout arrives as typed rows.
     func findTheZonesOfACountry() async throws {
         headline("The time zones of a country")
-        let response =
-            try await countries
-            .findRecords(query: FindQuery(query: [["Code": "==NZ"]], portal: [PortalRequest(name: "Zones", limit: 10)]))
-            .returnAs(Country.self, Country.Portals.self)
-            .firstValue()
-
-        for record in response.data {
+        let newZealand = countries.find { $0(.code) == "NZ" }.portals([PortalRequest(name: "Zones", limit: 10)])
+        for try await record in newZealand.all().values {
             print("\(record.fieldData.name) (\(record.fieldData.code)), record \(record.recordId):")
             for zone in record.portalData?.zones ?? [] {
                 print("  \(zone.name) at \(zone.latitude), \(zone.longitude)")
             }
+            print("The record as it is:")
+            customDump(record)
         }
-        print("One record as it is:")
-        customDump(response.data.first)
 
-        let west = FindQuery(
-            query: [["Longitude": "<-120"], ["Name": "America", "omit": "true"]],
-            sort: [SortQuery(fieldName: "Longitude")],
-            limit: 3
-        )
-        let zones = try await zones.findRecords(query: west).returnAs(Zone.self).firstValue()
-        print("West of 120° W and not in America: \(zones.dataInfo.foundCount) zones, the first ones:")
-        for zone in zones.data.map(\.fieldData) { print("  \(zone.name)") }
+        let west = zones.find { $0(.longitude) < -120 && !$0(.name).begins(with: "America") }.sorted(by: .longitude)
+        print("West of 120° W and not in America: \(try await west.count().firstValue()) zones, the first ones:")
+        for try await zone in west.all().prefix(3).values { print("  \(zone.fieldData.name)") }
     }
 
-    /// Offset and limit count from 1; sorting is the server's work.
+    /// All records, page after page, as far as they are asked for. The first page says how many there are.
     func pageThroughCountries() async throws {
         headline("Countries, page by page")
-        let pageSize = 100
-        var offset = 1
-        var total = 0
-        repeat {
-            let page = RecordQuery(
-                portal: [],
-                offset: offset,
-                limit: pageSize,
-                sortOrder: [SortQuery(fieldName: "Name")]
-            )
-            let response = try await countries.getRecords(recordQuery: page).returnAs(Country.self).firstValue()
-            total = response.dataInfo.foundCount
-            let names = response.data.map(\.fieldData.name)
-            print("\(offset)–\(offset + names.count - 1) of \(total): \(names.first ?? "") … \(names.last ?? "")")
-            offset += pageSize
-        } while offset <= total
+        for try await page in countries.sorted(by: .name).all(pageSize: 100).pages.values {
+            let (end, names) = (page.progress.delivered, page.records.map(\.fieldData.name))
+            let range = "\(end - names.count + 1)–\(end) of \(page.progress.total ?? end)"
+            print("\(range): \(names.first ?? "") … \(names.last ?? "")")
+        }
     }
 
     /// Every write answers with ids: of the record, and of its new version.
     func writeAContact() async throws {
         headline("Create, edit, duplicate, delete")
         let mary = Contact(name: "Mary Somerville", email: "mary@example.com", city: "Jedburgh")
-        let created = try await contacts.createRecord(record: EditRecord(createRecord: mary)).firstValue()
+        let created = try await contacts.create(mary).firstValue()
         print("Created record \(created.recordId), version \(created.modId ?? 0)")
 
-        var changed = mary
-        changed.city = "London"
-        let edited = try await contacts.editRecord(
-            record: EditRecord(editRecord: changed, modId: created.modId),
-            recordId: created.recordId
-        ).firstValue()
-        print("Edited it, now version \(edited.modId)")
+        let edited = try await contacts.edit(created.recordId) { $0.city = "London" }.firstValue()
+        print("Edited it, now version \(edited.modId), by sending \(edited.sentFields)")
 
         // The version from before the edit is stale: the server refuses, and nothing is lost.
-        let conflict = await contacts.editRecord(
-            record: EditRecord(editRecord: mary, modId: created.modId),
-            recordId: created.recordId
-        ).awaitSingleResult()
+        let conflict = await contacts.edit(created.recordId, ["City": "Florence"], modId: created.modId)
+            .awaitSingleResult()
         if case .failure(let error) = conflict { print("A second edit of version \(created.modId ?? 0): \(error)") }
 
-        let copy = try await contacts.duplicateRecord(recordId: created.recordId).firstValue()
+        let copy = try await contacts.duplicate(created.recordId).firstValue()
         print("Duplicated it as record \(copy.recordId)")
 
-        for id in [created.recordId, copy.recordId] {
-            _ = try await contacts.deleteRecord(recordId: id).firstValue()
-        }
+        for id in [created.recordId, copy.recordId] { _ = try await contacts.delete(id).firstValue() }
         print("Deleted both")
     }
 
@@ -132,13 +102,13 @@ struct Quickstart {
     func meetAnError() async {
         headline("What an error looks like")
         do {
-            _ = try await zones.getRecordById(recordId: 999_999).returnAs(Zone.self).firstValue()
+            _ = try await zones.record(999_999).firstValue()
         } catch FileMakerErrorCode.recordMissing {
             print("There is no record 999999 (FileMaker code 101)")
         } catch {
             print("Unexpected: \(error)")
         }
-        let missing = await zones.database.addLayout("No such layout").getRecords().returnAs(Zone.self)
+        let missing = await zones.layout.database.addLayout("No such layout").of(FieldData.self).first()
             .awaitSingleResult()
         if case .failure(let error) = missing {
             print("\(error)")
