@@ -197,6 +197,8 @@ final class Network: @unchecked Sendable {
     /// Ends what the world's end leaves.
     func end() {
         for attempt in dropped { attempt.fail(ChannelError.ioOnClosedChannel) }
+        // They know the client, which knows this network.
+        dropped = []
         wires = []
         hosts = [:]
     }
