@@ -63,6 +63,8 @@ let package = Package(
         .library(name: "FMData", targets: ["FMData"]),
         .library(name: "FMSandbox", targets: ["FMSandbox"]),
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
+        .plugin(name: "FMModelBuild", targets: ["FMModelBuild"]),
+        .plugin(name: "FMModelCommand", targets: ["FMModelCommand"]),
         // Not for users: `Tests/Benchmarks` measures the HTTP client alone.
         .library(name: "_FMHTTP", targets: ["FMHTTP"]),
         // Not for users: it measures against the servers of the tests.
@@ -107,6 +109,26 @@ let package = Package(
             ],
             resources: [.copy("Resources")],
             swiftSettings: settings
+        ),
+        // Models from layouts: without NIO and without anything else, since plugins build it for everybody who uses them.
+        .target(name: "FMModel", swiftSettings: settings),
+        .executableTarget(name: "FMModelTool", dependencies: ["FMModel"], swiftSettings: settings),
+        .plugin(
+            name: "FMModelBuild",
+            capability: .buildTool,
+            dependencies: ["FMModelTool"],
+            path: "Sources/FMModelBuild"
+        ),
+        .plugin(
+            name: "FMModelCommand",
+            capability: .command(
+                intent: .custom(verb: "generate-models", description: "Writes Swift models of FileMaker layouts."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "The models are written into the folder Generated of each target.")
+                ]
+            ),
+            dependencies: ["FMModelTool"],
+            path: "Sources/FMModelCommand"
         ),
         .executableTarget(
             name: "FMDataCLI",
@@ -189,6 +211,20 @@ let package = Package(
                 "FMSandbox", "FMTestSupport", customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
+            swiftSettings: settings
+        ),
+        // Models of layouts with hard names and of recorded layouts, made by the plugin in each build.
+        .target(
+            name: "FMModelSamples",
+            dependencies: ["FMData"],
+            path: "Tests/FMModelSamples",
+            exclude: ["FileMaker"],
+            swiftSettings: settings,
+            plugins: ["FMModelBuild"]
+        ),
+        .testTarget(
+            name: "FMModelTests",
+            dependencies: ["FMModel", "FMModelSamples", "FMData", "FMTestSupport", customDump, issueReporting],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,0 +1,70 @@
+package import Foundation
+
+/// A folder with the snapshot of a database: a file for each of its layouts, and the settings.
+package struct SnapshotFolder: Sendable {
+    package let url: URL
+    /// What stands in `fmdata.json`.
+    package let settings: ModelSettings
+    /// The layouts and their files, by the names of the layouts.
+    package let entries: [Entry]
+
+    /// A layout and the name of its file.
+    package struct Entry: Equatable, Sendable {
+        package var file: String
+        package var layout: LayoutSnapshot
+    }
+
+    /// The layouts, by their names.
+    package var layouts: [LayoutSnapshot] { entries.map(\.layout) }
+
+    /// Reads a folder; one that is not there holds nothing yet.
+    package init(reading url: URL) throws {
+        self.url = url
+        let names = try SourceFiles.names(in: url, withExtension: "json")
+        settings =
+            try names.contains(ModelSettings.fileName)
+            ? ModelSettings(reading: Data(contentsOf: url.appendingPathComponent(ModelSettings.fileName)))
+            : ModelSettings()
+        entries = try names.filter { $0 != ModelSettings.fileName }
+            .map { name in
+                let data = try Data(contentsOf: url.appendingPathComponent(name))
+                return Entry(file: name, layout: try LayoutSnapshot(reading: data, file: name))
+            }
+            .sorted { ExactName($0.layout.layout) < ExactName($1.layout.layout) }
+        try checkNames()
+    }
+
+    private func checkNames() throws(SnapshotError) {
+        var layouts: [ExactName: String] = [:]
+        var types: [String: String] = [:]
+        for entry in entries {
+            if let other = layouts.updateValue(entry.file, forKey: ExactName(entry.layout.layout)) {
+                throw SnapshotError(
+                    file: entry.file,
+                    reason: "layout \(Literal(entry.layout.layout)) has a file already, \(other)"
+                )
+            }
+            // A file for each type, on disks of every kind.
+            if let other = types.updateValue(entry.file, forKey: entry.layout.swift.lowercased()) {
+                throw SnapshotError(file: entry.file, reason: "\(entry.layout.swift) is the type of \(other) already")
+            }
+        }
+    }
+
+    /// The files that hold these layouts. A layout keeps its file, and a new one gets a file named like its type.
+    package func change(to layouts: [LayoutSnapshot]) -> FolderChange {
+        var change = FolderChange()
+        let files = Dictionary(entries.map { (ExactName($0.layout.layout), $0.file) }) { first, _ in first }
+        for layout in layouts {
+            change.texts[files[ExactName(layout.layout)] ?? newFile(for: layout)] = layout.fileText
+        }
+        return change
+    }
+
+    private func newFile(for layout: LayoutSnapshot) -> String {
+        let taken = Set(entries.map { $0.file.lowercased() } + [ModelSettings.fileName])
+        var name = "\(layout.swift).json"
+        while taken.contains(name.lowercased()) { name = "_" + name }
+        return name
+    }
+}

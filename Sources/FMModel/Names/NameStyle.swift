@@ -1,0 +1,92 @@
+/// How names of one kind are written, and what may not be taken.
+struct NameStyle {
+    /// The first letter of an identifier.
+    enum Case { case lower, upper }
+
+    var letterCase: Case
+    /// What a name without any letter or digit becomes, with its position behind it: `field7`.
+    var fallback: String
+    /// What a name is given that would otherwise be a reserved one: `typeField`.
+    var suffix: String
+    /// Names that mean something else where these are declared.
+    var reserved: Set<String>
+    /// Whether a name begins with a table occurrence, which may be left out.
+    var isQualified = false
+    /// What may be left out at the beginning of a name.
+    var prefixes: [String] = []
+    /// Whether `Order` and `ORDER` are one name: types have files, and not every disk tells them apart.
+    var ignoresCase = false
+
+    /// Properties of a record, and the cases of its keys.
+    static func fields(_ prefixes: [String], reserved: Set<String> = []) -> NameStyle {
+        NameStyle(
+            letterCase: .lower,
+            fallback: "field",
+            suffix: "Field",
+            reserved: reserved.union(["init", "self", "allCases", "hashValue", "globalFields"]),
+            isQualified: true,
+            prefixes: prefixes
+        )
+    }
+
+    /// Properties of portals.
+    static let portals = NameStyle(
+        letterCase: .lower,
+        fallback: "portal",
+        suffix: "Portal",
+        reserved: ["init", "self", "hashValue"]
+    )
+
+    /// Static members of a value list. An optional of a list has `none` and `some` of its own.
+    static let values = NameStyle(
+        letterCase: .lower,
+        fallback: "value",
+        suffix: "Value",
+        reserved: ["init", "self", "none", "some", "listed"]
+    )
+
+    /// Types of records.
+    static let layouts = NameStyle(
+        letterCase: .upper,
+        fallback: "Layout",
+        suffix: "Record",
+        reserved: commonTypes,
+        ignoresCase: true
+    )
+
+    /// Types of value lists, within that of a record.
+    static func lists(_ reserved: Set<String>) -> NameStyle {
+        NameStyle(
+            letterCase: .upper,
+            fallback: "List",
+            suffix: "Values",
+            reserved: reserved.union(commonTypes).union(ownTypes)
+        )
+    }
+
+    /// Types of rows, within that of a record.
+    static func rows(_ reserved: Set<String>) -> NameStyle {
+        NameStyle(
+            letterCase: .upper,
+            fallback: "Portal",
+            suffix: "Rows",
+            reserved: reserved.union(commonTypes).union(ownTypes)
+        )
+    }
+
+    /// What is declared within the type of a record.
+    private static let ownTypes: Set<String> = ["CodingKeys", "Portals", "Changes", "Globals", "Record"]
+
+    /// What the generated text mentions, the compiler keeps for itself, or everybody expects to mean what it always does.
+    private static let commonTypes: Set<String> = [
+        "Type", "Protocol", "Self", "Any", "AnyObject", "String", "Int", "Double", "Bool", "Float", "Character",
+        "Optional",
+        "Array", "Dictionary", "Set", "Result", "Error", "Never", "Void", "Task", "Decimal", "Date", "Data", "URL",
+        "UUID",
+        "Codable", "Encodable", "Decodable", "Encoder", "Decoder", "CodingKey", "CaseIterable", "Hashable", "Equatable",
+        "Identifiable", "Sendable", "RawRepresentable", "FMData", "DataAPI", "FMRest", "FMNumber", "FMDate", "FMTime",
+        "FMTimestamp", "FMList", "FieldValue", "FieldData", "LayoutRecord", "LayoutKey", "RecordFields",
+        "RecordChanges",
+        "DataAPIPortalRecord", "Credentials", "Swift", "Foundation",
+    ]
+}

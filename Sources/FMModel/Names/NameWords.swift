@@ -1,0 +1,75 @@
+/// A name of FileMaker's, cut into the words of a Swift name.
+struct NameWords: Equatable {
+    /// The words as they were written.
+    private(set) var words: [String] = []
+
+    /// - Parameter name: in its composed form. Everything that is neither letter nor digit is a border, and so is each
+    ///   beginning of a word in `customerID` and `HTMLText`.
+    init(_ name: String) {
+        let scalars = name[...].unicodeScalars
+        var start = scalars.startIndex
+        var index = scalars.startIndex
+        var previous: Unicode.Scalar?
+        while index < scalars.endIndex {
+            let scalar = scalars[index]
+            let next = scalars.index(after: index)
+            guard Self.isPart(scalar, after: previous) else {
+                if start < index { words.append(String(scalars[start..<index])) }
+                start = next
+                index = next
+                previous = nil
+                continue
+            }
+            if let previous, scalar.properties.isUppercase {
+                let beginsWord = next < scalars.endIndex && scalars[next].properties.isLowercase
+                if !previous.properties.isUppercase || beginsWord {
+                    words.append(String(scalars[start..<index]))
+                    start = index
+                }
+            }
+            previous = scalar
+            index = next
+        }
+        if start < index { words.append(String(scalars[start..<index])) }
+    }
+
+    private static func isPart(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
+        guard SwiftIdentifier.isPart(scalar), scalar != "_" else { return false }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .letterNumber:
+            return true
+        case .nonspacingMark, .spacingMark: return previous != nil
+        default: return false
+        }
+    }
+
+    /// `customerId`; nothing when there are no words.
+    var lowerCamel: String { joined { $0.lowercased() } }
+
+    /// `CustomerId`; nothing when there are no words.
+    var upperCamel: String { joined(Self.capitalized) }
+
+    private func joined(_ first: (String) -> String) -> String {
+        let text = words.prefix(1).map(first) + words.dropFirst().map(Self.capitalized)
+        return SwiftIdentifier.composed(Self.short(text).joined())
+    }
+
+    private static func capitalized(_ word: String) -> String {
+        word.prefix(1).uppercased() + word.dropFirst().lowercased()
+    }
+
+    /// As many words as make a name that a line of code can hold, and of the first one no more than that.
+    private static func short(_ words: [String]) -> [String] {
+        let maximum = 40
+        guard let first = words.first else { return [] }
+        var result = [String(first.prefix(maximum))]
+        var length = result[0].count
+        for word in words.dropFirst() {
+            length += word.count
+            guard length <= maximum else { break }
+            result.append(word)
+        }
+        return result
+    }
+}

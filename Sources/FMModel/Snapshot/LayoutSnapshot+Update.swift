@@ -1,0 +1,178 @@
+/// What came of an update: the layouts, and what a person should know of it.
+package struct SnapshotUpdate: Equatable, Sendable {
+    package var layouts: [LayoutSnapshot]
+    package var notices: [String]
+}
+
+extension LayoutSnapshot {
+    /// Brings what is known of some layouts up to what a host says now.
+    ///
+    /// Names that were given stay, whatever comes in beside them.
+    ///
+    /// - Parameters:
+    ///   - known: all layouts of the snapshot; those that no description is about stay as they are.
+    ///   - prefixes: what may be left out at the beginning of a field's name.
+    package static func updating(
+        _ known: [LayoutSnapshot],
+        with descriptions: [LayoutDescription],
+        prefixes: [String] = []
+    ) -> SnapshotUpdate {
+        let described = Set(descriptions.map { ExactName($0.name) })
+        let others = known.filter { !described.contains(ExactName($0.layout)) }
+        let names = NameTable(
+            others.map(\.layout) + descriptions.map(\.name),
+            kept: known.map { ($0.layout, $0.swift) },
+            style: .layouts
+        )
+        var update = SnapshotUpdate(layouts: others, notices: names.notices)
+        for description in descriptions {
+            let old = known.first { ExactName($0.layout) == ExactName(description.name) }
+            var builder = SnapshotBuilder(type: names[description.name], old: old, prefixes: prefixes)
+            update.layouts.append(builder.layout(description))
+            update.notices += builder.notices.map { "\(description.name): \($0)" }
+        }
+        update.layouts.sort { ExactName($0.layout) < ExactName($1.layout) }
+        return update
+    }
+}
+
+/// Makes the snapshot of one layout out of what a host says and the names that were given before.
+private struct SnapshotBuilder {
+    let type: String
+    let old: LayoutSnapshot?
+    let prefixes: [String]
+    var notices: [String] = []
+
+    mutating func layout(_ description: LayoutDescription) -> LayoutSnapshot {
+        let facts = usable(description.fields, in: "the layout")
+        let portals = description.portals.filter { !$0.name.isEmpty }.sorted { ExactName($0.name) < ExactName($1.name) }
+        let rows = portals.map { usable($0.fields, in: "portal \(Literal($0.name))") }
+
+        // A type that was there first keeps its name; letters without case are the same in types and properties.
+        let types = (old?.valueLists ?? []).map(\.swift) + (old?.portals ?? []).map(\.swiftRow)
+        let fields = named(facts, old: old?.fields, style: .fields(prefixes, reserved: Set(types)))
+        let properties = Set(fields.map(\.swift))
+        let lists = valueLists(description.valueLists, of: facts + rows.joined(), properties: properties)
+        let portalNames = NameTable(
+            portals.map(\.name),
+            kept: (old?.portals ?? []).map { ($0.name, $0.swift) },
+            style: .portals
+        )
+        let rowNames = NameTable(
+            portals.map { "\($0.name) Row" },
+            kept: (old?.portals ?? []).map { ("\($0.name) Row", $0.swiftRow) },
+            style: .rows(properties.union(lists.map(\.swift)).union([type]))
+        )
+        notices += portalNames.notices + rowNames.notices
+        return LayoutSnapshot(
+            layout: description.name,
+            swift: type,
+            table: description.table.flatMap { $0.isEmpty ? nil : $0 },
+            fields: fields,
+            portals: zip(portals, rows).map { portal, row in
+                LayoutSnapshot.Portal(
+                    name: portal.name,
+                    swift: portalNames[portal.name],
+                    swiftRow: rowNames["\(portal.name) Row"],
+                    fields: named(
+                        row,
+                        old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
+                        style: .fields(prefixes, reserved: ["recordId", "modId"])
+                    )
+                )
+            },
+            valueLists: lists
+        )
+    }
+
+    /// The fields that an answer has a value for, each once: a layout may show a field in several places.
+    private mutating func usable(_ fields: [FieldDescription], in place: String) -> [FieldDescription] {
+        var result: [FieldDescription] = []
+        var positions: [ExactName: Int] = [:]
+        for field in fields {
+            guard !field.name.isEmpty else {
+                notices.append("\(place) shows a field without a name, which was deleted or is not for this account")
+                continue
+            }
+            guard let position = positions[ExactName(field.name)] else {
+                positions[ExactName(field.name)] = result.count
+                result.append(field)
+                continue
+            }
+            let shown = result[position].shown
+            result[position].shown =
+                min(shown.lowerBound, field.shown.lowerBound)...max(shown.upperBound, field.shown.upperBound)
+            if result[position].valueList != field.valueList || result[position].display != field.display {
+                notices.append("\(place) shows \(Literal(field.name)) in several ways, of which the first one counts")
+            }
+        }
+        return result
+    }
+
+    private mutating func named(
+        _ fields: [FieldDescription],
+        old: [LayoutSnapshot.Field]?,
+        style: NameStyle
+    ) -> [LayoutSnapshot.Field] {
+        let old = old ?? []
+        let names = NameTable(
+            fields.map(\.name),
+            kept: old.map { ($0.description.name, $0.swift) },
+            style: style
+        )
+        notices += names.notices
+        let readings = Dictionary(old.map { (ExactName($0.description.name), $0.reading) }) { first, _ in first }
+        return fields.map { field in
+            LayoutSnapshot.Field(
+                description: field,
+                swift: names[field.name],
+                reading: readings[ExactName(field.name)] ?? nil
+            )
+        }
+    }
+
+    /// The lists that fields choose from and whose values are part of the solution.
+    private mutating func valueLists(
+        _ lists: [LayoutDescription.ValueList],
+        of fields: [FieldDescription],
+        properties: Set<String>
+    ) -> [LayoutSnapshot.ValueList] {
+        let chosen = Set(
+            fields.filter { $0.isChosen && $0.result == "text" }.compactMap(\.valueList).map(ExactName.init)
+        )
+        var seen: Set<ExactName> = []
+        let lists = lists.filter {
+            $0.isCustom && chosen.contains(ExactName($0.name)) && seen.insert(ExactName($0.name)).inserted
+        }
+        .sorted { ExactName($0.name) < ExactName($1.name) }
+        let kept = old?.valueLists ?? []
+        // A row's type that was there first keeps its name.
+        let rows = (old?.portals ?? []).map(\.swiftRow)
+        let names = NameTable(
+            lists.map(\.name),
+            kept: kept.map { ($0.name, $0.swift) },
+            style: .lists(properties.union(rows).union([type]))
+        )
+        notices += names.notices
+        return lists.map { list in
+            let values = Self.values(of: list)
+            let constants = NameTable(
+                values,
+                kept: (kept.first { ExactName($0.name) == ExactName(list.name) }?.values ?? [])
+                    .map { ($0.value, $0.swift) },
+                style: .values
+            )
+            return LayoutSnapshot.ValueList(
+                name: list.name,
+                swift: names[list.name],
+                values: values.map { LayoutSnapshot.Value(value: $0, swift: constants[$0]) }
+            )
+        }
+    }
+
+    /// Each once. A hyphen alone is the line between two groups of a menu, and nothing that can be chosen.
+    private static func values(of list: LayoutDescription.ValueList) -> [String] {
+        var seen: Set<ExactName> = []
+        return list.values.filter { !$0.isEmpty && $0 != "-" && seen.insert(ExactName($0)).inserted }
+    }
+}

@@ -1,0 +1,119 @@
+/// The Swift type of a field: the one that loses nothing, or what the user's `as` says.
+///
+/// The host promises nothing: a field that must not be empty may be, since validation looks at entries alone. So what can be
+/// empty is optional, but for texts, of which FileMaker knows no other emptiness than `""`.
+struct FieldType: Equatable {
+    /// What one value is.
+    enum Value: Equatable {
+        case text, number, date, time, timestamp, container
+        /// Of a type that this version does not know.
+        case anything
+        /// One of a list.
+        case choice(String)
+        /// Several of a list.
+        case choices(String)
+        case reading(LayoutSnapshot.Reading)
+    }
+
+    let value: Value
+    let isRepeated: Bool
+    /// Whether the layout leaves repetitions out before those that it shows.
+    let hasGaps: Bool
+
+    /// - Parameter lists: the lists that have a type, and its name.
+    init(_ field: LayoutSnapshot.Field, lists: [ExactName: String]) {
+        let facts = field.description
+        value = field.reading.map(Value.reading) ?? Self.value(of: facts, lists)
+        isRepeated = facts.isRepeated
+        hasGaps = facts.shown.lowerBound > 1
+    }
+
+    private static func value(of field: FieldDescription, _ lists: [ExactName: String]) -> Value {
+        switch field.result {
+        case "text":
+            guard field.isChosen, let name = field.valueList else { return .text }
+            let list = lists[ExactName(name)]
+            // Of a list without a type the values are texts.
+            return field.isCheckBox ? .choices(list ?? "String") : list.map(Value.choice) ?? .text
+        case "number": return .number
+        case "date": return .date
+        case "time": return .time
+        case "timeStamp": return .timestamp
+        case "container": return .container
+        default: return .anything
+        }
+    }
+
+    /// One value that is there.
+    var element: String {
+        switch value {
+        case .text: "String"
+        case .number: "FMNumber"
+        case .date: "FMDate"
+        case .time: "FMTime"
+        case .timestamp: "FMTimestamp"
+        case .container: "DataAPI.ContainerReference"
+        case .anything: "FieldValue"
+        case .choice(let list): list
+        case .choices(let list): "FMList<\(list)>"
+        case .reading(let reading): reading.rawValue
+        }
+    }
+
+    /// Whether an empty field is `nil`.
+    var isOptional: Bool {
+        switch value {
+        case .text, .container, .anything, .choices, .reading(.string): false
+        case .number, .date, .time, .timestamp, .choice, .reading: true
+        }
+    }
+
+    private var single: String { element + (isOptional ? "?" : "") }
+
+    /// The type of the property of a record.
+    var property: String {
+        guard isRepeated else { return single }
+        return "[\(element)\(isOptional || hasGaps ? "?" : "")]"
+    }
+
+    /// What the property is unless it is said.
+    var emptyProperty: String {
+        if isRepeated { return "[]" }
+        if isOptional { return "nil" }
+        switch value {
+        case .container, .anything: return ".empty"
+        case .choices: return "[]"
+        default: return "\"\""
+        }
+    }
+
+    /// The type of the property of what is to be written. `nil` leaves the field alone.
+    var change: String { isRepeated ? "[Int: \(single)]" : "\(single)?" }
+
+    /// What leaves the field alone.
+    var noChange: String { isRepeated ? "[:]" : "nil" }
+
+    /// Whether the generated text needs more than the library.
+    var needsFoundation: Bool { value == .reading(.decimal) }
+
+    /// An expression for a value as text, as globals are set; `nil` where there is none.
+    ///
+    /// - Parameter value: an expression for the value, which is optional if ``isOptional`` says so.
+    func globalText(of value: String) -> String? {
+        let chain = isOptional ? "\(value)?" : value
+        let text: String
+        switch self.value {
+        case .text, .reading(.string): text = value
+        case .number: text = "\(chain).literal"
+        case .date, .time, .timestamp: text = "\(chain).text(.us)"
+        case .choice: text = "\(chain).rawValue"
+        case .choices("String"): text = "\(value).joined(separator: \"\\r\")"
+        case .choices: text = "\(value).map(\\.rawValue).joined(separator: \"\\r\")"
+        case .anything: text = "\(value).text"
+        case .reading(.bool): text = "\(value).map { $0 ? \"1\" : \"0\" }"
+        case .reading: text = "\(chain).description"
+        case .container: return nil
+        }
+        return isOptional ? "\(text) ?? \"\"" : text
+    }
+}

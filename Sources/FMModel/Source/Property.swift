@@ -1,0 +1,61 @@
+/// A field as a property of the generated types.
+struct Property {
+    let facts: FieldDescription
+    let type: FieldType
+    /// The name as it is declared.
+    let name: String
+
+    init(_ field: LayoutSnapshot.Field, lists: [ExactName: String]) {
+        facts = field.description
+        type = FieldType(field, lists: lists)
+        name = SwiftIdentifier.source(field.swift)
+    }
+
+    var key: Literal { Literal(facts.name) }
+
+    /// Whether the host takes the field by its name alone. One whose first repetition the layout leaves out is addressed by
+    /// number, as the first would be meant otherwise.
+    var isWrittenByName: Bool { facts.shown.lowerBound == 1 }
+
+    /// The key of a repetition, as an expression for text in which `number` may be a name.
+    func key(ofRepetition number: String) -> String {
+        "FieldData.CodingKeys(stringValue: \(key.description.dropLast())(\(number))\")"
+    }
+
+    /// The field in FileMaker's words.
+    var summary: String {
+        var words = ["\(key): \(Self.words(for: facts.result))"]
+        switch facts.kind {
+        case "normal": break
+        case "calculation", "summary": words[0] += " (\(facts.kind))"
+        default: words[0] += " (\(Literal(facts.kind)))"
+        }
+        if facts.isGlobal { words.append("global") }
+        if facts.repetitions > 1 || facts.shown != 1...1 { words.append(repetitions) }
+        if let list = facts.valueList { words.append("value list \(Literal(list))\(control)") }
+        if facts.isAutoEntered { words.append("entered by FileMaker") }
+        if facts.isNotEmpty { words.append("must not be empty") }
+        if facts.isNumeric { words.append("must be a number") }
+        if facts.needsFourDigitYear { words.append("must have a year of four digits") }
+        if facts.isTimeOfDay { words.append("must lie within a day") }
+        if let count = facts.maxCharacters { words.append("\(count) characters at most") }
+        return words.joined(separator: ", ") + "."
+    }
+
+    private static func words(for result: String) -> String {
+        switch result {
+        case "text", "number", "date", "time", "container": result
+        case "timeStamp": "timestamp"
+        default: Literal(result).description
+        }
+    }
+
+    private var control: String { facts.isChosen && facts.isCheckBox ? " as check boxes" : "" }
+
+    private var repetitions: String {
+        let all = "\(facts.repetitions) repetitions"
+        let (first, last) = (facts.shown.lowerBound, facts.shown.upperBound)
+        if facts.shown == 1...facts.repetitions { return all }
+        return "\(first == last ? "number \(first)" : "numbers \(first) to \(last)") of \(all)"
+    }
+}

@@ -1,0 +1,73 @@
+/// Swift text as `swift format` would leave it: four spaces, and lines of up to 120 columns where a line can be broken.
+struct SourceText {
+    private(set) var text = ""
+    private let access: AccessLevel
+    private var depth = 0
+
+    init(access: AccessLevel) { self.access = access }
+
+    /// A line as it is.
+    mutating func line(_ line: String = "") {
+        text += (line.isEmpty ? "" : indentation + line) + "\n"
+    }
+
+    /// A line that is broken behind its first part when it is too long.
+    mutating func line(_ start: String, then rest: some StringProtocol) {
+        guard (indentation + start).count + 1 + rest.count > 120 else { return line("\(start) \(rest)") }
+        line(start)
+        indented { $0.line(String(rest)) }
+    }
+
+    /// A call with arguments that stand on lines of their own when there is no room for them on one.
+    mutating func call(_ function: String, _ arguments: [String]) {
+        let whole = "\(function)(\(arguments.joined(separator: ", ")))"
+        guard (indentation + whole).count > 120 else { return line(whole) }
+        line("\(function)(")
+        indented { text in
+            for (position, argument) in arguments.enumerated() {
+                let end = position == arguments.count - 1 ? "" : ","
+                guard let colon = argument.firstRange(of: ": ") else {
+                    text.line(argument + end)
+                    continue
+                }
+                text.line("\(argument[..<colon.lowerBound]):", then: argument[colon.upperBound...] + end)
+            }
+        }
+        line(")")
+    }
+
+    /// A declaration with the modifier for those who may use it.
+    mutating func declaration(_ line: String) { self.line(access.modifier + line) }
+
+    /// A declaration whose value is a call.
+    mutating func declaration(_ function: String, _ arguments: [String]) {
+        call(access.modifier + function, arguments)
+    }
+
+    /// A documentation comment.
+    mutating func comment(_ lines: String...) {
+        for line in lines { self.line(line.isEmpty ? "///" : "/// \(line)") }
+    }
+
+    /// A declaration with what is inside.
+    mutating func block(_ head: String, _ body: (inout SourceText) -> Void) {
+        line(access.modifier + head + " {")
+        indented(body)
+        line("}")
+    }
+
+    /// A statement with what is inside.
+    mutating func statement(_ head: String, _ body: (inout SourceText) -> Void) {
+        line(head + " {")
+        indented(body)
+        line("}")
+    }
+
+    private mutating func indented(_ body: (inout SourceText) -> Void) {
+        depth += 1
+        body(&self)
+        depth -= 1
+    }
+
+    private var indentation: String { String(repeating: "    ", count: depth) }
+}

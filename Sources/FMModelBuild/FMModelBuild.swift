@@ -1,0 +1,30 @@
+import Foundation
+import PackagePlugin
+
+/// Makes the models of a target before each build: from the snapshot in its folder `FileMaker`, without the network.
+///
+/// It is for those who do not want generated files in their repository. With files that are committed, in `Generated`, a target
+/// has no use for it.
+@main
+struct FMModelBuild: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let snapshot = target.directoryURL.appending(path: "FileMaker")
+        let files = try FileManager.default.contentsOfDirectory(at: snapshot, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "json" }
+            .sorted { $0.path < $1.path }
+        guard !files.isEmpty else {
+            Diagnostics.error("\(snapshot.path) holds no snapshot; `fmdata schema fetch` writes it")
+            return []
+        }
+        let output = context.pluginWorkDirectoryURL.appending(path: "Models.swift")
+        return [
+            .buildCommand(
+                displayName: "Models of \(target.name)",
+                executable: try context.tool(named: "FMModelTool").url,
+                arguments: ["file", snapshot.path, output.path],
+                inputFiles: files,
+                outputFiles: [output]
+            )
+        ]
+    }
+}

@@ -1,0 +1,230 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMModel
+
+/// What is kept of layouts: the same text for the same facts, and names that stay.
+@Suite struct SnapshotTests {
+    private var orders: LayoutDescription {
+        LayoutDescription(
+            name: "Orders",
+            table: "Orders",
+            fields: [
+                .made("Number") { $0.isAutoEntered = true },
+                .made("Total %") { $0.result = "number" },
+                .made("Status") {
+                    $0.display = "popupMenu"
+                    $0.valueList = "Statuses"
+                },
+                .made("Marks") {
+                    $0.result = "number"
+                    $0.repetitions = 5
+                    $0.shown = 2...4
+                },
+            ],
+            portals: [.init(name: "Lines", fields: [.made("Lines::Article")])],
+            valueLists: [
+                .init(name: "Statuses", isCustom: true, values: ["open", "closed"]),
+                .init(name: "Customers", isCustom: false, values: ["Ada Lovelace"]),
+            ]
+        )
+    }
+
+    private let text = """
+        {
+          "fields": [
+            {"autoEnter": true, "name": "Number", "result": "text", "swift": "number"},
+            {"name": "Total %", "result": "number", "swift": "total"},
+            {"display": "popupMenu", "name": "Status", "result": "text", "swift": "status", "valueList": "Statuses"},
+            {"name": "Marks", "repetitions": 5, "result": "number", "shown": [2, 4], "swift": "marks"}
+          ],
+          "format": 1,
+          "layout": "Orders",
+          "portals": [
+            {
+              "fields": [
+                {"name": "Lines::Article", "result": "text", "swift": "article"}
+              ],
+              "name": "Lines",
+              "swift": "lines",
+              "swiftRow": "LinesRow"
+            }
+          ],
+          "swift": "Orders",
+          "table": "Orders",
+          "valueLists": [
+            {
+              "name": "Statuses",
+              "swift": "Statuses",
+              "values": [
+                {"swift": "open", "value": "open"},
+                {"swift": "closed", "value": "closed"}
+              ]
+            }
+          ]
+        }
+
+        """
+
+    private func snapshot(_ text: String) throws -> LayoutSnapshot {
+        try LayoutSnapshot(reading: Data(text.utf8), file: "Orders.json")
+    }
+
+    /// The values of a list that is taken from records are not in it: they may be those of customers.
+    @Test func itHasALineForEachField() {
+        expectNoDifference(LayoutSnapshot.updating([], with: [orders]).layouts.map(\.fileText), [text])
+    }
+
+    @Test func itReadsWhatItWrites() throws {
+        let read = try snapshot(text)
+        expectNoDifference([read], LayoutSnapshot.updating([], with: [orders]).layouts)
+        expectNoDifference(read.fileText, text)
+    }
+
+    @Test(arguments: 1...30) func anyNameComesBackByteForByte(_ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let update = LayoutSnapshot.updating([], with: (0..<3).map { _ in RandomNames.layout(using: &random) })
+        for layout in update.layouts {
+            let read = try snapshot(layout.fileText)
+            #expect(read.fileText.utf8.elementsEqual(layout.fileText.utf8), "seed: \(seed)")
+        }
+    }
+
+    @Test func fetchingAgainChangesNothing() throws {
+        let first = LayoutSnapshot.updating([], with: [orders])
+        expectNoDifference(LayoutSnapshot.updating(first.layouts, with: [orders]), first)
+        expectNoDifference(LayoutSnapshot.updating(first.layouts, with: []), first)
+    }
+
+    @Test func whatAUserChoseStays() throws {
+        let edited =
+            text
+            .replacingOccurrences(of: #""swift": "total""#, with: #""as": "Int", "swift": "percentage""#)
+            .replacingOccurrences(of: #""swift": "Orders""#, with: #""swift": "Order""#)
+            .replacingOccurrences(of: #""swift": "LinesRow""#, with: #""swift": "OrderLine""#)
+            .replacingOccurrences(of: #""swift": "closed""#, with: #""swift": "done""#)
+        let old = try snapshot(
+            edited.replacingOccurrences(of: #""swiftRow": "LinesRow""#, with: #""swiftRow": "Line""#)
+        )
+        var more = orders
+        more.fields.insert(.made("Percentage"), at: 0)
+        let new = LayoutSnapshot.updating([old], with: [more]).layouts[0]
+        expectNoDifference(new.swift, "Order")
+        expectNoDifference(new.fields.map(\.swift), ["percentage_2", "number", "percentage", "status", "marks"])
+        expectNoDifference(new.fields.map(\.reading), [nil, nil, .int, nil, nil])
+        expectNoDifference(new.portals.map(\.swiftRow), ["Line"])
+        expectNoDifference(new.valueLists[0].values.map(\.swift), ["open", "done"])
+    }
+
+    /// Pitfall 5.
+    @Test func aNewFieldRenamesNothing() {
+        let first = LayoutSnapshot.updating([], with: [orders])
+        var more = orders
+        more.fields.insert(.made("Total") { $0.result = "number" }, at: 0)
+        let second = LayoutSnapshot.updating(first.layouts, with: [more])
+        expectNoDifference(second.layouts[0].fields.map(\.swift), ["total_2", "number", "total", "status", "marks"])
+        expectNoDifference(second.notices, [#"Orders: "Total" is total_2: total is taken"#])
+        expectNoDifference(
+            SchemaChange.changes(from: first.layouts, to: second.layouts).map(\.text),
+            [#"+ field "Total": number"#]
+        )
+    }
+
+    // MARK: Odd answers
+
+    @Test func aFieldInSeveralPlacesIsOneField() {
+        let twice = LayoutDescription(
+            name: "Tabs",
+            fields: [
+                .made("Status") { $0.display = "popupMenu" },
+                .made("Marks") {
+                    $0.repetitions = 5
+                    $0.shown = 1...2
+                },
+                .made("Status"),
+                .made("Marks") {
+                    $0.repetitions = 5
+                    $0.shown = 4...5
+                },
+            ]
+        )
+        let update = LayoutSnapshot.updating([], with: [twice])
+        expectNoDifference(update.layouts[0].fields.map(\.description.name), ["Status", "Marks"])
+        expectNoDifference(update.layouts[0].fields[1].description.shown, 1...5)
+        expectNoDifference(
+            update.notices,
+            [#"Tabs: the layout shows "Status" in several ways, of which the first one counts"#]
+        )
+    }
+
+    @Test func whatHasNoNameIsSkippedAndSaid() {
+        let broken = LayoutDescription(
+            name: "Broken",
+            fields: [.made(""), .made("Name")],
+            portals: [.init(name: "", fields: []), .init(name: "P", fields: [.made("")])]
+        )
+        let update = LayoutSnapshot.updating([], with: [broken])
+        expectNoDifference(update.layouts[0].fields.map(\.swift), ["name"])
+        expectNoDifference(update.layouts[0].portals.map(\.name), ["P"])
+        expectNoDifference(
+            update.notices,
+            [
+                "Broken: the layout shows a field without a name, which was deleted or is not for this account",
+                #"Broken: portal "P" shows a field without a name, which was deleted or is not for this account"#,
+            ]
+        )
+    }
+
+    @Test func aHyphenIsNoValue() {
+        let layout = LayoutDescription(
+            name: "L",
+            fields: [
+                .made("F") {
+                    $0.display = "radioButtons"
+                    $0.valueList = "V"
+                }
+            ],
+            valueLists: [.init(name: "V", isCustom: true, values: ["a", "-", "", "a", "b"])]
+        )
+        let values = LayoutSnapshot.updating([], with: [layout]).layouts[0].valueLists[0].values
+        expectNoDifference(values.map(\.value), ["a", "b"])
+    }
+
+    // MARK: Files that a hand was in
+
+    @Test(arguments: [
+        (#""format": 1"#, #""format": 2"#, "format 2 is of another version of fmdata; this one reads 1"),
+        (
+            #""name": "Number""#, #""name": "Number", "asx": 1"#,
+            #"fields[0]: unknown key "asx"; known are as, autoEnter, display, "#
+        ),
+        (
+            #""swift": "number""#, #""as": "Integer", "swift": "number""#,
+            #"fields[0].as: unknown type "Integer"; known are Int, "#
+        ),
+        (#""swift": "number""#, #""swift": "a b""#, #""a b" is no name for Swift"#),
+        (#""swift": "number""#, #""swift": "total""#, #""Number" and "Total %" are both called total"#),
+        (#""swift": "closed""#, #""swift": "open""#, #""open" and "closed" are both called open"#),
+        (#""shown": [2, 4]"#, #""shown": [4, 2]"#, "expected the first and the last repetition, from 1 on"),
+        (#""result": "number", "shown""#, #""result": 7, "shown""#, "fields[3].result: "),
+        (#""fields": ["#, #""fields": [["#, ""),
+    ])
+    func mistakesAreNamed(_ what: String, _ mistake: String, _ reason: String) throws {
+        let error = try #require(throws: SnapshotError.self) {
+            try snapshot(text.replacingOccurrences(of: what, with: mistake))
+        }
+        #expect(error.file == "Orders.json")
+        #expect(error.reason.contains(reason), "\(error)")
+    }
+}
+
+extension FieldDescription {
+    /// A field in one expression.
+    static func made(_ name: String, _ change: (inout FieldDescription) -> Void = { _ in }) -> FieldDescription {
+        var field = FieldDescription(name)
+        change(&field)
+        return field
+    }
+}
