@@ -133,7 +133,7 @@ let package = Package(
         .executableTarget(
             name: "FMDataCLI",
             dependencies: [
-                "FMData", "FMSandbox", openCombine,
+                "FMData", "FMSandbox", "FMModel", openCombine,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -230,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "FMDataCLITests",
             dependencies: [
-                "FMDataCLI", "FMSandbox", "FMTestSupport", customDump, issueReporting,
+                "FMDataCLI", "FMData", "FMModel", "FMSandbox", "FMTestSupport", customDump, issueReporting,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

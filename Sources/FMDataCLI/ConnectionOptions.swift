@@ -1,0 +1,38 @@
+import ArgumentParser
+import FMData
+import Foundation
+
+/// Which database a command talks to, and as whom. The password is never an argument, which everybody on the machine can read.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: "The server, as fms.example.com or http://127.0.0.1:3000 (what FM_HOST says).")
+    var host: String?
+
+    @Option(help: "The database, without .fmp12 (what FM_DATABASE says).")
+    var database: String?
+
+    @Option(help: "The account (what FM_USER says). Its password is what FM_PASSWORD says.")
+    var user: String?
+
+    @Option(help: ArgumentHelp("Trust the authority in this file (PEM) as well.", valueName: "file"))
+    var ca: String?
+
+    /// The database, of which nothing has been asked yet.
+    func open(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DataAPI.Database {
+        func value(_ option: String?, _ name: String, _ variable: String) throws -> String {
+            guard let value = option ?? environment[variable], !value.isEmpty else {
+                throw ValidationError("Which \(name)? Give --\(name), or set \(variable).")
+            }
+            return value
+        }
+        let host = try value(host, "host", "FM_HOST")
+        let name = try value(database, "database", "FM_DATABASE")
+        let user = try value(user, "user", "FM_USER")
+        guard let password = environment["FM_PASSWORD"] else {
+            throw ValidationError("The password of \(user) is missing: set FM_PASSWORD.")
+        }
+        var config = DataAPI.Config()
+        if let ca { config.tls.roots = .systemAnd(file: ca) }
+        return DataAPI.Server(host: host, config: config)
+            .addDatabase(name, credentials: Credentials(user: user, password: password))
+    }
+}

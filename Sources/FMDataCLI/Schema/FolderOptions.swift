@@ -1,0 +1,16 @@
+import ArgumentParser
+import FMModel
+import Foundation
+
+/// Where the models of a program are.
+struct FolderOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The folder of the models: the snapshot in its folder FileMaker, the Swift files in its folder Generated.",
+            valueName: "folder"
+        )
+    )
+    var models = "."
+
+    var folder: ModelFolder { ModelFolder(URL(fileURLWithPath: models, isDirectory: true)) }
+}

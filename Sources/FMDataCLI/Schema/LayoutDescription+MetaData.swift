@@ -1,0 +1,45 @@
+import FMData
+import FMModel
+
+extension LayoutDescription {
+    /// What a host says of a layout.
+    init(name: String, table: String?, _ metadata: DataAPI.Layout.LayoutMetaData) {
+        self.init(
+            name: name,
+            table: table,
+            fields: metadata.fieldMetaData.map(FieldDescription.init),
+            portals: metadata.portalMetaData.map {
+                Portal(name: $0.key, fields: $0.value.map(FieldDescription.init))
+            },
+            valueLists: (metadata.valueLists ?? []).map { list in
+                ValueList(
+                    name: list.name,
+                    isCustom: list.type == "customList",
+                    values: list.values.map(\.value)
+                )
+            }
+        )
+    }
+}
+
+extension FieldDescription {
+    fileprivate init(_ field: DataAPI.Layout.LayoutMetaData.FieldMetaData) {
+        self.init(field.name)
+        kind = field.type.rawValue
+        result = field.result.rawValue
+        display = field.displayType == .editText ? nil : field.displayType?.rawValue
+        valueList = field.valueList.flatMap { $0.isEmpty ? nil : $0 }
+        isGlobal = field.global
+        isAutoEntered = field.autoEnter
+        isNotEmpty = field.notEmpty
+        isNumeric = field.numeric
+        needsFourDigitYear = field.fourDigitYear
+        isTimeOfDay = field.timeOfDay
+        maxCharacters = field.maxCharacters.flatMap { $0 > 0 ? $0 : nil }
+        repetitions = max(1, field.maxRepeat)
+        // A host of the time before layouts showed a part of them says nothing of it.
+        let first = max(1, field.repetitionStart ?? 1)
+        let last = field.repetitionEnd ?? first + (field.repetitions ?? repetitions) - 1
+        shown = first...max(first, last)
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// `fmdata schema`: what the layouts of a database look like, kept in a repository.
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Keeps a snapshot of layouts, of which `generate` makes Swift types.",
+        discussion: """
+            A snapshot is a folder FileMaker with a JSON file for each layout: fields, portals, value lists, and the Swift \
+            names that they were given. It holds no host, no account and no date, and belongs into the repository. Change a \
+            name in "swift", or say "as": "Int" for a number that is one: both stay when the layout is fetched again.
+            """,
+        subcommands: [SchemaFetchCommand.self, SchemaDiffCommand.self]
+    )
+}
+
+/// Which layouts, and where their snapshot is.
+struct SchemaOptions: ParsableArguments {
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var folder: FolderOptions
+
+    @Argument(help: "The layouts (those in the snapshot).")
+    var layouts: [String] = []
+
+    @Flag(help: "All layouts that the account sees.")
+    var all = false
+
+    func validate() throws {
+        if all, !layouts.isEmpty { throw ValidationError("--all and names of layouts exclude each other.") }
+    }
+
+    /// The names to ask for; `nil` is all.
+    func names(known: [String]) throws -> [String]? {
+        if all { return nil }
+        let names = layouts.isEmpty ? known : layouts
+        guard !names.isEmpty else {
+            throw ValidationError("The snapshot holds no layout yet. Name some, or give --all.")
+        }
+        return names
+    }
+}

@@ -1,0 +1,216 @@
+import CustomDump
+import FMData
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMDataCLI
+@testable import FMModel
+
+/// `fmdata schema` and `fmdata generate` against the embedded server, from end to end.
+@Suite(.timeLimit(.minutes(2))) struct SchemaCommandTests {
+    private static let password = "secret-\u{1F512}-canary"
+
+    /// A server with one table and as many layouts as are named, and a folder for models.
+    private func withHost(
+        _ layouts: [String] = ["A", "B", "C", "D", "E"],
+        fields: [String] = ["Name", "Total %"],
+        _ body: (Sandbox, URL) async throws -> Void
+    ) async throws {
+        let sandbox = try await Sandbox.start([Self.solution(layouts, fields: fields)])
+        do {
+            try await withTemporaryFolder { try await body(sandbox, $0) }
+            #expect(sandbox.counters.openSessions == 0, "it logs out")
+            await sandbox.stop()
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+    }
+
+    private static func solution(_ layouts: [String], fields: [String]) throws -> Solution {
+        let fieldList = fields.map { "\"\($0)\"" }.joined(separator: ",")
+        let layoutList = layouts.map { #"{"name": "\#($0)", "table": "T", "fields": [\#(fieldList)]}"# }
+            .joined(separator: ",")
+        let text = """
+            {
+              "name": "Shop", "tables": [{"name": "T", "fields": [\(fieldList)]}], "layouts": [\(layoutList)],
+              "accounts": [{"name": "api", "password": "\(password)"}]
+            }
+            """
+        return try JSONDecoder().decode(Solution.self, from: Data(text.utf8))
+    }
+
+    private func fmdata(_ sandbox: Sandbox, _ folder: URL, _ arguments: String...) async throws -> FinishedProgram {
+        let finished = try await FinishedProgram.run(
+            arguments + ["--models", folder.path],
+            environment: [
+                "FM_HOST": sandbox.url, "FM_DATABASE": "Shop", "FM_USER": "api", "FM_PASSWORD": Self.password,
+            ]
+        )
+        #expect(!(finished.output + finished.errors).contains("canary"))
+        return finished
+    }
+
+    private func files(_ folder: URL) throws -> [String: String] {
+        var files: [String: String] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            files[path] = try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+        }
+        return files
+    }
+
+    @Test func fetchGenerateCheckDiff() async throws {
+        try await withHost { sandbox, folder in
+            let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
+            expectNoDifference(
+                fetched,
+                FinishedProgram(status: 0, output: "A:\n  + layout \"A\"\nB:\n  + layout \"B\"\n", errors: "")
+            )
+            let generated = try await fmdata(sandbox, folder, "generate")
+            expectNoDifference(
+                generated,
+                FinishedProgram(status: 0, output: "made Generated/A.swift\nmade Generated/B.swift\n", errors: "")
+            )
+            let requests = sandbox.counters.requests.values.reduce(0, +)
+            let check = try await fmdata(sandbox, folder, "generate", "--check")
+            expectNoDifference(check, FinishedProgram(status: 0, output: "", errors: ""))
+            #expect(sandbox.counters.requests.values.reduce(0, +) == requests, "no network")
+            let diff = try await fmdata(sandbox, folder, "schema", "diff")
+            expectNoDifference(diff, FinishedProgram(status: 0, output: "", errors: ""))
+            let before = try files(folder)
+            _ = try await fmdata(sandbox, folder, "schema", "fetch")
+            expectNoDifference(try files(folder), before)
+        }
+    }
+
+    @Test func differencesAreSaidInWordsThenInLines() async throws {
+        try await withHost(["A"]) { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A")
+            try await withHost(["B"], fields: ["Name", "Total %", "Total"]) { changed, _ in
+                _ = try await fmdata(changed, folder, "schema", "fetch", "B")
+                // The layout A is gone from this host, and B is there.
+                let gone = try await fmdata(changed, folder, "schema", "diff")
+                #expect(gone.status == 3)
+                #expect(gone.output.hasPrefix("A:\n  - layout \"A\"  [breaking]\n\n--- a/FileMaker/A.json\n"))
+            }
+            try await withHost(["A"], fields: ["Name", "Total %", "Total"]) { changed, _ in
+                let diff = try await fmdata(changed, folder, "schema", "diff", "A")
+                expectNoDifference(
+                    diff,
+                    FinishedProgram(
+                        status: 3,
+                        output: """
+                            A:
+                              + field "Total": text
+
+                            --- a/FileMaker/A.json
+                            +++ b/FileMaker/A.json
+                            @@ -1,7 +1,8 @@
+                             {
+                               "fields": [
+                                 {"name": "Name", "result": "text", "swift": "name"},
+                            -    {"name": "Total %", "result": "text", "swift": "total"}
+                            +    {"name": "Total %", "result": "text", "swift": "total"},
+                            +    {"name": "Total", "result": "text", "swift": "total_2"}
+                               ],
+                               "format": 1,
+                               "layout": "A",
+
+                            """,
+                        errors: ""
+                    )
+                )
+                let json = try await fmdata(changed, folder, "schema", "diff", "A", "--json")
+                #expect(json.status == 3)
+                let list = try JSONDecoder().decode([[String: Value]].self, from: Data(json.output.utf8))
+                expectNoDifference(
+                    list,
+                    [
+                        [
+                            "layout": .text("A"), "kind": .text("added"), "subject": .text("field"),
+                            "name": .text("Total"),
+                            "detail": .text("text"), "isBreaking": .flag(false),
+                        ]
+                    ]
+                )
+            }
+        }
+    }
+
+    private enum Value: Decodable, Equatable {
+        case text(String)
+        case flag(Bool)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            self = try (try? container.decode(Bool.self)).map(Value.flag) ?? .text(container.decode(String.self))
+        }
+    }
+
+    /// Pitfall 2: the third of five layouts is not there.
+    @Test func whenOneLayoutFailsNothingIsWritten() async throws {
+        try await withHost { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
+            _ = try await fmdata(sandbox, folder, "generate")
+            let before = try files(folder)
+            let failed = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B", "X", "D", "E")
+            #expect(failed.status == 1)
+            #expect(failed.output.isEmpty)
+            #expect(failed.errors.hasPrefix("X: fileMaker 105: Layout is missing"))
+            #expect(failed.errors.hasSuffix("\nNothing was written.\n"))
+            expectNoDifference(try files(folder), before)
+        }
+    }
+
+    @Test func whatWentWrongIsInTheStatus() async throws {
+        try await withHost { sandbox, folder in
+            func status(_ environment: [String: String], _ arguments: String...) async throws -> Int32 {
+                let known = [
+                    "FM_HOST": sandbox.url, "FM_DATABASE": "Shop", "FM_USER": "api", "FM_PASSWORD": Self.password,
+                ]
+                return try await FinishedProgram.run(
+                    ["schema", "fetch"] + arguments + ["--models", folder.path],
+                    environment: known.merging(environment) { $1 }
+                ).status
+            }
+            #expect(try await status(["FM_PASSWORD": "wrong"], "A") == 4)
+            #expect(try await status(["FM_USER": "nobody"], "A") == 4)
+            #expect(try await status(["FM_USER": ""], "A") == 64)
+            #expect(try await status([:]) == 64, "no layout named, none known")
+            #expect(try await status([:], "A", "--all") == 64)
+            #expect(try await status([:], "A", "--password", "x") == 64)
+            let closed = try ClosedPort()
+            #expect(try await status(["FM_HOST": "http://127.0.0.1:\(closed.port)"], "A") == 5)
+            #expect(try files(folder).isEmpty)
+            #expect(try await status(["FM_USER": ""], "A", "--user", "api") == 0)
+        }
+    }
+
+    @Test func allLayoutsIncludeThoseInFolders() async throws {
+        let sandbox = try await Sandbox.start()
+        try await withTemporaryFolder { folder in
+            let fetched = try await FinishedProgram.run(
+                ["schema", "fetch", "--all", "--models", folder.path, "--host", sandbox.url, "--database", "World"],
+                environment: ["FM_USER": "admin", "FM_PASSWORD": "secret"]
+            )
+            #expect(fetched.status == 0)
+            expectNoDifference(
+                try files(folder).keys.sorted(),
+                ["Contacts", "Countries", "Names100Übersicht", "Phones", "Zones"].map { "FileMaker/\($0).json" }
+            )
+        }
+        await sandbox.stop()
+    }
+
+    @Test func theCheckNamesWhatDiffers() async throws {
+        try await withHost { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A")
+            let missing = try await fmdata(sandbox, folder, "generate", "--check")
+            #expect(missing.status == 3)
+            #expect(missing.output.hasPrefix("--- /dev/null\n+++ b/Generated/A.swift\n@@ -0,0 +1,"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("Generated").path))
+        }
+    }
+}
