@@ -151,6 +151,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "models",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/Models",
+            exclude: ["World/FileMaker", "Harbour/FileMaker"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "multiserver",
             dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/MultiServer",
