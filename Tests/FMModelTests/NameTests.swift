@@ -101,7 +101,7 @@ import Testing
         let table = NameTable(["none", "some", "None!"], style: .values)
         expectNoDifference(
             ["none", "some", "None!"].map { table[$0] },
-            ["noneValue", "someValue", "noneValue_2"]
+            ["noneValue_2", "someValue", "noneValue"]
         )
     }
 

@@ -68,12 +68,6 @@ import Testing
 
     // MARK: Pitfalls, by hand
 
-    private func fields(_ json: String) throws -> Contacts {
-        var row = SampleRecord(try #require(try snapshots().first { $0.layout == "Contacts" }).fields).read
-        row.removeLast()
-        return try FMDecoder().decodeFields(Contacts.self, from: Array("{\(json), \(row.dropFirst())}".utf8))
-    }
-
     private func text(_ changes: some Encodable) throws -> String {
         String(decoding: try FMEncoder().encodeFields(changes), as: UTF8.self)
     }

@@ -209,7 +209,7 @@ import Testing
         (#""swift": "closed""#, #""swift": "open""#, #""open" and "closed" are both called open"#),
         (#""shown": [2, 4]"#, #""shown": [4, 2]"#, "expected the first and the last repetition, from 1 on"),
         (#""result": "number", "shown""#, #""result": 7, "shown""#, "fields[3].result: "),
-        (#""fields": ["#, #""fields": [["#, ""),
+        (#""fields": ["#, #""fields": [["#, "valid JSON"),
     ])
     func mistakesAreNamed(_ what: String, _ mistake: String, _ reason: String) throws {
         let error = try #require(throws: SnapshotError.self) {

@@ -36,10 +36,13 @@ extension FieldDescription {
         needsFourDigitYear = field.fourDigitYear
         isTimeOfDay = field.timeOfDay
         maxCharacters = field.maxCharacters.flatMap { $0 > 0 ? $0 : nil }
-        repetitions = max(1, field.maxRepeat)
-        // A host of the time before layouts showed a part of them says nothing of it.
-        let first = max(1, field.repetitionStart ?? 1)
-        let last = field.repetitionEnd ?? first + (field.repetitions ?? repetitions) - 1
-        shown = first...max(first, last)
+        // A host of the time before layouts showed a part of the repetitions says nothing of it.
+        let start = Self.repetition(field.repetitionStart ?? 1)
+        repetitions = Self.repetition(field.maxRepeat)
+        let last = field.repetitionEnd ?? start + Self.repetition(field.repetitions ?? repetitions) - 1
+        shown = start...max(start, Self.repetition(last))
     }
+
+    /// A number that FileMaker can mean, whatever the host says.
+    private static func repetition(_ number: Int) -> Int { min(max(1, number), 32_000) }
 }

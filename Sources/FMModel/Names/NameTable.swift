@@ -93,7 +93,7 @@ struct NameTable {
                 let longer = group.map { candidates[$0].spellings[step] ?? candidates[$0].spelling }
                 let different = Set(longer.map(style.folded)).subtracting(taken)
                 // What all of them have at their beginning would only make them longer.
-                guard different.count > 1 || group.count == 1 && different != [spelling] else { continue }
+                guard different.count > 1 || group.count == 1 && !different.isEmpty else { continue }
                 for (index, spelling) in zip(group, longer) { candidates[index].spelling = spelling }
             }
         }
