@@ -9,7 +9,8 @@ import PackagePlugin
 struct FMModelBuild: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let snapshot = target.directoryURL.appending(path: "FileMaker")
-        let files = try FileManager.default.contentsOfDirectory(at: snapshot, includingPropertiesForKeys: nil)
+        let entries = try? FileManager.default.contentsOfDirectory(at: snapshot, includingPropertiesForKeys: nil)
+        let files = (entries ?? [])
             .filter { $0.pathExtension == "json" }
             .sorted { $0.path < $1.path }
         guard !files.isEmpty else {

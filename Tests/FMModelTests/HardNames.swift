@@ -35,13 +35,11 @@ enum HardNames {
 
     static let names = [
         "Name", "A-B", "A B", "a_b", "Caf\u{E9}", "Cafe\u{301}", "Type", "1st", "名前", "self", "init", "Self",
-        "Protocol",
-        "CodingKeys", "allCases", "none", "some", "default", "description", "hash", "hashValue", "encode", "rawValue",
-        "id",
-        "Say \"Ahoy\" \\o/", "\\(name)", "tab\there", "line\u{2028}end", "Größe", "größe", "%", "#", "Total", "Total %",
-        "class",
-        "Any", "encoder", "container", "value", "number", "repetitions", "layout", "Record", "Changes", "global fields",
-        "deleteRelated", "*/", "日付/開始", "हिन्दी", "\u{1112}\u{1161}\u{11AB}", "😀",
+        "Protocol", "CodingKeys", "allCases", "none", "some", "default", "description", "hash", "hashValue",
+        "encode", "rawValue", "id", "Say \"Ahoy\" \\o/", "\\(name)", "tab\there", "line\u{2028}end", "Größe",
+        "größe", "%", "#", "Total", "Total %", "class", "Any", "encoder", "container", "value", "number",
+        "repetitions", "layout", "Record", "Changes", "global fields", "deleteRelated", "*/", "日付/開始", "हिन्दी",
+        "\u{1112}\u{1161}\u{11AB}", "😀",
         "The name of a field may have as many as one hundred characters, which is more than a line has room fo",
     ]
 

@@ -5,13 +5,11 @@ import FMTestSupport
 /// Names as nobody would give them, and some as everybody does.
 enum RandomNames {
     private static let parts = [
-        "Name", "total", "ID", "order", "a", "B", "_", "-", " ", "::", "%", "#", "€", "+", "&", "(2)", "1", "42", "é",
-        "e\u{301}",
-        "ß", "Größe", "名", "前", "日付", "हि", "한", "\u{1112}\u{1161}", "😀", "\\", "\"", "\\(", "\n", "\r", "\t", "\u{0}",
-        "\u{2028}",
-        "\u{200B}", "\u{FEFF}", "$", "`", "'", "/*", "*/", "//", "\u{301}", "İ", "ŉ", "ﬁ", "²", "١", "class", "self",
-        "init", "Type",
-        "none", "default", "recordId", "modId", "Self", "z_", ".", "#\"", "\u{E000}", "\u{10FFFF}", "ǅ",
+        "Name", "total", "ID", "order", "a", "B", "_", "-", " ", "::", "%", "#", "€", "+", "&", "(2)", "1",
+        "42", "é", "e\u{301}", "ß", "Größe", "名", "前", "日付", "हि", "한", "\u{1112}\u{1161}", "😀", "\\", "\"",
+        "\\(", "\n", "\r", "\t", "\u{0}", "\u{2028}", "\u{200B}", "\u{FEFF}", "$", "`", "'", "/*", "*/", "//",
+        "\u{301}", "İ", "ŉ", "ﬁ", "²", "١", "class", "self", "init", "Type", "none", "default", "recordId",
+        "modId", "Self", "z_", ".", "#\"", "\u{E000}", "\u{10FFFF}", "ǅ",
     ]
 
     static func name(using random: inout SeededRandom) -> String {

@@ -15,22 +15,23 @@ struct SampleRecord {
     /// The object as the library writes it.
     var written: String { "{\(writtenMembers.joined(separator: ","))}" }
 
-    init(_ fields: [LayoutSnapshot.Field], isRow: Bool = false) {
+    init(_ fields: [LayoutSnapshot.Field], isRow: Bool = false) throws {
         if isRow { members = [#""recordId": "7""#, #""modId": "8""#] }
-        for (position, field) in fields.enumerated() { add(field, position + 1) }
+        for (position, field) in fields.enumerated() { try add(field, position + 1) }
     }
 
-    private mutating func add(_ field: LayoutSnapshot.Field, _ position: Int) {
+    private mutating func add(_ field: LayoutSnapshot.Field, _ position: Int) throws {
         let facts = field.description
         var values: [String] = []
         for repetition in facts.shown {
             let (json, text) = Self.value(facts, position * 10 + repetition)
             let name = facts.isRepeated ? "\(facts.name)(\(repetition))" : facts.name
-            members.append("\(JSONString(name)): \(json)")
+            members.append("\(try JSONString(name)): \(json)")
             values.append(text)
             guard facts.isWritable else { continue }
             let isNumbered = facts.isRepeated || facts.shown.lowerBound > 1
-            writtenMembers.append("\(JSONString(isNumbered ? "\(facts.name)(\(repetition))" : facts.name)): \(json)")
+            let key = try JSONString(isNumbered ? "\(facts.name)(\(repetition))" : facts.name)
+            writtenMembers.append("\(key): \(json)")
         }
         let gap = [String](repeating: "nil", count: facts.shown.lowerBound - 1)
         texts.append("\(field.swift)=\(facts.isRepeated ? "[\((gap + values).joined(separator: ", "))]" : values[0])")
@@ -52,8 +53,10 @@ struct SampleRecord {
 }
 
 /// A text as JSON, byte for byte.
-func JSONString(_ text: String) -> String {
-    SnapshotJSON.text(text).fileText.trimmingCharacters(in: .newlines)
+func JSONString(_ text: String) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return String(decoding: try encoder.encode(text), as: UTF8.self)
 }
 
 /// The members of an object of texts and numbers, so that two can be compared whatever their order and their spaces. A dictionary

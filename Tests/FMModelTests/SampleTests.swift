@@ -36,14 +36,15 @@ import Testing
 
     @Test(arguments: 0..<types.count) func aTypeReadsAndWritesItsLayout(_ index: Int) throws {
         let type = Self.types[index]
-        let snapshot = try #require(try snapshots().first { $0.layout == type.layout })
+        let own = try snapshots().first { $0.layout == type.layout }
+        let snapshot = try #require(own)
         try check(type, snapshot)
     }
 
     private func check<R: LayoutRecord>(_ type: R.Type, _ snapshot: LayoutSnapshot) throws {
-        let row = SampleRecord(snapshot.fields)
-        let portals = snapshot.portals.map { ($0.name, SampleRecord($0.fields, isRow: true)) }
-        let portalData = portals.map { "\(JSONString($0.0)): [\($0.1.read)]" }.joined(separator: ",")
+        let row = try SampleRecord(snapshot.fields)
+        let portals = try snapshot.portals.map { ($0.name, try SampleRecord($0.fields, isRow: true)) }
+        let portalData = try portals.map { "\(try JSONString($0.0)): [\($0.1.read)]" }.joined(separator: ",")
         let answer = """
             {"response": {
                 "dataInfo": {"database": "D", "layout": "L", "table": "T", "totalRecordCount": 1, "foundCount": 1, "returnedCount": 1},
@@ -74,7 +75,8 @@ import Testing
 
     /// Pitfall 1.
     @Test func twoFormsOfOneTextAreTwoFields() throws {
-        let snapshot = try #require(try snapshots().first { $0.layout == "Contacts" })
+        let contacts = try snapshots().first { $0.layout == "Contacts" }
+        let snapshot = try #require(contacts)
         let names = snapshot.fields.map { Array($0.description.name.utf8) }
         expectNoDifference(Contacts.CodingKeys.allCases.map { Array($0.stringValue.utf8) }, names)
         #expect(Set(names).count == names.count)
@@ -93,6 +95,9 @@ import Testing
             try text(Contacts.Changes(cCheckBox名前False1: read.boxes)),
             #"{"C checkBox 名前 false 1":"名前\rnone\rX"}"#
         )
+        // An empty line is one, too.
+        let gap = try FMDecoder().decodeFields(Boxes.self, from: Array(#"{"Boxes": "名前\r\rX", "Popup": "Q"}"#.utf8))
+        expectNoDifference(try text(gap), #"{"Boxes":"名前\r\rX","Popup":"Q"}"#)
         let nothing = try FMDecoder().decodeFields(Boxes.self, from: Array(#"{"Boxes": "", "Popup": ""}"#.utf8))
         expectNoDifference(nothing, Boxes(boxes: [], popup: nil))
     }

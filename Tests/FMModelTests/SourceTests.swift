@@ -68,7 +68,7 @@ import Testing
                 }
 
                 /// The value list "Statuses". A field may hold any other text as well.
-                public struct Statuses: RawRepresentable, Codable, Hashable, DataAPI.FindValue {
+                public struct Statuses: FMListedValue {
                     /// What is in the field.
                     public let rawValue: String
 
@@ -215,7 +215,7 @@ import Testing
 
     @Test func anyNamesMakeTextThatParses() throws {
         try withTemporaryFolder { folder in
-            let paths = try (1...60).map { seed in
+            let paths = try (UInt64(1)...60).map { seed in
                 var random = SeededRandom(seed: seed)
                 let update = LayoutSnapshot.updating([], with: (0..<3).map { _ in RandomNames.layout(using: &random) })
                 let access = AccessLevel.allCases.randomElement(using: &random) ?? .internal

@@ -38,17 +38,18 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         for (layout, error) in answer.failures {
             // A layout of the snapshot that is gone is a difference; one that was asked for by name is a mistake.
             guard (error as? FMRest.APIError)?.fileMakerCode == .layoutMissing,
-                known.contains(where: { $0.layout == layout })
+                known.contains(where: { ExactName($0.layout) == ExactName(layout) })
             else {
                 note("\(layout): \(error)")
                 throw ExitStatus(error).code
             }
         }
         let update = LayoutSnapshot.updating(known, with: answer.layouts, prefixes: snapshot.settings.prefixes)
-        var current = update.layouts.filter { layout in !answer.failures.contains { $0.layout == layout.layout } }
-        if let names {
-            known.removeAll { !names.contains($0.layout) }
-            current.removeAll { !names.contains($0.layout) }
+        let gone = Set(answer.failures.map { ExactName($0.layout) })
+        var current = update.layouts.filter { !gone.contains(ExactName($0.layout)) }
+        if let names = names.map({ Set($0.map(ExactName.init)) }) {
+            known.removeAll { !names.contains(ExactName($0.layout)) }
+            current.removeAll { !names.contains(ExactName($0.layout)) }
         }
         try print(Self.report(known, current, in: snapshot, json: json), terminator: "")
         if known != current { throw ExitStatus.different.code }

@@ -2,8 +2,8 @@ package import Foundation
 
 /// What is to become of the files of one folder.
 ///
-/// All new files are written beside their places first, and get there when all of them are on the disk. Files are removed at
-/// the very end. Whatever fails before that leaves the folder as it was.
+/// All new files are written beside their places first, and get there, each in one step, when all of them are on the disk. Files
+/// are removed at the very end. Whatever fails while they are written leaves the folder as it was.
 package struct FolderChange: Equatable, Sendable {
     /// Texts by the names of files; files that hold them already are not touched.
     package var texts: [String: String] = [:]

@@ -1,16 +1,16 @@
 /// A name byte for byte. Texts that differ in their form in Unicode only are one `String`, but two names to a host.
-struct ExactName: Hashable, Comparable, Sendable {
+package struct ExactName: Hashable, Comparable, Sendable {
     let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
-    static func == (left: ExactName, right: ExactName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package static func == (left: ExactName, right: ExactName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 
-    static func < (left: ExactName, right: ExactName) -> Bool {
+    package static func < (left: ExactName, right: ExactName) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }
 }

@@ -80,13 +80,11 @@ struct NameStyle {
     /// What the generated text mentions, the compiler keeps for itself, or everybody expects to mean what it always does.
     private static let commonTypes: Set<String> = [
         "Type", "Protocol", "Self", "Any", "AnyObject", "String", "Int", "Double", "Bool", "Float", "Character",
-        "Optional",
-        "Array", "Dictionary", "Set", "Result", "Error", "Never", "Void", "Task", "Decimal", "Date", "Data", "URL",
-        "UUID",
-        "Codable", "Encodable", "Decodable", "Encoder", "Decoder", "CodingKey", "CaseIterable", "Hashable", "Equatable",
-        "Identifiable", "Sendable", "RawRepresentable", "FMData", "DataAPI", "FMRest", "FMNumber", "FMDate", "FMTime",
-        "FMTimestamp", "FMList", "FieldValue", "FieldData", "LayoutRecord", "LayoutKey", "RecordFields",
-        "RecordChanges",
-        "DataAPIPortalRecord", "Credentials", "Swift", "Foundation",
+        "Optional", "Array", "Dictionary", "Set", "Result", "Error", "Never", "Void", "Task", "Decimal", "Date",
+        "Data", "URL", "UUID", "Codable", "Encodable", "Decodable", "Encoder", "Decoder", "CodingKey", "CaseIterable",
+        "Hashable", "Equatable", "Identifiable", "Sendable", "RawRepresentable", "FMData", "DataAPI", "FMRest",
+        "FMNumber", "FMDate", "FMTime", "FMTimestamp", "FMList", "FMListedValue", "FieldValue", "FieldData",
+        "LayoutRecord", "LayoutKey", "RecordFields", "RecordChanges", "DataAPIPortalRecord", "Credentials", "Swift",
+        "Foundation",
     ]
 }

@@ -8,18 +8,28 @@ struct FinishedProgram: Equatable {
     var errors: String
 
     /// Runs it, and waits for its end without holding a thread of the tests' concurrency.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> FinishedProgram {
+    ///
+    /// - Parameters:
+    ///   - maximumFileBlocks: how large a file it may write, in blocks of 1 KiB, as if the disk were full then.
+    ///   - started: called with the number of its process.
+    static func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        maximumFileBlocks: Int? = nil,
+        started: @escaping @Sendable (Int32) -> Void = { _ in }
+    ) async throws -> FinishedProgram {
         // Products and tests are built into one folder.
         let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+        // The signal is ignored, so that the write fails instead.
+        let limits = maximumFileBlocks.map {
+            ["bash", "-c", "trap '' XFSZ; ulimit -f \($0); exec \"$0\" \"$@\""]
+        }
+        let command = (limits ?? []) + [folder.appendingPathComponent("fmdata").path] + arguments
         let own = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("FM_") }
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 let result = Result {
-                    try wait(
-                        folder.appendingPathComponent("fmdata"),
-                        arguments,
-                        environment: own.merging(environment) { $1 }
-                    )
+                    try wait(command, environment: own.merging(environment) { $1 }, started)
                 }
                 continuation.resume(with: result)
             }
@@ -27,9 +37,9 @@ struct FinishedProgram: Equatable {
     }
 
     private static func wait(
-        _ program: URL,
-        _ arguments: [String],
-        environment: [String: String]
+        _ command: [String],
+        environment: [String: String],
+        _ started: (Int32) -> Void
     ) throws -> FinishedProgram {
         // Files take whatever is said without anybody who reads it at the same time.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataTests-\(UUID())")
@@ -38,13 +48,14 @@ struct FinishedProgram: Equatable {
         let files = ["output", "errors"].map { folder.appendingPathComponent($0) }
         for file in files { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
         try process.run()
+        started(process.processIdentifier)
         process.waitUntilExit()
         let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         return FinishedProgram(status: process.terminationStatus, output: texts[0], errors: texts[1])

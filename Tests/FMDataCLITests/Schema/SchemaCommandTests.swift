@@ -16,12 +16,13 @@ import Testing
     private func withHost(
         _ layouts: [String] = ["A", "B", "C", "D", "E"],
         fields: [String] = ["Name", "Total %"],
+        logsOut: Bool = true,
         _ body: (Sandbox, URL) async throws -> Void
     ) async throws {
         let sandbox = try await Sandbox.start([Self.solution(layouts, fields: fields)])
         do {
             try await withTemporaryFolder { try await body(sandbox, $0) }
-            #expect(sandbox.counters.openSessions == 0, "it logs out")
+            #expect(sandbox.counters.openSessions == (logsOut ? 0 : 1))
             await sandbox.stop()
         } catch {
             await sandbox.stop()
@@ -160,6 +161,48 @@ import Testing
             #expect(failed.output.isEmpty)
             #expect(failed.errors.hasPrefix("X: fileMaker 105: Layout is missing"))
             #expect(failed.errors.hasSuffix("\nNothing was written.\n"))
+            expectNoDifference(try files(folder), before)
+        }
+    }
+
+    /// Pitfall 2: it is interrupted while the host takes its time.
+    @Test func anInterruptedFetchWritesNothing() async throws {
+        try await withHost(logsOut: false) { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
+            let before = try files(folder)
+            sandbox.inject(.holdAnswer, on: .layoutMetadata, skipping: 2)
+            let (started, continuation) = AsyncStream<Int32>.makeStream()
+            async let finished = FinishedProgram.run(
+                ["schema", "fetch", "A", "B", "C", "D", "E", "--models", folder.path],
+                environment: [
+                    "FM_HOST": sandbox.url, "FM_DATABASE": "Shop", "FM_USER": "api", "FM_PASSWORD": Self.password,
+                ],
+                started: { continuation.yield($0) }
+            )
+            await sandbox.untilAnswersHeld()
+            for await process in started {
+                kill(process, SIGINT)
+                break
+            }
+            let end = try await finished
+            #expect(end.status != 0)
+            sandbox.releaseAnswers()
+            expectNoDifference(try files(folder), before)
+        }
+    }
+
+    /// Pitfall 2: the disk is full.
+    @Test func whatCannotBeWrittenLeavesTheOldFiles() async throws {
+        try await withHost { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
+            _ = try await fmdata(sandbox, folder, "generate")
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B", "C")
+            try Data(#"{"access": "public"}"#.utf8).write(to: folder.appendingPathComponent("FileMaker/fmdata.json"))
+            let before = try files(folder)
+            let full = try await FinishedProgram.run(["generate", "--models", folder.path], maximumFileBlocks: 1)
+            #expect(full.status == 1)
+            #expect(full.output.isEmpty)
+            #expect(!full.errors.isEmpty)
             expectNoDifference(try files(folder), before)
         }
     }
