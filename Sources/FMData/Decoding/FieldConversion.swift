@@ -228,7 +228,7 @@ extension DecodingContext {
             return try decode(type, node, mode)
         }
         // No need to try, and to make an error that nobody sees.
-        if isNeverEmpty(type) || type is any TextValue.Type { return nil }
+        if isNeverEmpty(type) || type is any TextValue.Type || type is any FMListedValue.Type { return nil }
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
     }

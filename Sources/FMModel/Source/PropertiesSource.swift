@@ -14,7 +14,7 @@ struct PropertiesSource {
         }
         text.line()
         text.comment("A \(isRow ? "row" : "record") of your own making, for tests and doubles.")
-        let ids = isRow ? [("recordId", "Int", "0"), ("modId", "Int", "0")] : []
+        let ids = isRow ? [("recordId", "Int?", "nil"), ("modId", "Int?", "nil")] : []
         text.memberwise(ids + properties.map { ($0.name, $0.type.property, $0.type.emptyProperty) })
         if !properties.allSatisfy({ $0.facts.isWritable && $0.isWrittenByName }) { writeEncoding(to: &text) }
         writeKeys(to: &text)
@@ -43,7 +43,9 @@ struct PropertiesSource {
             let keys = "encoder.container(keyedBy: CodingKeys.self)"
             text.line(named.isEmpty && !isRow ? "_ = \(keys)" : "var container = \(keys)")
             if isRow {
-                for id in ["recordId", "modId"] { text.line("try container.encode(self.\(id), forKey: .\(id))") }
+                for id in ["recordId", "modId"] {
+                    text.line("try container.encodeIfPresent(self.\(id), forKey: .\(id))")
+                }
             }
             for property in named {
                 let mayBeAbsent = property.type.isOptional && !property.type.isRepeated

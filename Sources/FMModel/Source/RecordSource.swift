@@ -118,10 +118,10 @@ struct PortalSource {
         text.line()
         text.comment("A row of the portal \(key).")
         text.block("struct \(rowType): DataAPIPortalRecord, Codable, Hashable, Sendable") { text in
-            text.comment("FileMaker's id of the related record.")
-            text.declaration("let recordId: Int")
-            text.comment("The related record's modification id.")
-            text.declaration("let modId: Int")
+            text.comment("FileMaker's id of the related record; `nil` in a row that is yet to be made.")
+            text.declaration("let recordId: Int?")
+            text.comment("The related record's modification id, where the host tells it.")
+            text.declaration("let modId: Int?")
             PropertiesSource(properties: properties, isRow: true).write(to: &text)
             if isWritable { writeChanges(to: &text) }
         }

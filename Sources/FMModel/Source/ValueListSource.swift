@@ -6,7 +6,7 @@ struct ValueListSource {
         text.line()
         text.comment("The value list \(Literal(list.name)). A field may hold any other text as well.")
         let type = SwiftIdentifier.source(list.swift)
-        text.block("struct \(type): RawRepresentable, Codable, Hashable, DataAPI.FindValue") { text in
+        text.block("struct \(type): FMListedValue") { text in
             text.comment("What is in the field.")
             text.declaration("let rawValue: String")
             text.line()

@@ -165,7 +165,7 @@ struct Schiffe: LayoutRecord, Hashable {
     }
 
     /// The value list "Ausrüstung". A field may hold any other text as well.
-    struct Ausrüstung: RawRepresentable, Codable, Hashable, DataAPI.FindValue {
+    struct Ausrüstung: FMListedValue {
         /// What is in the field.
         let rawValue: String
 
@@ -185,7 +185,7 @@ struct Schiffe: LayoutRecord, Hashable {
     }
 
     /// The value list "Flaggen & Farben". A field may hold any other text as well.
-    struct FlaggenFarben: RawRepresentable, Codable, Hashable, DataAPI.FindValue {
+    struct FlaggenFarben: FMListedValue {
         /// What is in the field.
         let rawValue: String
 
@@ -215,10 +215,10 @@ struct Schiffe: LayoutRecord, Hashable {
 
     /// A row of the portal "Schiffe".
     struct SchiffeRow: DataAPIPortalRecord, Codable, Hashable, Sendable {
-        /// FileMaker's id of the related record.
-        let recordId: Int
-        /// The related record's modification id.
-        let modId: Int
+        /// FileMaker's id of the related record; `nil` in a row that is yet to be made.
+        let recordId: Int?
+        /// The related record's modification id, where the host tells it.
+        let modId: Int?
 
         /// "Ladung::recordId": text.
         var recordIdField: String
@@ -229,8 +229,8 @@ struct Schiffe: LayoutRecord, Hashable {
 
         /// A row of your own making, for tests and doubles.
         init(
-            recordId: Int = 0,
-            modId: Int = 0,
+            recordId: Int? = nil,
+            modId: Int? = nil,
             recordIdField: String = "",
             name: String = "",
             gewicht: FMNumber? = nil

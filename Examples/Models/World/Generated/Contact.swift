@@ -129,7 +129,7 @@ struct Contact: LayoutRecord, Hashable {
     }
 
     /// The value list "Kinds". A field may hold any other text as well.
-    struct Kinds: RawRepresentable, Codable, Hashable, DataAPI.FindValue {
+    struct Kinds: FMListedValue {
         /// What is in the field.
         let rawValue: String
 
@@ -152,7 +152,7 @@ struct Contact: LayoutRecord, Hashable {
     }
 
     /// The value list "Statuses". A field may hold any other text as well.
-    struct Statuses: RawRepresentable, Codable, Hashable, DataAPI.FindValue {
+    struct Statuses: FMListedValue {
         /// What is in the field.
         let rawValue: String
 
@@ -179,10 +179,10 @@ struct Contact: LayoutRecord, Hashable {
 
     /// A row of the portal "Phones".
     struct PhonesRow: DataAPIPortalRecord, Codable, Hashable, Sendable {
-        /// FileMaker's id of the related record.
-        let recordId: Int
-        /// The related record's modification id.
-        let modId: Int
+        /// FileMaker's id of the related record; `nil` in a row that is yet to be made.
+        let recordId: Int?
+        /// The related record's modification id, where the host tells it.
+        let modId: Int?
 
         /// "Phones::Kind": text, value list "Kinds".
         var kind: Kinds?
@@ -191,8 +191,8 @@ struct Contact: LayoutRecord, Hashable {
 
         /// A row of your own making, for tests and doubles.
         init(
-            recordId: Int = 0,
-            modId: Int = 0,
+            recordId: Int? = nil,
+            modId: Int? = nil,
             kind: Kinds? = nil,
             number: String = ""
         ) {

@@ -60,10 +60,10 @@ struct Country: LayoutRecord, Hashable {
 
     /// A row of the portal "Zones".
     struct ZonesRow: DataAPIPortalRecord, Codable, Hashable, Sendable {
-        /// FileMaker's id of the related record.
-        let recordId: Int
-        /// The related record's modification id.
-        let modId: Int
+        /// FileMaker's id of the related record; `nil` in a row that is yet to be made.
+        let recordId: Int?
+        /// The related record's modification id, where the host tells it.
+        let modId: Int?
 
         /// "Zones::Name": text, must not be empty.
         var name: String
@@ -76,8 +76,8 @@ struct Country: LayoutRecord, Hashable {
 
         /// A row of your own making, for tests and doubles.
         init(
-            recordId: Int = 0,
-            modId: Int = 0,
+            recordId: Int? = nil,
+            modId: Int? = nil,
             name: String = "",
             latitude: FMNumber? = nil,
             longitude: FMNumber? = nil,

@@ -73,10 +73,10 @@ struct Zone: LayoutRecord, Hashable {
 
     /// A row of the portal "Shared".
     struct SharedRow: DataAPIPortalRecord, Codable, Hashable, Sendable {
-        /// FileMaker's id of the related record.
-        let recordId: Int
-        /// The related record's modification id.
-        let modId: Int
+        /// FileMaker's id of the related record; `nil` in a row that is yet to be made.
+        let recordId: Int?
+        /// The related record's modification id, where the host tells it.
+        let modId: Int?
 
         /// "Country::Code": text, must not be empty.
         var code: String
@@ -85,8 +85,8 @@ struct Zone: LayoutRecord, Hashable {
 
         /// A row of your own making, for tests and doubles.
         init(
-            recordId: Int = 0,
-            modId: Int = 0,
+            recordId: Int? = nil,
+            modId: Int? = nil,
             code: String = "",
             name: String = ""
         ) {
