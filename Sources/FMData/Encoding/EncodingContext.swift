@@ -94,7 +94,11 @@ final class EncodingContext {
         case let timestamp as FMTimestamp: node.content = .text(timestamp.text(format))
         case let url as URL: node.content = .text(url.absoluteString)
         case let data as Data: node.content = .text(data.base64EncodedString())
-        default: try value.encode(to: ValueEncoder(context: self, node: node, mode: mode, codingPath: path))
+        default:
+            var encoder = ValueEncoder(context: self, node: node, mode: mode, codingPath: path)
+            // They are the fields of a request or stand alone: the many values inside of a record need not be asked.
+            encoder.leavesOutNil = path.count < 2 && value is any RecordChanges
+            try value.encode(to: encoder)
         }
     }
 

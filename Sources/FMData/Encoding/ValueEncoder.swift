@@ -4,6 +4,8 @@ struct ValueEncoder: Encoder {
     let node: EncodedNode
     let mode: EncodingMode
     let codingPath: [any CodingKey]
+    /// Whether a property that is `nil` says nothing, as in ``RecordChanges``.
+    var leavesOutNil = false
 
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
 
@@ -121,7 +123,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func encodeOptional(_ value: (some Encodable)?, _ key: Key) throws {
         if let value {
             try member(key).encodeAny(value)
-        } else if encoder.mode.holdsFields {
+        } else if encoder.mode.holdsFields, !encoder.leavesOutNil {
             encodeNil(forKey: key)
         }
     }

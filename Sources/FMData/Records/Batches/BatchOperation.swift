@@ -24,11 +24,11 @@ extension BatchOperation {
     /// - Parameters:
     ///   - keyField: the field that a record can be looked up by.
     ///   - script: what is to run with the write.
-    static func create<R: RecordFields>(
+    static func create<R: RecordFields, Row: Encodable>(
         in layout: DataAPI.TypedLayout<R>,
         keyField: String?,
         script: DataAPI.ScriptQuery? = nil
-    ) -> Maker<R> {
+    ) -> Maker<Row> {
         { row, earlier in
             let own = try keyField.flatMap { field in try layout.wireFields(of: row).key(field) }
             // A key that was made for the row, and lost since, is not to be found under a new one.
@@ -193,7 +193,7 @@ extension DataAPI.TypedLayout {
     private typealias Finding = BatchStateMachine.Finding
 
     /// The fields of a row as they are sent.
-    func wireFields(of row: R) throws -> FieldData {
+    func wireFields(of row: some Encodable) throws -> FieldData {
         let encoder = FMEncoder(options: server.encoding, recordEncoder: server.config.encoder)
         guard let fields = FieldData(wire: try encoder.wireValue(of: row, .fields)) else {
             throw FMRest.APIError(.encoding, reason: "A field of the row has a value that is no text and no number.")

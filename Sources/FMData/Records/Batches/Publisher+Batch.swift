@@ -30,6 +30,33 @@ extension Publisher {
         )
     }
 
+    /// Makes a record of each value: of the fields that are set in it, and FileMaker enters the others as it does for any new
+    /// record.
+    ///
+    ///     rows.map { Person.Changes(name: $0.name) }.publisher.create(in: people)
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each value, `created(recordId:modId:)` when all is well, then finishes. Nothing is sent
+    /// before demand; each subscription makes all records. A create whose answer was lost is settled by
+    /// ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See ``DataAPI/Batch`` for all else.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Create a record".
+    public func create<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output: RecordChanges, Output.Record == R {
+        DataAPI.Batch(
+            of: self,
+            in: layout,
+            options,
+            isolation: isolation,
+            BatchOperation.create(in: layout, keyField: options.idempotencyKey)
+        )
+    }
+
     /// Makes each edit.
     ///
     ///     edits.publisher.edit(in: people)
