@@ -42,7 +42,9 @@ extension DataAPI.Database {
                     isReplayable: request.body.isReplayable,
                     call: call
                 ) { token in
-                    exchange(request.within(call.next(at: self.server.time.now())), token)
+                    var next = call.next(at: self.server.time.now())
+                    next.models = self.models
+                    return exchange(request.within(next), token)
                 }
                 // Who waited for a session in vain has sent nothing, and is told what it was for.
                 .mapError { error in

@@ -33,7 +33,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
 
         override init(_ answer: AnswerPublisher, downstream: Downstream) {
             self.answer = answer
-            collector = Response.Collector(reader: answer.server.reader)
+            collector = Response.Collector(reader: answer.server.reader.reader(for: answer.request))
             log = answer.server.callLog(of: answer.request)
             super.init(answer, downstream: downstream)
         }

@@ -19,6 +19,9 @@ extension DataAPIRequest {
     /// The layout that the request goes through; `nil` when it goes through none.
     var layout: String? { path.layout }
 
+    /// The layout that shapes the answer, where it is another one.
+    var responseLayout: String? { options.first { $0.name == "layout.response" }?.value.text }
+
     /// Whether an error can be about a field or portal of this request. Plain reads of records by position or id name none; what
     /// has a body can fail for a field that was not sent.
     var mayNameFields: Bool {
@@ -29,7 +32,7 @@ extension DataAPIRequest {
     var namedPortals: NamedPortals {
         NamedPortals(
             names: options.flatMap(\.portals).uniqued { $0 },
-            layout: options.first { $0.name == "layout.response" }?.value.text
+            layout: responseLayout
         )
     }
 

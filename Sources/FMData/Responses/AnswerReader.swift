@@ -10,17 +10,33 @@ final class AnswerReader: Sendable {
     let options: DecodingOptions
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
+    /// How to look at a first record; `nil` when nobody wants to know.
+    private let glance: ModelGlance?
 
     /// - Parameter wallClock: what a clock on the wall shows.
     init(config: DataAPI.Config = DataAPI.Config(), wallClock: @escaping @Sendable () -> Date = { Date() }) {
         self.wallClock = wallClock
         options = config.decoding
         contexts = DecodingContexts(options: options, recordDecoder: config.decoder)
+        glance = nil
+    }
+
+    /// A reader for the answer to one request, which also looks at its first record.
+    private init(_ reader: AnswerReader, glance: ModelGlance) {
+        wallClock = reader.wallClock
+        options = reader.options
+        contexts = reader.contexts
+        self.glance = glance
+    }
+
+    /// The reader for the answer to a request.
+    func reader<Response>(for request: DataAPIRequest<Response>) -> AnswerReader {
+        request.modelGlance.map { AnswerReader(self, glance: $0) } ?? self
     }
 
     /// A reader for one answer with records, by FileMaker's rules or by the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        RecordResponseReader(context: contexts.take())
+        RecordResponseReader(context: contexts.take(), glance: glance)
     }
 
     /// The answer was read to its end.

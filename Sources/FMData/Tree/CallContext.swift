@@ -58,6 +58,8 @@ struct RequestContext: Sendable {
     /// `nil` for that of the server's configuration.
     var logger: Logger?
     var tag: String?
+    /// What compares the answer with the type that it is read into; `nil` when nobody wants to know.
+    var models: ModelWatch?
 }
 
 /// The time limits of one request of a call.

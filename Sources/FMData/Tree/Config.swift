@@ -54,6 +54,13 @@ extension DataAPI {
         /// What is known of a layout is used for 60 seconds, and calls that fail at the same time ask together: a thousand rows
         /// that are refused cost one request.
         public var asksWhichFieldFailed = true
+        /// Whether the first record of each layout is compared with the type that it is read into: names that only one of them has
+        /// are told once in the log, as a warning where the layout lacks a field, else as a notice, and in
+        /// ``Database/modelDrifts``. No request is sent for it. The default is no.
+        ///
+        /// It concerns types that list their fields, by coding keys that are `CaseIterable`, as those of generated types are;
+        /// portals are not compared, and with a ``decoder`` of your own nothing is. See <doc:Models>.
+        public var reportsModelDrift = false
         /// In which form dates and timestamps travel. The default is ``DateFormats/us``;
         /// ``DateFormats/server`` is what the server's product information says.
         ///

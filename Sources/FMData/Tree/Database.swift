@@ -17,8 +17,8 @@ extension DataAPI {
         public let name: String
         /// The server that hosts the file.
         public let server: Server
-        /// Sends when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to those who subscribed
-        /// there, to all others before the change, on the thread that makes it. Never finishes.
+        /// Sends when ``credentials``, ``layoutList``, ``scriptList`` or ``modelDrifts`` change: on the main actor to those who
+        /// subscribed there, to all others before the change, on the thread that makes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes: ObservableObjectPublisher
 
@@ -33,6 +33,10 @@ extension DataAPI {
         /// The scripts that ``getScriptNames(isolation:)`` last brought. `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem] = []
 
+        /// In what layouts were seen to differ from the types that their records are read into, each once, in the order of their
+        /// answers: when ``DataAPI/Config/reportsModelDrift`` asks for it. `$modelDrifts` publishes them.
+        @PublishedState public var modelDrifts: [ModelDrift] = []
+
         /// Layouts hold their database, so the database keeps their names only.
         private let layoutNames: NIOLockedValueBox<[LayoutListBody.Entry]>
 
@@ -44,6 +48,8 @@ extension DataAPI {
         let pageSizes: PageSizes
         /// The reads that calls share while they are under way.
         let reads: SharedReads
+        /// Compares answers with the types that they are read into; `nil` when nobody wants to know.
+        let models: ModelWatch?
         /// What holds for the calls.
         let calls: CallContext
         /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
@@ -75,6 +81,7 @@ extension DataAPI {
             layouts = LayoutMemory(time: server.time)
             pageSizes = PageSizes()
             reads = SharedReads()
+            models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: changes)
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
@@ -105,7 +112,9 @@ extension DataAPI {
             layouts = database.layouts
             pageSizes = database.pageSizes
             reads = database.reads
+            models = database.models
             sessions = .pinned(lease, of: database.pool)
+            _modelDrifts = database._modelDrifts
             _credentials.set(Credentials(token: lease.token.value))
         }
 
@@ -120,10 +129,12 @@ extension DataAPI {
             layouts = database.layouts
             pageSizes = database.pageSizes
             reads = database.reads
+            models = database.models
             self.calls = calls
             shown = database.original
             _credentials = database._credentials
             _scriptList = database._scriptList
+            _modelDrifts = database._modelDrifts
         }
 
         deinit {

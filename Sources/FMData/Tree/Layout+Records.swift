@@ -62,7 +62,7 @@ extension DataAPI.Layout {
             let scripts = request.scripts
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
-                reader: server.reader,
+                reader: server.reader.reader(for: request),
                 log: server.callLog(of: request),
                 summary: summary.map { summary in
                     { @Sendable report in

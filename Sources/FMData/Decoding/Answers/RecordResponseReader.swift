@@ -11,6 +11,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     private var cutter: RecordCutter
+    private let glance: ModelGlance?
 
     /// Records that were taken.
     var recordCount: Int { cutter.recordCount }
@@ -25,7 +26,10 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     }
 
     /// A reader that works with a context of ``DecodingContexts``.
-    init(context: DecodingContext) {
+    ///
+    /// - Parameter glance: how to look at the first record; `nil` when nobody wants to know.
+    init(context: DecodingContext, glance: ModelGlance? = nil) {
+        self.glance = glance
         cutter = RecordCutter(context)
     }
 
@@ -70,6 +74,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     @inline(__always)
     private mutating func takeRecord() throws(DecodingFailure) -> Record {
         defer { cutter.endRecord() }
+        if cutter.recordCount == 1 { glance?.look(at: cutter.context, as: R.self) }
         do {
             return try Record(readFrom: cutter.context)
         } catch {
