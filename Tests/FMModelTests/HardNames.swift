@@ -30,6 +30,12 @@ enum HardNames {
         LayoutDescription(name: "Nothing", fields: []),
         LayoutDescription(name: "String", fields: [.made("a") { $0.kind = "summary" }]),
         LayoutDescription(name: "Order", fields: [.made("X::a")]),
+        // Letters without case: the type, a property, a portal and a row have one name.
+        LayoutDescription(
+            name: "顧客",
+            fields: [.made("顧客"), .made("顧客 Row")],
+            portals: [.init(name: "顧客", fields: [.made("X::顧客")])]
+        ),
         LayoutDescription(name: "ORDER", fields: [.made("g") { $0.isGlobal = true }]),
     ]
 

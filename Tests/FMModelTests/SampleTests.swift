@@ -13,7 +13,7 @@ import Testing
 
     private static let types: [any LayoutRecord.Type] = [
         Contacts.self, Nothing.self, StringRecord.self, Order.self, Order_2.self, NoPortalsPostman2022.self,
-        PortalsOfRelatedTables.self, VendorGuideValueLists.self,
+        PortalsOfRelatedTables.self, VendorGuideValueLists.self, 顧客.self,
     ]
 
     private func snapshots() throws -> [LayoutSnapshot] {

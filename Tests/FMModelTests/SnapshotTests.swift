@@ -177,6 +177,26 @@ import Testing
         )
     }
 
+    /// Such a field and the row's own id have one name in the answers.
+    @Test func aRowHasItsIdsForItself() {
+        let portal = LayoutDescription.Portal(
+            name: "P",
+            fields: [.made("recordId"), .made("T::recordId"), .made("modId")]
+        )
+        let update = LayoutSnapshot.updating(
+            [],
+            with: [LayoutDescription(name: "Odd", fields: [.made("recordId")], portals: [portal])]
+        )
+        expectNoDifference(update.layouts[0].fields.map(\.swift), ["recordId"])
+        expectNoDifference(update.layouts[0].portals[0].fields.map(\.swift), ["recordIdField"])
+        expectNoDifference(
+            update.notices,
+            ["recordId", "modId"].map {
+                #"Odd: portal "P" shows a field "\#($0)", by which an answer has the row's own id"#
+            }
+        )
+    }
+
     @Test func aHyphenIsNoValue() {
         let layout = LayoutDescription(
             name: "L",
@@ -205,6 +225,13 @@ import Testing
             #"fields[0].as: unknown type "Integer"; known are Int, "#
         ),
         (#""swift": "number""#, #""swift": "a b""#, #""a b" is no name for Swift"#),
+        (#""swift": "number""#, #""swift": "init""#, #""Number" cannot be called init, which means something else"#),
+        (#""swift": "article""#, #""swift": "modId""#, #""Lines::Article" cannot be called modId, "#),
+        (#""swiftRow": "LinesRow""#, #""swiftRow": "CodingKeys""#, #""Lines" cannot be called CodingKeys, "#),
+        (
+            #""name": "Lines::Article""#, #""name": "modId""#,
+            #"portal "Lines": "modId" is the row's own id and no field"#
+        ),
         (#""swift": "number""#, #""swift": "total""#, #""Number" and "Total %" are both called total"#),
         (#""swift": "closed""#, #""swift": "open""#, #""open" and "closed" are both called open"#),
         (#""shown": [2, 4]"#, #""shown": [4, 2]"#, "expected the first and the last repetition, from 1 on"),

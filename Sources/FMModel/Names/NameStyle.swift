@@ -23,11 +23,14 @@ struct NameStyle {
             letterCase: .lower,
             fallback: "field",
             suffix: "Field",
-            reserved: reserved.union(["init", "self", "allCases", "hashValue", "globalFields"]),
+            reserved: reserved.union(ownTypes).union(["init", "self", "allCases", "hashValue", "globalFields"]),
             isQualified: true,
             prefixes: prefixes
         )
     }
+
+    /// What a row has besides its fields, in Swift and in answers.
+    static let rowIds: Set<String> = ["recordId", "modId"]
 
     /// Properties of portals.
     static let portals = NameStyle(

@@ -31,7 +31,33 @@ extension LayoutSnapshot {
             [properties + types, portals.map { ($0.name, $0.swift) }]
             + portals.map { $0.fields.map { ($0.description.name, $0.swift) } }
             + valueLists.map { $0.values.map { ($0.value, $0.swift) } }
-        return Self.mistake(in: [(layout, swift)]) ?? scopes.lazy.compactMap(Self.mistake).first
+        return Self.mistake(in: [(layout, swift)]) ?? scopes.lazy.compactMap(Self.mistake).first ?? takenName
+    }
+
+    /// The first name that means something else where it is to be declared.
+    private var takenName: String? {
+        var styles: [(names: [(String, String)], style: NameStyle)] = [
+            ([(layout, swift)], .layouts),
+            (fields.map { ($0.description.name, $0.swift) }, .fields([])),
+            (portals.map { ($0.name, $0.swift) }, .portals),
+            (portals.map { ($0.name, $0.swiftRow) }, .rows([])),
+            (valueLists.map { ($0.name, $0.swift) }, .lists([])),
+        ]
+        styles += portals.map { portal in
+            (portal.fields.map { ($0.description.name, $0.swift) }, .fields([], reserved: NameStyle.rowIds))
+        }
+        styles += valueLists.map { list in (list.values.map { ($0.value, $0.swift) }, .values) }
+        for (names, style) in styles {
+            if let (name, swift) = names.first(where: { style.reserved.contains($1) }) {
+                return "\(Literal(name)) cannot be called \(swift), which means something else there"
+            }
+        }
+        return portals.lazy.compactMap { portal in
+            portal.fields.first { NameStyle.rowIds.contains($0.description.name) }.map { field in
+                "portal \(Literal(portal.name)): \(Literal(field.description.name)) is the row's own id and no field"
+            }
+        }
+        .first
     }
 
     private static func mistake(in scope: [(name: String, swift: String)]) -> String? {

@@ -46,7 +46,7 @@ private struct SnapshotBuilder {
     mutating func layout(_ description: LayoutDescription) -> LayoutSnapshot {
         let facts = usable(description.fields, in: "the layout")
         let portals = description.portals.filter { !$0.name.isEmpty }.sorted { ExactName($0.name) < ExactName($1.name) }
-        let rows = portals.map { usable($0.fields, in: "portal \(Literal($0.name))") }
+        let rows = portals.map { usable($0.fields, in: "portal \(Literal($0.name))", taken: NameStyle.rowIds) }
 
         // A type that was there first keeps its name; letters without case are the same in types and properties.
         let types = (old?.valueLists ?? []).map(\.swift) + (old?.portals ?? []).map(\.swiftRow)
@@ -77,7 +77,7 @@ private struct SnapshotBuilder {
                     fields: named(
                         row,
                         old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
-                        style: .fields(prefixes, reserved: ["recordId", "modId"])
+                        style: .fields(prefixes, reserved: NameStyle.rowIds)
                     )
                 )
             },
@@ -86,12 +86,22 @@ private struct SnapshotBuilder {
     }
 
     /// The fields that an answer has a value for, each once: a layout may show a field in several places.
-    private mutating func usable(_ fields: [FieldDescription], in place: String) -> [FieldDescription] {
+    ///
+    /// - Parameter taken: names by which an answer has something else there.
+    private mutating func usable(
+        _ fields: [FieldDescription],
+        in place: String,
+        taken: Set<String> = []
+    ) -> [FieldDescription] {
         var result: [FieldDescription] = []
         var positions: [ExactName: Int] = [:]
         for field in fields {
             guard !field.name.isEmpty else {
                 notices.append("\(place) shows a field without a name, which was deleted or is not for this account")
+                continue
+            }
+            guard !taken.contains(field.name) else {
+                notices.append("\(place) shows a field \(Literal(field.name)), by which an answer has the row's own id")
                 continue
             }
             guard let position = positions[ExactName(field.name)] else {

@@ -89,7 +89,8 @@ struct RecordSource {
             text.line()
             text.comment("Writes the portals that are set.")
             text.block("func encode(to encoder: any Encoder) throws") { text in
-                text.line("var container = encoder.container(keyedBy: \(type).Portals.CodingKeys.self)")
+                // By its other name: a field may be called like the type.
+                text.line("var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)")
                 for portal in writablePortals {
                     text.call("try container.encodeIfPresent", ["self.\(portal.name)", "forKey: .\(portal.name)"])
                 }

@@ -450,7 +450,7 @@ struct Schiffe: LayoutRecord, Hashable {
 
             /// Writes the portals that are set.
             func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: Schiffe.Portals.CodingKeys.self)
+                var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)
                 try container.encodeIfPresent(self.schiffe, forKey: .schiffe)
             }
         }

@@ -367,7 +367,7 @@ struct Contact: LayoutRecord, Hashable {
 
             /// Writes the portals that are set.
             func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: Contact.Portals.CodingKeys.self)
+                var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)
                 try container.encodeIfPresent(self.phones, forKey: .phones)
             }
         }

@@ -201,7 +201,7 @@ struct Country: LayoutRecord, Hashable {
 
             /// Writes the portals that are set.
             func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: Country.Portals.CodingKeys.self)
+                var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)
                 try container.encodeIfPresent(self.zones, forKey: .zones)
             }
         }

@@ -225,7 +225,7 @@ struct Zone: LayoutRecord, Hashable {
 
             /// Writes the portals that are set.
             func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: Zone.Portals.CodingKeys.self)
+                var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)
                 try container.encodeIfPresent(self.shared, forKey: .shared)
             }
         }
