@@ -17,7 +17,8 @@ struct FMModelBuild: BuildToolPlugin {
             Diagnostics.error("\(snapshot.path) holds no snapshot; `fmdata schema fetch` writes it")
             return []
         }
-        let output = context.pluginWorkDirectoryURL.appending(path: "Models.swift")
+        // No two files of a target may have one name, and programs have files of their own called Models.
+        let output = context.pluginWorkDirectoryURL.appending(path: "FileMakerModels.swift")
         return [
             .buildCommand(
                 displayName: "Models of \(target.name)",

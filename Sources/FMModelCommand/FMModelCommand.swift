@@ -16,7 +16,7 @@ struct FMModelCommand: CommandPlugin {
         }
         let targets = try names.isEmpty ? context.package.targets : context.package.targets(named: names)
         let folders = targets.flatMap { Self.models(in: $0.directoryURL) }
-        guard !folders.isEmpty else { throw Failure("no target has a folder FileMaker") }
+        guard !folders.isEmpty else { throw Failure("no target has a snapshot in a folder FileMaker") }
         let tool = try context.tool(named: "FMModelTool").url
         var differs = false
         for folder in folders {
@@ -34,12 +34,14 @@ struct FMModelCommand: CommandPlugin {
         if differs { throw Failure("generated files are not what the snapshot says") }
     }
 
-    /// The folders that have a folder `FileMaker` in them.
+    /// The folders that have a folder `FileMaker` with a snapshot in them. Others of that name may hold a program's own files.
     private static func models(in folder: URL) -> [URL] {
         let entries = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
-        return entries.compactMap { $0 as? URL }
-            .filter { $0.lastPathComponent == "FileMaker" }
+        let snapshots = entries.compactMap { $0 as? URL }
+            .filter { $0.pathExtension == "json" }
             .map { $0.deletingLastPathComponent() }
+            .filter { $0.lastPathComponent == "FileMaker" }
+        return Set(snapshots.map { $0.deletingLastPathComponent().standardizedFileURL })
             .sorted { $0.path < $1.path }
     }
 

@@ -21,7 +21,8 @@ package struct FolderChange: Equatable, Sendable {
         var waiting: [(temporary: URL, place: URL)] = []
         do {
             for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-                let temporary = folder.appendingPathComponent(".\(name).\(UUID().uuidString).new")
+                // Without the name that it is for, which may be as long as a disk allows.
+                let temporary = folder.appendingPathComponent(".fmdata.\(UUID().uuidString).new")
                 waiting.append((temporary, folder.appendingPathComponent(name)))
                 try Data(text.utf8).write(to: temporary)
             }
