@@ -84,20 +84,21 @@ import Testing
     ) async throws -> [String] {
         // Products and tests are built into one folder.
         let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
-        let output = Pipe()
-        let process = Process()
-        process.executableURL = folder.appendingPathComponent(
+        let output = try ChildProcess.pipe()
+        let program = folder.appendingPathComponent(
             place == .mainFile ? "samples-in-main-file" : "samples-in-functions"
         )
-        process.arguments = place == .mainFile ? [document.name] : [place.rawValue, document.name]
         // A sample that writes files does so in the temporary folder, and leaves them there.
         return try await withTemporaryFolder { temporaryFolder in
-            process.environment = ProcessInfo.processInfo.environment
-                .merging(["SAMPLES_SERVER": server, "TMPDIR": temporaryFolder.path]) { $1 }
-            process.standardOutput = output
-            try process.run()
-            let id = process.processIdentifier
-            let reading = output.fileHandleForReading
+            let process = try ChildProcess(
+                program.path,
+                place == .mainFile ? [document.name] : [place.rawValue, document.name],
+                environment: ProcessInfo.processInfo.environment
+                    .merging(["SAMPLES_SERVER": server, "TMPDIR": temporaryFolder.path]) { $1 },
+                output: output.writing
+            )
+            let id = process.id
+            let reading = output.reading
             let missing = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     // A thread of its own: reading blocks, and the threads of tasks are few.

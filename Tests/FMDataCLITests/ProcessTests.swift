@@ -7,28 +7,31 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ProcessTests {
     /// A `fmdata` that is running, and its standard streams.
     private final class Program {
-        private let process = Process()
-        private let input = Pipe()
-        private let output = Pipe()
+        private let process: ChildProcess
+        private let input: FileHandle
+        private let output: FileHandle
         private var received = Data()
 
         /// - Parameter errors: where standard error goes; that of the tests by default.
         init(
             _ arguments: [String],
             environment: [String: String] = [:],
-            errors: Any? = nil
+            errors: FileHandle? = nil
         ) throws {
+            let (input, output) = (try ChildProcess.pipe(), try ChildProcess.pipe())
+            (self.input, self.output) = (input.writing, output.reading)
             // Products and tests are built into one folder.
-            let folder = Bundle.main.executableURL?.deletingLastPathComponent()
-            process.executableURL = try #require(folder).appendingPathComponent("fmdata")
-            process.arguments = ["sandbox"] + arguments
-            process.environment = ProcessInfo.processInfo.environment
-                .filter { $0.key != "FM_PASSWORD" }
-                .merging(environment) { $1 }
-            process.standardInput = input
-            process.standardOutput = output
-            if let errors { process.standardError = errors }
-            try process.run()
+            let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+            process = try ChildProcess(
+                folder.appendingPathComponent("fmdata").path,
+                ["sandbox"] + arguments,
+                environment: ProcessInfo.processInfo.environment
+                    .filter { $0.key != "FM_PASSWORD" }
+                    .merging(environment) { $1 },
+                input: input.reading,
+                output: output.writing,
+                errors: errors
+            )
         }
 
         convenience init(_ arguments: String...) throws { try self.init(arguments) }
@@ -41,23 +44,20 @@ import Testing
                     received = Data(received[(end + 1)...])
                     return line
                 }
-                let more = output.fileHandleForReading.availableData
+                let more = output.availableData
                 guard !more.isEmpty else { return nil }
                 received += more
             }
         }
 
-        func say(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
+        func say(_ line: String) throws { try input.write(contentsOf: Data("\(line)\n".utf8)) }
 
         /// Waits until the program has ended by itself, and returns the status it ends with.
-        func end() -> Int32 {
-            process.waitUntilExit()
-            return process.terminationStatus
-        }
+        func end() -> Int32 { process.waitUntilExit() }
 
         /// Sends a signal, and returns the status the program ends with.
         func end(by signal: Int32) -> Int32 {
-            kill(process.processIdentifier, signal)
+            kill(process.id, signal)
             return end()
         }
     }
@@ -116,11 +116,9 @@ import Testing
         _ arguments: String...,
         environment: [String: String] = [:]
     ) throws -> (status: Int32, text: String) {
-        let errors = Pipe()
-        let program = try Program(arguments, environment: environment, errors: errors)
-        // The program alone holds the other end from now on: it is closed when the program ends.
-        try errors.fileHandleForWriting.close()
-        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        let errors = try ChildProcess.pipe()
+        let program = try Program(arguments, environment: environment, errors: errors.writing)
+        let text = String(decoding: try errors.reading.readToEnd() ?? Data(), as: UTF8.self)
         #expect(program.line() == nil, "nothing on standard output")
         return (program.end(), text)
     }

@@ -188,16 +188,15 @@ import Testing
 
     /// Runs a tool, and returns its status with all that it said.
     private func run(_ arguments: String...) throws -> (status: Int32, text: String) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        let output = try ChildProcess.pipe()
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            arguments,
+            output: output.writing,
+            errors: output.writing
+        )
+        let text = String(decoding: try output.reading.readToEnd() ?? Data(), as: UTF8.self)
+        return (process.waitUntilExit(), text)
     }
 
     @Test(arguments: AccessLevel.allCases) func theTextIsFormatted(_ access: AccessLevel) throws {

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -47,17 +48,17 @@ struct FinishedProgram: Equatable {
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = ["output", "errors"].map { folder.appendingPathComponent($0) }
         for file in files { try Data().write(to: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: files[0])
-        process.standardError = try FileHandle(forWritingTo: files[1])
-        try process.run()
-        started(process.processIdentifier)
-        process.waitUntilExit()
+        let process = try ChildProcess(
+            "/usr/bin/env",
+            command,
+            environment: environment,
+            input: FileHandle(forReadingAtPath: "/dev/null"),
+            output: FileHandle(forWritingTo: files[0]),
+            errors: FileHandle(forWritingTo: files[1])
+        )
+        started(process.id)
+        let status = process.waitUntilExit()
         let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
-        return FinishedProgram(status: process.terminationStatus, output: texts[0], errors: texts[1])
+        return FinishedProgram(status: status, output: texts[0], errors: texts[1])
     }
 }

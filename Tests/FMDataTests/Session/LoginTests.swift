@@ -205,7 +205,7 @@ import Testing
         )
         let sandbox = try await Sandbox.start([shop, stock], configuration: .init(keepAlive: .seconds(600)))
         for (password, isRight) in [("wrong", false), ("tea", true)] {
-            let database = DataAPI.Server(host: sandbox.url).addDatabase(
+            let database = DataAPI.Server(host: sandbox.url, config: .patient).addDatabase(
                 "Shop",
                 credentials: Credentials(user: "admin", password: ""),
                 dataSources: FMDataSourceAuth(fmDataSource: [

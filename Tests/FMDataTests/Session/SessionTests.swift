@@ -427,7 +427,7 @@ import Testing
     func aDatabaseThatNobodyHoldsLeavesNoSessionOnItsServer() async throws {
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
         do {
-            let layout = DataAPI.Server(host: sandbox.url)
+            let layout = DataAPI.Server(host: sandbox.url, config: .patient)
                 .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout(
                     "Zones"
                 )

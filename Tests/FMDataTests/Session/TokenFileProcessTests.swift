@@ -32,7 +32,7 @@ import Testing
                 _ = try await store.save("token", Self.key(0, 1))
                 try await store.remove("token", Self.key(0, 1))
             }
-            expectNoDifference(children.map(\.terminationStatus), [0, 0, 0])
+            expectNoDifference(children.map { $0.waitUntilExit() }, [0, 0, 0])
 
             for process in 1...3 {
                 for number in 0..<Self.tokensPerProcess {
@@ -62,14 +62,13 @@ import Testing
         }
     }
 
-    private static func start(process number: Int, path: String) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--testing-library", "swift-testing", "--filter", "TokenFileProcessTests/theOtherProcess"]
-        process.environment = ProcessInfo.processInfo.environment.merging([variable: "\(number)\(path)"]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        return process
+    private static func start(process number: Int, path: String) throws -> ChildProcess {
+        try ChildProcess(
+            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path,
+            ["--testing-library", "swift-testing", "--filter", "TokenFileProcessTests/theOtherProcess"],
+            environment: ProcessInfo.processInfo.environment.merging([variable: "\(number)\(path)"]) { $1 },
+            output: FileHandle(forWritingAtPath: "/dev/null")
+        )
     }
 }
 #endif
