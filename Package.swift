@@ -169,6 +169,12 @@ let package = Package(
             path: "Examples/Nightly",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "liveboard",
+            dependencies: ["FMData", "FMSandbox", openCombine],
+            path: "Examples/LiveBoard",
+            swiftSettings: settings
+        ),
         // A program as its author would keep it, in a package of its own: here so that CI need not build everything twice.
         .executableTarget(
             name: "ancestor-program",

@@ -62,7 +62,8 @@ extension DataAPI.Database {
         return server.knowingFormats(call, for: Response.self, calls)
     }
 
-    /// The answer to a read, shared where the caller wants that; with that to a write, no read from before is shared any more.
+    /// The answer to a read, shared where the caller wants that; with that to a write, no read from before is shared any more, and
+    /// live queries look.
     private func sharing<Response, Value>(
         _ answer: AnyPublisher<Value, FMRest.APIError>,
         of request: DataAPIRequest<Response>,
@@ -70,7 +71,11 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard request.isSafeToRepeat else {
             return answer.handleEvents(
-                receiveOutput: { _ in self.reads.wrote() },
+                receiveOutput: { _ in
+                    self.reads.wrote()
+                    guard let layout = request.path.layout, !self.calls.options.isLook else { return }
+                    self.live.written(request.path.recordId, on: layout)
+                },
                 receiveCompletion: { _ in self.reads.wrote() },
                 receiveCancel: { self.reads.wrote() }
             )
@@ -98,8 +103,12 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            pool.authorized(isRepeatable: isRepeatable, isReplayable: isReplayable, clock: call.clock) {
-                [self] lease in
+            pool.authorized(
+                for: call.options.isLook ? .look : .request,
+                isRepeatable: isRepeatable,
+                isReplayable: isReplayable,
+                clock: call.clock
+            ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
         case .pinned(let lease, _):
@@ -117,12 +126,14 @@ extension SessionPool {
     /// the one login that all who are in the same position share. A second refusal is the error.
     ///
     /// - Parameters:
+    ///   - purpose: what the first attempt is.
     ///   - isRepeatable: whether the attempt may be made again although the server may have carried the first one out. The
     ///     session is then also renewed when it was found broken (112); otherwise that is the error.
     ///   - isReplayable: whether the attempt can be made again at all. One that cannot ends with the refusal.
     ///   - clock: how long it may wait for its sessions, the second one included; `nil` for as long as the pool says.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
     func authorized<Value>(
+        for purpose: LeasePurpose = .request,
         isRepeatable: Bool = false,
         isReplayable: Bool = true,
         clock: CallClock? = nil,
@@ -133,7 +144,7 @@ extension SessionPool {
                 .attempt(attempt)
                 .givingBack(to: self)
         }
-        return attemptInSession(for: .request)
+        return attemptInSession(for: purpose)
             .renewOnce(isRepeatable: isRepeatable, isReplayable: isReplayable) { failure in
                 self.observer.repeats(failure.error)
                 return attemptInSession(for: .replay)

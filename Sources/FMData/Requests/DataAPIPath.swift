@@ -28,6 +28,14 @@ struct DataAPIPath: Hashable, Sendable {
         DataAPIPath("databases", database, "layouts", layout, "records", String(id))
     }
 
+    /// The layout in `/databases/{database}/layouts/{layout}/…`.
+    var layout: String? {
+        segments.count > 3 && segments[0] == "databases" && segments[2] == "layouts" ? segments[3] : nil
+    }
+
+    /// The record in `…/records/{id}/…`.
+    var recordId: Int? { layout != nil && segments.count > 5 && segments[4] == "records" ? Int(segments[5]) : nil }
+
     static func / (path: DataAPIPath, segment: String) -> DataAPIPath {
         var path = path
         path.segments.append(segment)

@@ -101,11 +101,6 @@ extension String {
 }
 
 extension DataAPIPath {
-    /// The layout in `/databases/{database}/layouts/{layout}/…`.
-    fileprivate var layout: String? {
-        segments.count > 3 && segments[0] == "databases" && segments[2] == "layouts" ? segments[3] : nil
-    }
-
     /// The field in `…/records/{id}/containers/{field}/…`.
     fileprivate var container: String? {
         layout != nil && segments.count > 7 && segments[6] == "containers" ? segments[7] : nil

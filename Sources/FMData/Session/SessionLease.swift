@@ -40,6 +40,8 @@ enum LeasePurpose: Equatable, Sendable {
     case replay
     /// Session-bound work: a session that no other process knows.
     case pinned
+    /// As a request, but after all others that wait: a look of a live query, which nobody asked for.
+    case look
 }
 
 /// How a lease ended, as far as its session is concerned.

@@ -22,6 +22,8 @@ extension DataAPI {
         public var retryPolicy: RetryPolicy?
         /// Whether equal reads that are under way at the same time are one request; see ``Calling/shared()``. The default is no.
         public var sharesReads = false
+        /// Whether a live query makes the calls by itself: they wait behind all others, and what they run is no write of the program's.
+        var isLook = false
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,

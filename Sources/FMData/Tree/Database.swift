@@ -50,6 +50,8 @@ extension DataAPI {
         let reads: SharedReads
         /// Compares answers with the types that they are read into; `nil` when nobody wants to know.
         let models: ModelWatch?
+        /// Who looks after the live queries.
+        let live: LiveRegistry
         /// What holds for the calls.
         let calls: CallContext
         /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
@@ -82,6 +84,7 @@ extension DataAPI {
             pageSizes = PageSizes()
             reads = SharedReads()
             models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: changes)
+            live = LiveRegistry()
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: identity.storeKey(of: name, on: server),
@@ -113,6 +116,7 @@ extension DataAPI {
             pageSizes = database.pageSizes
             reads = database.reads
             models = database.models
+            live = database.live
             sessions = .pinned(lease, of: database.pool)
             _modelDrifts = database._modelDrifts
             _credentials.set(Credentials(token: lease.token.value))
@@ -130,6 +134,7 @@ extension DataAPI {
             pageSizes = database.pageSizes
             reads = database.reads
             models = database.models
+            live = database.live
             self.calls = calls
             shown = database.original
             _credentials = database._credentials

@@ -39,6 +39,8 @@ extension DataAPI {
         /// Reads answers as the configuration says; see ``reader``.
         let givenReader: AnswerReader
         let formats: ServerFormats
+        /// When live queries may look.
+        let looks: LookTurns
         let blockedActorWatch: BlockedActorWatch
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -86,6 +88,7 @@ extension DataAPI {
             self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
             self.random = runtime.random
             self.retryBudget = RetryBudget()
+            self.looks = LookTurns(time: self.time)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -104,6 +107,7 @@ extension DataAPI {
             retryBudget = server.retryBudget
             givenReader = server.givenReader
             formats = server.formats
+            looks = server.looks
             blockedActorWatch = server.blockedActorWatch
             apiRoot = server.apiRoot
             children = server.children

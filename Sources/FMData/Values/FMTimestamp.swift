@@ -43,6 +43,18 @@ public struct FMTimestamp: Hashable, Sendable {
     }
 }
 
+extension FMTimestamp {
+    /// So much later, or earlier; the nearest end of the calendar where that lies outside of it.
+    func moved(by span: Duration) -> FMTimestamp {
+        let day = 86_400 * 1_000_000_000
+        let (sum, overflow) = time.totalNanoseconds.addingReportingOverflow(FMTime(span).totalNanoseconds)
+        guard !overflow else { return self }
+        let days = (sum - (sum < 0 ? day - 1 : 0)) / day
+        guard let date = FMDate(dayNumber: date.dayNumber + days) else { return self }
+        return FMTimestamp(date: date, time: FMTime(totalNanoseconds: sum - days * day)) ?? self
+    }
+}
+
 extension FMTimestamp: Comparable {
     /// Earlier or later: by the day, then by the time.
     public static func < (left: FMTimestamp, right: FMTimestamp) -> Bool {

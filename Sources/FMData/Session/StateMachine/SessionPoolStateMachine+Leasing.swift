@@ -112,12 +112,15 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Gives idle sessions to the wishes that wait, in order; one that cannot use any of them does not hold up the others.
+    /// Gives idle sessions to the wishes that wait, in order, looks last; one that cannot use any of them does not hold up the
+    /// others.
     mutating func serve(_ actions: inout [Action]) {
         var place = idle.count - 1
         while place >= 0, !queue.isEmpty {
             let id = idle[place]
-            if let entry = queue.first(where: { isFit(id, for: $0) }) {
+            let entry =
+                queue.first { $0.purpose != .look && isFit(id, for: $0) } ?? queue.first { isFit(id, for: $0) }
+            if let entry {
                 _ = queue.remove(entry.id)
                 idle.remove(at: place)
                 actions.append(.grant(grant(id, to: entry.id)))
@@ -192,7 +195,7 @@ extension SessionPoolStateMachine {
         guard let index = index(of: id), !sessions[index].isEnding else { return false }
         let keeper = keeper?.id
         switch entry.purpose {
-        case .request: return keeper == nil || keeper == id
+        case .request, .look: return keeper == nil || keeper == id
         case .replay: return (keeper == nil || keeper == id) && sessions[index].goodAsOf >= entry.goodSince
         case .pinned: return keeper != id && sessions[index].owner != .store
         }

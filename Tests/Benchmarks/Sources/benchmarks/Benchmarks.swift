@@ -1,6 +1,6 @@
 import Foundation
 
-/// `benchmarks [http|decode|api|cpu|streamed|records|sandbox|stream|soak|all] [--json FILE]`
+/// `benchmarks [http|decode|api|cpu|streamed|records|live|sandbox|stream|soak|all] [--json FILE]`
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -10,7 +10,7 @@ enum Benchmarks {
         [
             HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, StreamedRecordsSuite.self,
             RecordsSuite.self,
-            SandboxSuite.self, StreamSuite.self, SoakSuite.self,
+            LiveSuite.self, SandboxSuite.self, StreamSuite.self, SoakSuite.self,
         ]
     }
 

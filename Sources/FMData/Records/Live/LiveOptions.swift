@@ -1,0 +1,123 @@
+extension DataAPI {
+    /// How a live query looks after its records.
+    ///
+    ///     people.find { $0(.city) == "Calgary" }.live(LiveOptions(every: .seconds(2) ... .seconds(30)))
+    ///
+    /// Queries that are equal in all of this, over the same records of the same type, share their looks.
+    public struct LiveOptions: Hashable, Sendable {
+        /// How changes are looked for. The default is ``LiveWatch/automatic``.
+        public var watch: LiveWatch
+        /// What of a record can change without a commit of it, and whether that is looked for. The default is not.
+        public var related: LiveRelated
+        /// Whether a commit that leaves the contents as they were is no change: an import, a write of the same values. The default
+        /// is that it is one.
+        public var removesDuplicates: Bool
+        /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. A pause
+        /// is at least ten times as long as the look before it. The default is 5 to 60 seconds.
+        public var every: ClosedRange<Duration>
+        /// How long the last value is kept when nobody listens, before all is dropped. The default is 10 seconds.
+        public var linger: Duration
+        /// How long looks may fail in passing before the query fails. `nil`, the default, is for ever: the status tells.
+        public var patience: Duration?
+        /// The most records of a query that is read as a whole by each look. Beyond it a query needs a way to look that reads less,
+        /// and fails without. The default is 5,000.
+        public var maximumRecords: Int
+
+        /// See the properties for their meaning.
+        public init(
+            watch: LiveWatch = .automatic,
+            related: LiveRelated = .ignore,
+            removesDuplicates: Bool = false,
+            every: ClosedRange<Duration> = .seconds(5) ... .seconds(60),
+            linger: Duration = .seconds(10),
+            patience: Duration? = nil,
+            maximumRecords: Int = 5000
+        ) {
+            self.watch = watch
+            self.related = related
+            self.removesDuplicates = removesDuplicates
+            self.every = every
+            self.linger = linger
+            self.patience = patience
+            self.maximumRecords = maximumRecords
+        }
+    }
+
+    /// Whether a live query sees what changes without a commit of its records: rows of portals, unstored calculations, related
+    /// fields.
+    public enum LiveRelated: Hashable, Sendable {
+        /// It does not.
+        case ignore
+        /// Every so many looks the records are read again and compared by their contents.
+        case reread(every: Int)
+        /// The records are read again and compared by their contents whenever a record of this layout, on which the related table
+        /// is, has come, changed or gone.
+        case watch(layout: String)
+    }
+
+    /// A way to look for changes. FileMaker announces none, so each is a question that is asked again and again; they differ in
+    /// what it costs the host and in what they miss.
+    public struct LiveWatch: Hashable, Sendable {
+        enum Way: Hashable, Sendable {
+            case automatic, reread
+            case scan(layout: String)
+            case stamp(field: String, layout: String?, overlap: Duration, reconcile: Int)
+            case log(layout: String, serial: String, reconcile: Int)
+            case script(name: String, parameter: String?)
+        }
+
+        let way: Way
+
+        /// As ``reread`` today: what needs nothing in the file. A query with more records than ``LiveOptions/maximumRecords`` fails
+        /// with an error that names the layout to make. It never guesses a stamp field.
+        public static let automatic = LiveWatch(way: .automatic)
+
+        /// Reads all records again, portals and calculations included.
+        public static let reread = LiveWatch(way: .reread)
+
+        /// Reads the ids and modIds of all records through a layout of the same table that has few fields and no portal, and then
+        /// the records that have changed. Misses what changes without a commit of the record: unstored calculations, portals.
+        public static func scan(_ layout: String) -> LiveWatch { LiveWatch(way: .scan(layout: layout)) }
+
+        /// ``scan(_:)``, by a layout key.
+        public static func scan(_ layout: some LayoutKey) -> LiveWatch { scan(layout.layoutName) }
+
+        /// Finds what was modified lately by a timestamp field, and reads all ids again now and then for what was deleted.
+        ///
+        /// The field should be a stored one that enters `Get(CurrentHostTimestamp)` by itself whenever the record is modified.
+        /// Deletions show with the next reconciliation only.
+        ///
+        /// - Parameters:
+        ///   - field: the field of the query's layout.
+        ///   - layout: a layout of the same table with few fields, through which ids are read.
+        ///   - overlap: how far before the last known stamp each look begins, for commits that came late. The default is two
+        ///     minutes.
+        ///   - reconcile: after how many looks all ids are compared. The default is 20.
+        public static func stamp(
+            _ field: String,
+            scan layout: String? = nil,
+            overlap: Duration = .seconds(120),
+            reconcile: Int = 20
+        ) -> LiveWatch {
+            LiveWatch(way: .stamp(field: field, layout: layout, overlap: overlap, reconcile: max(1, reconcile)))
+        }
+
+        /// Reads a table in which the file keeps a log of its commits, as a script triggered by `OnWindowTransaction` can, and
+        /// compares the ids and modIds of the query's records when there are new entries. What the log misses (direct writes by
+        /// the Data API and OData, Truncate Table) shows with the next reconciliation.
+        ///
+        /// - Parameters:
+        ///   - layout: the log's layout.
+        ///   - serial: its field with a number that rises with each entry.
+        ///   - reconcile: after how many looks all ids are compared whatever the log says. The default is 20.
+        public static func log(_ layout: String, serial: String, reconcile: Int = 20) -> LiveWatch {
+            LiveWatch(way: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
+        }
+
+        /// Runs a script that answers with the ids and modIds of the query's records as JSON, `[[17, 3], [18, 0]]`, in their order,
+        /// and then reads the records that have changed: one consistent answer, for which the query exists twice.
+        public static func script(_ name: String, parameter: String? = nil) -> LiveWatch {
+            LiveWatch(way: .script(name: name, parameter: parameter))
+        }
+    }
+}

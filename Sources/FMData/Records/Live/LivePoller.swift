@@ -1,0 +1,404 @@
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// Looks after the records of one live query for all who subscribe to it: a locked shell around ``PollerStateMachine``.
+///
+/// Every entry has the same shape: lock, change the machine, post its orders, unlock, carry them out, one at a time and in
+/// order. Listeners keep it alive, and after the last of them its own alarm does until nobody can come back for the value.
+final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
+    typealias State = LiveState<R>
+    typealias Record = DataAPI.TypedLayout<R>.Record
+    typealias ListenerID = Int
+
+    private enum Order {
+        case act(PollerStateMachine.Action)
+        /// In its turn: who hears that it waits finds the alarm set.
+        case tell(DataAPI.LiveStatus)
+    }
+
+    // `lock` guards every `var` below, which makes this class Sendable.
+    private let lock = NIOLock()
+    private var machine: PollerStateMachine
+    private var state = State()
+    private var memory = LookMemory()
+    private var findings: LookFindings<R>?
+    /// When the look that is under way began, and why.
+    private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin)?
+    private var wokenBy: DataAPI.Freshness.Origin?
+    /// What was written through the same tree, as long as a look is under way that began before.
+    private var overtaken: [Int: NIODeadline] = [:]
+    private var failure: FMRest.APIError?
+    private var listeners: [ListenerID: any LiveListener] = [:]
+    private var lastID = 0
+    private var turn: LookBudget.ID?
+    private var work: AnyCancellable?
+    /// Counts what was begun: what comes of anything but the last is out of date.
+    private var lastWork = 0
+    private var callOffAlarm: (@Sendable () -> Void)?
+    private var outbox = Outbox<Order, Never>()
+
+    private let look: Look<R>
+    private let policy: ChangePolicy<R>
+    private let server: DataAPI.Server
+    private let statusSubject = CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle)
+
+    init(_ look: Look<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
+        self.look = look
+        server = layout.database.server
+        let encoder = layout.encoder
+        policy = ChangePolicy(
+            ignoresEqual: options.removesDuplicates,
+            seesUncommitted: options.related != .ignore,
+            areEqual: { left, right in
+                // Two that cannot be written cannot be compared, so they count as different.
+                guard let one = try? RecordText(left, encoder), let other = try? RecordText(right, encoder) else {
+                    return false
+                }
+                return one == other
+            }
+        )
+        machine = PollerStateMachine(
+            PollerStateMachine.Settings(
+                shortest: TimeAmount(clamping: options.every.lowerBound),
+                longest: TimeAmount(clamping: options.every.upperBound),
+                linger: TimeAmount(clamping: options.linger),
+                patience: options.patience.map(TimeAmount.init(clamping:))
+            )
+        )
+    }
+
+    /// What two records are compared by.
+    private struct RecordText: Equatable {
+        let fields: [UInt8]
+        let portals: [UInt8]?
+
+        init(_ record: Record, _ encoder: FMEncoder) throws {
+            fields = try encoder.encodeFields(record.fieldData)
+            portals = try record.portalData.map { try encoder.encodePortals($0) }
+        }
+    }
+
+    // MARK: Subscribers
+
+    /// What the last look has left, and why there will be no more.
+    var present: (state: State, failure: FMRest.APIError?) {
+        lock.withLock { (state, machine.phase == .ended ? failure : nil) }
+    }
+
+    /// The listener wants values from now on.
+    func add(_ listener: any LiveListener) -> ListenerID {
+        act { now in
+            lastID += 1
+            listeners[lastID] = listener
+            return (lastID, machine.subscribed(now) + lockedWishes())
+        }
+    }
+
+    func remove(_ id: ListenerID) {
+        // The listener leaves the table under the lock, but must not be destroyed there.
+        let listener: (any LiveListener)? = act { now in
+            guard let listener = listeners.removeValue(forKey: id) else { return (nil, []) }
+            return (listener, machine.unsubscribed(now) + lockedWishes())
+        }
+        withExtendedLifetime(listener) {}
+    }
+
+    /// What listeners want has changed.
+    func wishesChanged() {
+        act { _ in ((), lockedWishes()) }
+    }
+
+    private func lockedWishes() -> [PollerStateMachine.Action] {
+        let wishes = listeners.values.map { $0.wish(at: state.version) }
+        return machine.wishes(
+            wishes.contains { $0 == .wanted },
+            hasUndelivered: wishes.contains { $0 == .undelivered }
+        )
+    }
+
+    /// Whether it has failed for good.
+    var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
+
+    // MARK: Wakes
+
+    /// Something says that there may be news.
+    func wake(_ origin: DataAPI.Freshness.Origin) {
+        act { _ in
+            wokenBy = origin
+            return ((), machine.woken())
+        }
+    }
+
+    /// A record was written through the same tree: an answer that was under way by then says nothing of it.
+    func written(_ recordId: Int?) {
+        act { now in
+            wokenBy = .ownWrite
+            if let recordId, lookBegan != nil { overtaken[recordId] = now }
+            return ((), machine.woken())
+        }
+    }
+
+    var status: AnyPublisher<DataAPI.LiveStatus, Never> { statusSubject.whereSubscribed() }
+
+    // MARK: Orders
+
+    /// Lock, change, post, unlock, carry out.
+    @discardableResult
+    private func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
+        let (result, hasWork) = lock.withLock {
+            let before = machine.phase
+            let (result, actions) = change(server.time.now())
+            for action in actions { outbox.post(.act(action)) }
+            if machine.phase != before { outbox.post(.tell(lockedStatus())) }
+            return (result, !outbox.isEmpty)
+        }
+        if hasWork { emptyOutbox() }
+        return result
+    }
+
+    private func emptyOutbox() {
+        var entry = lock.withLock { outbox.next() }
+        while let current = entry {
+            switch current {
+            case .news(.act(let action)): carryOut(action)
+            case .news(.tell(let status)): statusSubject.send(status)
+            case .effects: break
+            }
+            entry = lock.withLock { outbox.next(after: current) }
+        }
+    }
+
+    private func carryOut(_ action: PollerStateMachine.Action) {
+        switch action {
+        case .takeTurn: takeTurn()
+        case .giveUpTurn:
+            if let turn = lock.withLock({ turn.take() }) { server.looks.giveUp(turn) }
+        case .look: beginLook()
+        case .cancelLook: lock.withLock { lockedEndLook() }?.cancel()
+        case .confirm(let ids): confirm(ids)
+        case .accept(let gone): accept(gone)
+        case .dismiss: withExtendedLifetime(lock.withLock { lockedEndLook() }) {}
+        case .setAlarm(let instant):
+            // Until the alarm nobody else may hold it.
+            let callOff = server.time.schedule(instant) { self.alarmRang() }
+            lock.withLock { replace(&callOffAlarm, by: callOff) }?()
+        case .callOffAlarm: lock.withLock { callOffAlarm.take() }?()
+        case .fail: fail()
+        case .drop:
+            let old = lock.withLock {
+                defer {
+                    state = State()
+                    memory = LookMemory()
+                }
+                return state
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    private func takeTurn() {
+        let id = server.looks.ask { [weak self] in self?.turnCame() }
+        let isWanted = lock.withLock {
+            guard case .queued = machine.phase else { return false }
+            turn = id
+            return true
+        }
+        if !isWanted { server.looks.giveUp(id) }
+    }
+
+    private func turnCame() {
+        act { now in
+            turn = nil
+            return ((), machine.turnCame(now))
+        }
+    }
+
+    private func alarmRang() {
+        act { now in
+            callOffAlarm = nil
+            return ((), machine.alarmRang(now))
+        }
+    }
+
+    // MARK: Looks
+
+    private func beginLook() {
+        let (state, memory) = lock.withLock {
+            lookBegan = (server.time.now(), wokenBy.take() ?? .poll)
+            overtaken = [:]
+            return (self.state, self.memory)
+        }
+        run(look.perform(state, memory)) { poller, findings, now, jitter in poller.lockedLooked(findings, now, jitter) }
+    }
+
+    private func lockedLooked(
+        _ found: LookFindings<R>,
+        _ now: NIODeadline,
+        _ jitter: Double
+    ) -> [PollerStateMachine.Action] {
+        findings = found
+        let ids = Set(found.order)
+        let missing = state.records.map(\.recordId).filter { !ids.contains($0) && overtaken[$0] == nil }
+        let versions = state.versions
+        let isSame = found.order.count == state.records.count && found.records.allSatisfy { versions[$0] == $1.modId }
+        return machine.looked(
+            PollerStateMachine.Outcome(
+                missing: missing,
+                held: state.records.count,
+                hasChanges: !isSame,
+                isTorn: found.isTorn,
+                isShort: found.isShort
+            ),
+            now,
+            jitter: jitter
+        )
+    }
+
+    /// Asks for records that a look has not found.
+    private func confirm(_ ids: [Int]) {
+        let answers = ids.publisher
+            .setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { [look] id in look.isThere(id).map { [(id, $0)] }.eraseToAnyPublisher() }
+            .collect()
+            .eraseToAnyPublisher()
+        run(answers) { poller, answers, now, jitter in
+            for (id, isThere) in answers { poller.reasons[id] = isThere ? .left : .deleted }
+            return poller.machine.confirmed(ids, now, jitter: jitter)
+        }
+    }
+
+    /// What was learnt of records that are gone, until the look is accepted.
+    private var reasons: [Int: State.Reason] = [:]
+
+    /// - Parameter then: called with the lock held.
+    private func run<Value>(
+        _ publisher: AnyPublisher<Value, FMRest.APIError>,
+        _ then: @escaping (LivePoller, Value, NIODeadline, Double) -> [PollerStateMachine.Action]
+    ) {
+        let jitter = server.random()
+        let number = lock.withLock {
+            lastWork += 1
+            return lastWork
+        }
+        let work = publisher.sink { [weak self] completion in
+            guard case .failure(let error) = completion else { return }
+            self?.act { now in
+                guard let self, self.lastWork == number else { return ((), []) }
+                self.failure = error
+                return ((), self.machine.failed(.init(error), now, jitter: jitter))
+            }
+        } receiveValue: { [weak self] value in
+            self?.act { now in
+                guard let self, self.lastWork == number else { return ((), []) }
+                return ((), then(self, value, now, jitter))
+            }
+        }
+        let isWanted = lock.withLock {
+            switch machine.phase {
+            case .looking where lastWork == number, .confirming where lastWork == number:
+                self.work = work
+                return true
+            default: return false
+            }
+        }
+        if !isWanted { work.cancel() }
+    }
+
+    /// What the look has left is let go. Returns what was under way, which is to be let go outside of the lock.
+    private func lockedEndLook() -> AnyCancellable? {
+        defer {
+            findings = nil
+            lookBegan = nil
+            overtaken = [:]
+            reasons = [:]
+            work = nil
+            lastWork += 1
+        }
+        return work
+    }
+
+    private func accept(_ gone: [Int]) {
+        let (old, findings, began, known, overtaken) = lock.withLock {
+            failure = nil
+            return (state, self.findings, lookBegan, reasons, Set(self.overtaken.keys))
+        }
+        guard let findings, let began else { return }
+        // Outside of the lock: it compares records, which is other people's code. Nobody else changes the state meanwhile, since
+        // orders are carried out one at a time.
+        let next = old.next(
+            findings,
+            gone: Dictionary(uniqueKeysWithValues: gone.map { ($0, known[$0] ?? .unknown) }),
+            overtaken: overtaken,
+            policy,
+            origin: began.origin,
+            asOf: began.at
+        )
+        let (listeners, ended) = lock.withLock {
+            state = next.state
+            memory = findings.memory
+            return (next.isNews ? lockedListeners() : [], lockedEndLook())
+        }
+        withExtendedLifetime((ended, old, findings)) {}
+        for listener in listeners { listener.offer() }
+        if !listeners.isEmpty { wishesChanged() }
+    }
+
+    /// In the order in which they came.
+    private func lockedListeners() -> [any LiveListener] { listeners.sorted { $0.key < $1.key }.map(\.value) }
+
+    private func fail() {
+        let listeners = lock.withLock {
+            defer { self.listeners = [:] }
+            return lockedListeners()
+        }
+        for listener in listeners { listener.offer() }
+    }
+
+    private func lockedStatus() -> DataAPI.LiveStatus {
+        switch machine.phase {
+        case .idle: .idle
+        case .queued: .throttled
+        case .looking, .confirming: .looking
+        case .waiting(let until): .waiting(until: server.time.date(until))
+        case .paused: .paused
+        case .failing: failing { .failing($0, since: $1) }
+        case .ended: failing { error, _ in .ended(error) }
+        }
+    }
+
+    private func failing(_ status: (FMRest.APIError, Date) -> DataAPI.LiveStatus) -> DataAPI.LiveStatus {
+        guard let failure, let since = machine.failingSince else { return .looking }
+        return status(failure, server.time.date(since))
+    }
+}
+
+/// What a database tells the live queries of its layouts.
+protocol LiveObserver: AnyObject, Sendable {
+    /// Something says that there may be news.
+    func wake(_ origin: DataAPI.Freshness.Origin)
+    /// A record of the layout was written through the same tree; `nil` when it is not known which.
+    func written(_ recordId: Int?)
+}
+
+extension PollerStateMachine.Failure {
+    /// What an error of a look means for the next ones.
+    init(_ error: FMRest.APIError) {
+        switch (error.code, error.fileMakerCode) {
+        case (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?): self = .layout
+        case (.unauthorized, _), (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.script, _): self = .final
+        case _ where error.meansCredentialsRefused && error.fileMakerCode?.meansSessionLost != true: self = .final
+        case (_, let code?)
+        where code.category == .privileges || code.category == .request || code == .insufficientPrivileges:
+            self = .final
+        default: self = .passing
+        }
+    }
+}
+
+/// Puts a value in the place of another one, which it returns.
+private func replace<Value>(_ value: inout Value, by new: Value) -> Value {
+    defer { value = new }
+    return value
+}

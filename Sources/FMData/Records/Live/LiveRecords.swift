@@ -1,0 +1,155 @@
+import NIOConcurrencyHelpers
+import NIOCore
+public import OpenCombine
+
+extension DataAPI {
+    /// The records of a live query as state, for views and services that are built on it.
+    ///
+    ///     let inCalgary = LiveRecords(people.find { $0(.city) == "Calgary" }.live())
+    ///
+    ///     inCalgary.records                       // as they are now
+    ///     inCalgary.$records.sink { … }           // and whenever they change
+    ///
+    /// It subscribes when it is made, and until it goes. A record that several queries of one database object find is one object in
+    /// all of them, which has the newest version that any of them has seen.
+    public final class LiveRecords<R: RecordFields>: ObservableObject, @unchecked Sendable {
+        // @unchecked: the stored properties are wrappers and boxes whose contents are guarded by a lock.
+
+        /// Sends before ``records``, ``status`` or ``error`` change: on the main actor to those who subscribed there, to all others
+        /// on the thread that makes the change. Never finishes.
+        public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
+        private let changes = ObservableObjectPublisher()
+
+        /// The records, in the query's order; none before the first look.
+        @PublishedState public var records: [LiveRecord<R>] = []
+
+        /// What the query does.
+        @PublishedState public var status: LiveStatus = .idle
+
+        /// Why the query has ended; `nil` as long as it has not.
+        @PublishedState public var error: FMRest.APIError?
+
+        private let query: LiveQuery<R>
+        private let subscriptions = NIOLockedValueBox<[AnyCancellable]>([])
+
+        /// - Parameter query: it is subscribed to at once.
+        public init(_ query: LiveQuery<R>) {
+            self.query = query
+            let states = query.news {
+                var before = LiveState<R>()
+                return { state in
+                    defer { before = state }
+                    return [(state: state, isNew: state.isNew(since: before))]
+                }
+            }
+            .sink { [weak self] completion in
+                if case .failure(let error) = completion { self?.set { $0._error.set(error) } }
+            } receiveValue: { [weak self] news in
+                self?.show(news.state, news.isNew)
+            }
+            let status = query.status.sink { [weak self] status in self?.set { $0._status.set(status) } }
+            subscriptions.withLockedValue { $0 = [states, status] }
+        }
+
+        /// Looks now, or once more after the look that is under way.
+        public func refresh() { query.refresh() }
+
+        private func show(_ state: LiveState<R>, _ isNew: [Bool]) {
+            let layout = query.found.layout.layout
+            let objects = layout.database.live.objects(state, isNew, on: layout.name)
+            set { $0._records.set(objects) }
+        }
+
+        private func set(_ change: (LiveRecords) -> Void) {
+            changes.send()
+            change(self)
+        }
+    }
+
+    /// One record of live queries, whichever find it.
+    public final class LiveRecord<R: RecordFields>: ObservableObject, Identifiable, @unchecked Sendable {
+        // @unchecked: the stored properties are immutable, or wrappers and boxes whose contents are guarded by a lock.
+
+        /// The record's id.
+        public let id: Int
+
+        /// Sends before ``record`` changes: on the main actor to those who subscribed there, to all others on the thread that makes
+        /// the change. Never finishes.
+        public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
+        private let changes = ObservableObjectPublisher()
+
+        /// The newest version that a query has seen.
+        @PublishedState public var record: TypedLayout<R>.Record
+
+        /// What is shown, and when the look began that found it.
+        private let shown: NIOLockedValueBox<(modId: Int, asOf: NIODeadline)>
+
+        init(_ record: TypedLayout<R>.Record, asOf: NIODeadline) {
+            id = record.recordId
+            _record = PublishedState(wrappedValue: record)
+            shown = NIOLockedValueBox((record.modId, asOf))
+        }
+
+        /// Two queries look at different times: what one has seen may be older than what the other has. The contents can change
+        /// without a commit, and with a restored file modIds begin anew.
+        fileprivate func show(_ found: TypedLayout<R>.Record, asOf: NIODeadline) {
+            let isNewer = shown.withLockedValue { shown in
+                guard found.modId > shown.modId || asOf > shown.asOf else { return false }
+                shown = (found.modId, asOf)
+                return true
+            }
+            guard isNewer else { return }
+            changes.send()
+            _record.set(found)
+        }
+    }
+}
+
+/// The objects of records that live queries have found: one for each record, kept by whoever shows it.
+struct LiveObjects: Sendable {
+    private struct Key: Hashable {
+        let type: ObjectIdentifier
+        let layout: String
+        let recordId: Int
+    }
+
+    private struct WeakObject: Sendable {
+        weak var object: (any AnyObject & Sendable)?
+    }
+
+    private var objects: [Key: WeakObject] = [:]
+    private var sweptAt = 64
+
+    mutating func objects<R: RecordFields>(
+        _ state: LiveState<R>,
+        on layout: String
+    ) -> [(object: DataAPI.LiveRecord<R>, isMade: Bool)] {
+        if objects.count > sweptAt {
+            objects = objects.filter { $0.value.object != nil }
+            sweptAt = max(64, 2 * objects.count)
+        }
+        return state.records.map { record in
+            let key = Key(type: ObjectIdentifier(R.self), layout: layout, recordId: record.recordId)
+            if let object = objects[key]?.object as? DataAPI.LiveRecord<R> { return (object, false) }
+            let object = DataAPI.LiveRecord<R>(record, asOf: state.asOf)
+            objects[key] = WeakObject(object: object)
+            return (object, true)
+        }
+    }
+}
+
+extension LiveRegistry {
+    /// The objects of these records, with what is new of them.
+    func objects<R: RecordFields>(
+        _ state: LiveState<R>,
+        _ isNew: [Bool],
+        on layout: String
+    ) -> [DataAPI.LiveRecord<R>] {
+        let found = identities.withLockedValue { $0.objects(state, on: layout) }
+        // Who watches an object is told outside of the lock.
+        for (place, entry) in found.enumerated() where !entry.isMade && isNew[place] {
+            entry.object.show(state.records[place], asOf: state.asOf)
+        }
+        return found.map(\.object)
+    }
+}

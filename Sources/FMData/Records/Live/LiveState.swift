@@ -1,0 +1,160 @@
+import NIOCore
+
+/// The records of a live query as one look has left them.
+struct LiveState<R: RecordFields>: Sendable {
+    typealias Record = DataAPI.TypedLayout<R>.Record
+    typealias Reason = DataAPI.ChangeSet<R>.Removal.Reason
+
+    private(set) var records: [Record] = []
+    /// Beside each record the version in which it came or last changed.
+    private(set) var revisions: [Int] = []
+    /// Counts the looks that have brought something, from 1.
+    private(set) var version = 0
+    /// Counts the files that were there in place of the one before: a restored copy, for example.
+    private(set) var epoch = 0
+    private(set) var origin = DataAPI.Freshness.Origin.snapshot
+    /// When the look began.
+    private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
+    /// Why records are gone, of those that went last.
+    private(set) var reasons: [Int: Reason] = [:]
+    private var reasonOrder = CircularBuffer<Int>()
+
+    /// As many removals are remembered for those who are slow.
+    private static var rememberedRemovals: Int { 10_000 }
+
+    private mutating func note(_ reason: Reason, of id: Int) {
+        if reasons.updateValue(reason, forKey: id) == nil { reasonOrder.append(id) }
+        while reasonOrder.count > Self.rememberedRemovals, let oldest = reasonOrder.popFirst() {
+            reasons[oldest] = nil
+        }
+    }
+
+    /// For each record whether it has come or changed since an earlier state.
+    func isNew(since earlier: LiveState) -> [Bool] { revisions.map { $0 > earlier.version } }
+
+    /// The modIds by record id.
+    var versions: [Int: Int] {
+        Dictionary(records.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// When a record counts as changed.
+struct ChangePolicy<R: RecordFields>: Sendable {
+    typealias Record = DataAPI.TypedLayout<R>.Record
+
+    /// Whether a commit that left everything as it was is no change.
+    var ignoresEqual = false
+    /// Whether contents that changed without a commit of the record are one: portals, unstored calculations.
+    var seesUncommitted = false
+    /// Whether two versions of a record have the same contents.
+    var areEqual: @Sendable (Record, Record) -> Bool
+
+    func isChanged(_ old: Record, _ new: Record) -> Bool {
+        if old.modId == new.modId { return seesUncommitted && !areEqual(old, new) }
+        return !(ignoresEqual && areEqual(old, new))
+    }
+}
+
+extension LiveState {
+    /// What a look that has been accepted leads to; `nil` when there is nothing to tell.
+    ///
+    /// - Parameters:
+    ///   - gone: records that the look has not found and that are sure to be gone, with why.
+    ///   - overtaken: ids that were written after the look began: what the look says of them is out of date.
+    func next(
+        _ findings: LookFindings<R>,
+        gone: [Int: Reason],
+        overtaken: Set<Int>,
+        _ policy: ChangePolicy<R>,
+        origin: DataAPI.Freshness.Origin,
+        asOf: NIODeadline
+    ) -> (state: LiveState, isNews: Bool) {
+        var next = self
+        next.version += 1
+        next.origin = version == 0 ? .snapshot : origin
+        next.asOf = asOf
+        next.records = []
+        next.revisions = []
+        let places = Dictionary(
+            records.enumerated().map { ($1.recordId, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        // An id whose modId falls is another record: of a copy that was put in the place of the file.
+        let isOtherFile = findings.order.contains { id in
+            guard let place = places[id], let read = findings.records[id], !overtaken.contains(id) else { return false }
+            return read.modId < records[place].modId
+        }
+        if isOtherFile { next.epoch += 1 }
+        var seen: Set<Int> = []
+        for id in findings.order where seen.insert(id).inserted {
+            let held = places[id].map { (record: records[$0], revision: revisions[$0]) }
+            // What is said of a record that was written meanwhile is out of date; one that is not held yet waits for the next look.
+            let read = overtaken.contains(id) ? held?.record : findings.records[id]
+            switch (held, read) {
+            case (nil, nil): continue
+            case (let held?, nil): next.append(held.record, held.revision)
+            case (nil, let read?): next.append(read, next.version)
+            case (let held?, let read?):
+                if isOtherFile || policy.isChanged(held.record, read) {
+                    next.append(read, next.version)
+                } else {
+                    // What has not changed stays the same value, but for a modId that counts a commit of nothing.
+                    next.append(held.record.modId == read.modId ? held.record : read, held.revision)
+                }
+            }
+        }
+        // What was not found, and is not sure to be gone, stays where it was as far as that can be told.
+        for (place, record) in records.enumerated()
+        where !seen.contains(record.recordId) && gone[record.recordId] == nil {
+            let place = min(place, next.records.count)
+            next.records.insert(record, at: place)
+            next.revisions.insert(revisions[places[record.recordId] ?? 0], at: place)
+        }
+        for (id, reason) in gone where places[id] != nil { next.note(reason, of: id) }
+        let isSame =
+            next.revisions == revisions && next.records.count == records.count
+            && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
+        let isNews = version == 0 || isOtherFile || !isSame
+        if !isNews { next.version = version }
+        return (next, isNews)
+    }
+
+    private mutating func append(_ record: Record, _ revision: Int) {
+        records.append(record)
+        revisions.append(revision)
+    }
+}
+
+/// What a look has found.
+struct LookFindings<R: RecordFields>: Sendable {
+    typealias Record = DataAPI.TypedLayout<R>.Record
+
+    /// The ids of the query's records, in its order.
+    var order: [Int] = []
+    /// Those that were read. Others are as they are held.
+    var records: [Int: Record] = [:]
+    /// Whether the table changed while it was being read.
+    var isTorn = false
+    /// Whether fewer came than the host had counted.
+    var isShort = false
+    /// What the next look has to know.
+    var memory = LookMemory()
+}
+
+/// Which version of which record.
+struct RecordVersion: Hashable, Sendable {
+    let id: Int
+    let modId: Int
+}
+
+/// What a way to look remembers from one look to the next.
+struct LookMemory: Sendable, Equatable {
+    /// The greatest modification stamp that was dealt with.
+    var mark: FMTimestamp?
+    /// The greatest serial number of the log that was dealt with.
+    var serial: Int?
+    /// Looks so far, or since the ids of all records were compared.
+    var looks = 0
+    /// The ids and versions of the records of a related table.
+    var related: [RecordVersion]?
+}

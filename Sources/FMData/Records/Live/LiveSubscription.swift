@@ -1,0 +1,186 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// What a live query has to say: what follows from the state that is known when the subscriber first asks, if there is one, and
+/// then from each later one, as far as it asks. States that it is too slow for are left out, the latest is not. Never finishes;
+/// fails when the query does.
+struct LiveNews<R: RecordFields, Output>: Publisher {
+    typealias Failure = FMRest.APIError
+
+    /// The poller that all subscribers of the same query share; asked for on the first demand.
+    let poller: () -> LivePoller<R>
+    /// Made for each subscription: what a state, and then each later one, is to its subscriber.
+    let makeTeller: () -> (LiveState<R>) -> [Output]
+
+    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
+        subscriber.receive(
+            subscription: LiveSubscription(poller, makeTeller(), downstream: subscriber)
+        )
+    }
+}
+
+/// What a poller tells.
+protocol LiveListener: AnyObject, Sendable {
+    /// - Parameter version: of the state that there is.
+    func wish(at version: Int) -> LiveWish
+    /// There is a new state, or the end.
+    func offer()
+}
+
+/// What a subscriber of a live query wants at the moment.
+enum LiveWish {
+    /// It wants the next value.
+    case wanted
+    /// There is a value that it does not want yet.
+    case undelivered
+    /// It has had all, and wants no more.
+    case content
+}
+
+/// One subscriber of a live query: it takes from the poller's state what it has not had, one value at a time, on the thread of
+/// whoever brought the state or the demand.
+private final class LiveSubscription<R: RecordFields, Downstream: Subscriber>: Subscription, LiveListener,
+    @unchecked Sendable
+where Downstream.Failure == FMRest.APIError {
+    // @unchecked: `lock` guards every `var`; the subscriber and the teller are called by the one who delivers, outside of the lock.
+    private let lock = NIOLock()
+    private var makePoller: (() -> LivePoller<R>)?
+    private var poller: LivePoller<R>?
+    private var id: LivePoller<R>.ListenerID?
+    private var tell: ((LiveState<R>) -> [Downstream.Input])?
+    private var downstream: Downstream?
+    private var demand = Subscribers.Demand.none
+    /// The version of the last state that was told.
+    private var told = 0
+    /// What is to be said of it, and was not yet.
+    private var pending = CircularBuffer<Downstream.Input>()
+    private var isDelivering = false
+    /// Something came while it was delivering.
+    private var isOffered = false
+
+    init(
+        _ makePoller: @escaping () -> LivePoller<R>,
+        _ tell: @escaping (LiveState<R>) -> [Downstream.Input],
+        downstream: Downstream
+    ) {
+        self.makePoller = makePoller
+        self.tell = tell
+        self.downstream = downstream
+    }
+
+    // MARK: From downstream
+
+    func request(_ demand: Subscribers.Demand) {
+        guard demand > .none else { return }
+        let make: (() -> LivePoller<R>)? = lock.withLock {
+            self.demand += demand
+            return makePoller.take()
+        }
+        if let make { join(make()) }
+        offer()
+        lock.withLock { poller }?.wishesChanged()
+    }
+
+    private func join(_ poller: LivePoller<R>) {
+        let id = poller.add(self)
+        let isWanted = lock.withLock {
+            guard downstream != nil else { return false }
+            self.poller = poller
+            self.id = id
+            return true
+        }
+        if !isWanted { poller.remove(id) }
+    }
+
+    func cancel() {
+        let left = lock.withLock { lockedLetGo() }
+        if let id = left.id { left.poller?.remove(id) }
+        // The subscriber may be deinitialised here, which may run anything, so not under the lock.
+        withExtendedLifetime(left) {}
+    }
+
+    // MARK: From the poller
+
+    func wish(at version: Int) -> LiveWish {
+        lock.withLock {
+            demand > .none ? .wanted : told < version || !pending.isEmpty ? .undelivered : .content
+        }
+    }
+
+    func offer() {
+        let isFree = lock.withLock {
+            isOffered = true
+            defer { isDelivering = true }
+            return !isDelivering
+        }
+        if isFree { deliver() }
+    }
+
+    // MARK: Delivery
+
+    private enum Step {
+        case value(Downstream, Downstream.Input)
+        case tell(LiveState<R>, (LiveState<R>) -> [Downstream.Input])
+        case failure(Downstream, FMRest.APIError, Left)
+        case again
+        case rest
+    }
+
+    private typealias Left = (
+        downstream: Downstream?, poller: LivePoller<R>?, id: LivePoller<R>.ListenerID?, others: [Any?]
+    )
+
+    private func deliver() {
+        while true {
+            let poller = lock.withLock {
+                isOffered = false
+                return self.poller
+            }
+            // Outside of the lock: the poller has its own.
+            let present = poller?.present
+            switch lock.withLock({ lockedStep(present?.state, present?.failure) }) {
+            case .value(let downstream, let value):
+                let more = downstream.receive(value)
+                if more > .none { lock.withLock { demand += more } }
+            case .tell(let state, let tell):
+                let news = tell(state)
+                lock.withLock { if downstream != nil { pending.append(contentsOf: news) } }
+            case .failure(let downstream, let error, let left):
+                downstream.receive(completion: .failure(error))
+                return withExtendedLifetime(left) {}
+            case .again: continue
+            case .rest: return
+            }
+        }
+    }
+
+    private func lockedStep(_ state: LiveState<R>?, _ failure: FMRest.APIError?) -> Step {
+        if let downstream, demand > .none, let value = pending.popFirst() {
+            demand -= 1
+            return .value(downstream, value)
+        }
+        if let tell, demand > .none, let state, state.version > told {
+            told = state.version
+            return .tell(state, tell)
+        }
+        if let downstream, let failure { return .failure(downstream, failure, lockedLetGo()) }
+        // Who came meanwhile has left it to this thread.
+        if isOffered, downstream != nil { return .again }
+        isDelivering = false
+        return .rest
+    }
+
+    /// Returns what is to be let go outside of the lock.
+    private func lockedLetGo() -> Left {
+        defer {
+            downstream = nil
+            poller = nil
+            makePoller = nil
+            tell = nil
+            pending = []
+            demand = .none
+        }
+        return (downstream, poller, id, [makePoller, tell, pending])
+    }
+}

@@ -1,0 +1,55 @@
+public import Foundation
+
+extension DataAPI {
+    /// The records of a live query as they are now, and what has changed since the value before.
+    public struct LiveValue<R: RecordFields>: Sendable {
+        /// All records, in the query's order.
+        public var records: [TypedLayout<R>.Record]
+        /// What has changed since this subscriber's value before; everything is inserted in its first.
+        public var changes: ChangeSet<R>
+        /// How old the value is, and where it comes from.
+        public var freshness: Freshness
+    }
+
+    /// How old a value of a live query is, and where it comes from.
+    public struct Freshness: Hashable, Sendable {
+        /// What made the value.
+        public enum Origin: Hashable, Sendable {
+            /// The first look.
+            case snapshot
+            /// A look that was due.
+            case poll
+            /// A look that something asked for: a webhook, a hint.
+            case wake
+            /// A look that the program asked for.
+            case refresh
+            /// A look after a write through the same database object.
+            case ownWrite
+        }
+
+        /// What made the value.
+        public var origin: Origin
+        /// When the look began: the records are as they were then or later.
+        public var asOf: Date
+        /// How many looks have brought something since this subscriber's value before: more than 1 where it was slow.
+        public var looks: Int
+    }
+
+    /// What a live query does at the moment.
+    public enum LiveStatus: Sendable {
+        /// Nobody listens.
+        case idle
+        /// It looks.
+        case looking
+        /// It waits for the next look.
+        case waiting(until: Date)
+        /// It wants to look, and other live queries of the same server are served first.
+        case throttled
+        /// Nobody wants values: the next look comes with the next demand.
+        case paused
+        /// Looks fail in passing since then; the next attempt comes by itself. The error is the last one.
+        case failing(FMRest.APIError, since: Date)
+        /// It has failed for good.
+        case ended(FMRest.APIError)
+    }
+}

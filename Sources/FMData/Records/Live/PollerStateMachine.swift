@@ -1,0 +1,298 @@
+import NIOCore
+
+/// When a live query looks, and what the end of a look means: events in, actions out; time and chance come from outside.
+///
+///     idle → queued → looking → (confirming →) waiting → queued …
+///                        ↘ failing → queued
+///
+/// Two looks never overlap. Whoever wakes it while it looks gets another look after this one.
+struct PollerStateMachine {
+    struct Settings: Equatable {
+        var shortest: TimeAmount
+        var longest: TimeAmount
+        var linger: TimeAmount
+        var patience: TimeAmount?
+        /// The most records that are asked for one by one to confirm that they are gone.
+        var singles = 20
+        /// A pause is at least so many times as long as the look before it.
+        var rest: Int64 = 10
+    }
+
+    enum Phase: Equatable {
+        case idle
+        /// It has asked the budget for a turn.
+        case queued
+        case looking(since: NIODeadline)
+        /// Records that a look has not found are asked for one by one.
+        case confirming(since: NIODeadline)
+        case waiting(until: NIODeadline)
+        case failing(until: NIODeadline)
+        /// Nobody wants values, and there is one that nobody has taken.
+        case paused
+        case ended
+    }
+
+    enum Action: Equatable {
+        case takeTurn
+        case giveUpTurn
+        case look
+        case cancelLook
+        /// Ask for these one by one.
+        case confirm([Int])
+        /// What the look has found holds, and of what it has not found these are gone; others stay until another look.
+        case accept(removing: [Int])
+        /// What the look has found is of no use.
+        case dismiss
+        case setAlarm(NIODeadline)
+        case callOffAlarm
+        /// The query has failed for good.
+        case fail
+        /// Nobody has come back: what is kept can be dropped.
+        case drop
+    }
+
+    /// What a look has come to, beside its records.
+    struct Outcome: Equatable {
+        /// Held records that it has not found.
+        var missing: [Int] = []
+        /// How many are held.
+        var held = 0
+        /// Whether anything has changed beside those.
+        var hasChanges = false
+        /// Whether the table changed while it was being read, so that absence proves nothing.
+        var isTorn = false
+        /// Whether fewer records came than the host had counted, so that absence needs a second look.
+        var isShort = false
+    }
+
+    /// Why a look failed.
+    enum Failure: Equatable {
+        /// It may work later.
+        case passing
+        /// The layout or a field is missing: somebody may be working on it. Twice in a row is for good.
+        case layout
+        case final
+    }
+
+    let settings: Settings
+    private(set) var phase = Phase.idle
+    private(set) var failingSince: NIODeadline?
+    private var subscribers = 0
+    private var isWanted = false
+    private var hasUndelivered = false
+    /// Another look is wanted after this one.
+    private var isWoken = false
+    private var pause: TimeAmount
+    private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
+    private var layoutFailures = 0
+    /// What the complete look before has not found.
+    private var suspects: Set<Int>?
+    private var lingersUntil: NIODeadline?
+    /// Torn looks in a row.
+    private var torn = 0
+    /// What the alarm is set for.
+    private var alarm: NIODeadline?
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        pause = settings.shortest
+    }
+
+    // MARK: Subscribers
+
+    /// Somebody listens, and wants a value.
+    mutating func subscribed(_ now: NIODeadline) -> [Action] {
+        var actions: [Action] = []
+        subscribers += 1
+        lingersUntil = nil
+        if case .idle = phase { queue(&actions) }
+        return settled(actions)
+    }
+
+    mutating func unsubscribed(_ now: NIODeadline) -> [Action] {
+        subscribers -= 1
+        guard subscribers == 0, phase != .ended else { return [] }
+        lingersUntil = now + settings.linger
+        var actions: [Action] = []
+        switch phase {
+        case .queued: actions.append(.giveUpTurn)
+        case .looking, .confirming: actions.append(.cancelLook)
+        case .idle, .waiting, .failing, .paused, .ended: break
+        }
+        phase = .idle
+        return settled(actions)
+    }
+
+    /// Whether anybody wants a value, and whether there is one that somebody has not taken.
+    mutating func wishes(_ isWanted: Bool, hasUndelivered: Bool) -> [Action] {
+        self.isWanted = isWanted
+        self.hasUndelivered = hasUndelivered
+        var actions: [Action] = []
+        if case .paused = phase, isWanted || !hasUndelivered { queue(&actions) }
+        return settled(actions)
+    }
+
+    /// Something says that there is news: a webhook, a write, the program.
+    mutating func woken() -> [Action] {
+        var actions: [Action] = []
+        pause = settings.shortest
+        switch phase {
+        case .looking, .confirming: isWoken = true
+        case .waiting, .failing: queue(&actions)
+        case .idle, .queued, .paused, .ended: break
+        }
+        return settled(actions)
+    }
+
+    // MARK: Looks
+
+    mutating func turnCame(_ now: NIODeadline) -> [Action] {
+        guard case .queued = phase else { return [] }
+        phase = .looking(since: now)
+        isWoken = false
+        return settled([.look])
+    }
+
+    mutating func looked(_ outcome: Outcome, _ now: NIODeadline, jitter: Double) -> [Action] {
+        guard case .looking(let since) = phase else { return [] }
+        var actions: [Action] = []
+        // The host answers.
+        failingSince = nil
+        layoutFailures = 0
+        backOff.reset()
+        if outcome.isTorn {
+            torn += 1
+            if torn < 3 {
+                actions.append(.dismiss)
+                queue(&actions)
+            } else {
+                // A table that never stands still is not looked at without a pause, and what is there holds.
+                torn = 0
+                accept(removing: [], since, now, jitter, &actions)
+            }
+            return settled(actions)
+        }
+        torn = 0
+        guard !outcome.missing.isEmpty else {
+            suspects = nil
+            accept(removing: [], hasChanges: outcome.hasChanges, since, now, jitter, &actions)
+            return settled(actions)
+        }
+        let isPlausible = outcome.missing.count < outcome.held && !outcome.isShort
+        if outcome.missing.count <= settings.singles, isPlausible {
+            phase = .confirming(since: since)
+            actions.append(.confirm(outcome.missing))
+        } else if let suspects {
+            let open = Set(outcome.missing).subtracting(suspects)
+            self.suspects = open.isEmpty ? nil : open
+            if !open.isEmpty { isWoken = true }
+            let gone = outcome.missing.filter(suspects.contains)
+            accept(removing: gone, hasChanges: true, since, now, jitter, &actions)
+        } else {
+            suspects = Set(outcome.missing)
+            actions.append(.dismiss)
+            queue(&actions)
+        }
+        return settled(actions)
+    }
+
+    /// - Parameter gone: those that are not the query's any more, of those asked for.
+    mutating func confirmed(_ gone: [Int], _ now: NIODeadline, jitter: Double) -> [Action] {
+        guard case .confirming(let since) = phase else { return [] }
+        var actions: [Action] = []
+        suspects = nil
+        accept(removing: gone, hasChanges: true, since, now, jitter, &actions)
+        return settled(actions)
+    }
+
+    mutating func failed(_ failure: Failure, _ now: NIODeadline, jitter: Double) -> [Action] {
+        switch phase {
+        case .looking, .confirming: break
+        case .idle, .queued, .waiting, .failing, .paused, .ended: return []
+        }
+        // What was missing before may be missing for another reason now.
+        suspects = nil
+        layoutFailures = failure == .layout ? layoutFailures + 1 : 0
+        let since = failingSince ?? now
+        failingSince = since
+        let isImpatient = settings.patience.map { now - since >= $0 } ?? false
+        if failure == .final || layoutFailures > 1 || isImpatient {
+            phase = .ended
+            return settled([.dismiss, .fail])
+        }
+        phase = .failing(until: now + backOff.next(jitter: jitter))
+        return settled([.dismiss])
+    }
+
+    // MARK: Time
+
+    mutating func alarmRang(_ now: NIODeadline) -> [Action] {
+        alarm = nil
+        var actions: [Action] = []
+        switch phase {
+        case .waiting(let until) where until <= now, .failing(let until) where until <= now: queue(&actions)
+        case .idle:
+            if let end = lingersUntil, end <= now, subscribers == 0 {
+                lingersUntil = nil
+                actions.append(.drop)
+            }
+        default: break
+        }
+        return settled(actions)
+    }
+
+    // MARK: Parts
+
+    private mutating func queue(_ actions: inout [Action]) {
+        if !isWanted, hasUndelivered {
+            phase = .paused
+        } else {
+            phase = .queued
+            actions.append(.takeTurn)
+        }
+    }
+
+    /// - Parameter hasChanges: whether the look has brought anything; `nil` when that cannot be told.
+    private mutating func accept(
+        removing gone: [Int],
+        hasChanges: Bool? = nil,
+        _ since: NIODeadline,
+        _ now: NIODeadline,
+        _ jitter: Double,
+        _ actions: inout [Action]
+    ) {
+        actions.append(.accept(removing: gone))
+        if isWoken { queue(&actions) } else { wait(since, now, jitter, after: hasChanges) }
+    }
+
+    private mutating func wait(
+        _ since: NIODeadline,
+        _ now: NIODeadline,
+        _ jitter: Double,
+        after hasChanges: Bool?
+    ) {
+        switch hasChanges {
+        case true?: pause = settings.shortest
+        case false?: pause = min(settings.longest, .nanoseconds(pause.nanoseconds / 2 * 3))
+        case nil: break
+        }
+        let rest = TimeAmount.nanoseconds((now - since).nanoseconds * settings.rest)
+        let whole = max(hasChanges == false ? pause : settings.shortest, rest)
+        // A tenth more or less, so that many queries do not come together.
+        let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)
+        phase = .waiting(until: now + .nanoseconds(Int64(varied)))
+    }
+
+    /// The actions, and the alarm that goes with the state.
+    private mutating func settled(_ actions: [Action]) -> [Action] {
+        let due: NIODeadline? =
+            switch phase {
+            case .waiting(let until), .failing(let until): until
+            case .idle: lingersUntil
+            case .queued, .looking, .confirming, .paused, .ended: nil
+            }
+        guard due != alarm else { return actions }
+        alarm = due
+        return actions + [due.map(Action.setAlarm) ?? .callOffAlarm]
+    }
+}

@@ -1,0 +1,146 @@
+import FMData
+import Foundation
+import NIOConcurrencyHelpers
+import OpenCombine
+
+/// What a live query of 10,000 records costs while nothing happens, how soon a change arrives, and what a thousand subscribers add.
+///
+/// Figures: `live.look.<way>.<requests|cpu_us>` for a quiet look, `live.latency_ms.<poll|wake>` from a commit to the change, with
+/// looks every 100 ms and with a wake, `live.fanout.<requests>` of a look for 1,000 subscribers of one query, and
+/// `live.memory.bytes_per_record`, of 100,000 held records beside the records themselves.
+enum LiveSuite: Suite {
+    static let name = "live"
+
+    private static let recordCount = 10_000
+    private static let ways: [(name: String, watch: DataAPI.LiveWatch)] = [
+        ("reread", .reread), ("scan", .scan("Vessels (ids)")),
+        ("stamp", .stamp("Changed", scan: "Vessels (ids)", reconcile: 1_000)),
+    ]
+
+    static func run(_ report: inout Report, _ options: Options) async throws {
+        let server = try FleetServer(records: recordCount)
+        for (name, watch) in ways where options.measures(name) {
+            let figures = try await quietLook(watch, server, rounds: 4 * options.rounds)
+            report["live.look.\(name).requests"] = figures.requests
+            report["live.look.\(name).cpu_us"] = figures.microseconds
+            print(
+                "a quiet look by \(name): \(figures.requests) requests, \(Int(figures.microseconds)) us of the client's processor"
+            )
+        }
+        if options.measures("latency") { try await latency(&report, server, options) }
+        if options.measures("fanout") { try await fanout(&report, server) }
+        server.stop()
+    }
+
+    private static func options(_ watch: DataAPI.LiveWatch) -> DataAPI.LiveOptions {
+        // Looks come when they are asked for.
+        DataAPI.LiveOptions(watch: watch, every: .seconds(3_600) ... .seconds(3_600), maximumRecords: 1_000_000)
+    }
+
+    private static func quietLook(
+        _ watch: DataAPI.LiveWatch,
+        _ server: FleetServer,
+        rounds: Int
+    ) async throws -> (requests: Double, microseconds: Double) {
+        let query = server.vessels().live(options(watch))
+        let first = Arrivals()
+        let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in first.arrived() })
+        await first.untilCount(1)
+        await query.untilAtRest()
+        let before = try server.counts()
+        var times: [Double] = []
+        for _ in 0..<rounds {
+            let start = processorSeconds()
+            query.refresh()
+            await query.untilAtRest()
+            times.append((processorSeconds() - start) * 1e6)
+        }
+        let requests = Double(try server.counts().requests - before.requests) / Double(rounds)
+        subscription.cancel()
+        return (requests, times.median)
+    }
+
+    private static func latency(_ report: inout Report, _ server: FleetServer, _ options: Options) async throws {
+        let others = server.vessels()
+        for (name, isWoken) in [("poll", false), ("wake", true)] {
+            let vessels = server.vessels(sessions: 2)
+            var live = Self.options(.scan("Vessels (ids)"))
+            if !isWoken { live.every = .milliseconds(100) ... .milliseconds(100) }
+            let query = vessels.find { $0(.number) <= 100 }.live(live)
+            let arrivals = Arrivals()
+            let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
+            await arrivals.untilCount(1)
+            var waits: [Double] = []
+            for round in 1...(4 * options.rounds) {
+                await query.untilAtRest()
+                // The budget of a server is not what is measured here.
+                try await Task.sleep(for: .milliseconds(1_000))
+                _ = try await others.edit(1 + round % 50, ["Notes": .text("Note \(round)")]).firstValue()
+                let start = ContinuousClock.now
+                if isWoken { query.refresh() }
+                await arrivals.untilCount(1 + round)
+                waits.append((ContinuousClock.now - start) / .milliseconds(1))
+            }
+            subscription.cancel()
+            report["live.latency_ms.\(name)"] = waits.median
+            print("from a commit to the change by \(name): \(waits.median) ms")
+        }
+    }
+
+    private static func fanout(_ report: inout Report, _ server: FleetServer) async throws {
+        let query = server.vessels().find { $0(.number) <= 100 }.live(options(.reread))
+        let arrivals = Arrivals()
+        let subscriptions = (0..<1_000).map { _ in
+            query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
+        }
+        await arrivals.untilCount(1_000)
+        await query.untilAtRest()
+        let before = try server.counts().requests
+        query.refresh()
+        await query.untilAtRest()
+        let requests = Double(try server.counts().requests - before)
+        report["live.fanout.requests"] = requests
+        print("a look for 1,000 subscribers of one query: \(requests) requests")
+        for subscription in subscriptions { subscription.cancel() }
+    }
+}
+
+/// Counts what arrives, and lets one wait for it.
+private final class Arrivals: Sendable {
+    private struct State {
+        var count = 0
+        var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func arrived() {
+        let ready = state.withLockedValue { state -> CheckedContinuation<Void, Never>? in
+            state.count += 1
+            guard let waiting = state.waiting, state.count >= waiting.count else { return nil }
+            state.waiting = nil
+            return waiting.continuation
+        }
+        ready?.resume()
+    }
+
+    func untilCount(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLockedValue { state in
+                if state.count >= count { return true }
+                state.waiting = (count, continuation)
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+    }
+}
+
+extension DataAPI.LiveQuery {
+    /// Until no look is under way.
+    fileprivate func untilAtRest() async {
+        for await status in self.status.values {
+            if case .waiting = status { return }
+        }
+    }
+}

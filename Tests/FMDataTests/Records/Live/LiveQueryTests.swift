@@ -1,0 +1,156 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Live queries over the wire.
+@Suite(.timeLimit(.minutes(15))) struct LiveQueryTests {
+    @Test func theFirstValueIsTheWholeFoundSetAndTheNextOneComesWithAChange() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.sorted(by: .name).live()
+            let values = await harbour.watch(query)
+            expectNoDifference(values.values.map { $0.records.map(\.fieldData.name) }, [["Ask", "Embla", "Fram"]])
+            expectNoDifference(values.values[0].freshness.origin, .snapshot)
+
+            let id = try await harbour.insert("Draken")
+            await harbour.look(query)
+            expectNoDifference(values.values.count, 2)
+            expectNoDifference(values.values[1].records.map(\.fieldData.name), ["Ask", "Draken", "Embla", "Fram"])
+            expectNoDifference(values.values[1].changes.inserted.map(\.recordId), [id])
+            expectNoDifference(Array(values.values[1].changes.insertions), [1])
+            expectNoDifference(values.values[1].freshness.origin, .poll)
+            values.cancel()
+        }
+    }
+
+    @Test func aQuietLookTellsNobody() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            await harbour.look(query)
+            await harbour.look(query)
+            expectNoDifference(values.values.count, 1)
+            values.cancel()
+        }
+    }
+
+    @Test func nothingIsSentBeforeDemandAndNothingAfterTheLastOneHasGone() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let idle = Harbour.Values(initialDemand: .none)
+            query.subscribe(idle)
+            expectNoDifference(harbour.sandbox.counters.requests, [:])
+            idle.cancel()
+
+            let values = await harbour.watch(query)
+            values.cancel()
+            let before = harbour.requests
+            // Beyond the linger, and for an hour more.
+            harbour.time.advance(by: .hours(1))
+            expectNoDifference(harbour.requests, before)
+            expectNoDifference(harbour.database.live.count, 0)
+        }
+    }
+
+    @Test func equalQueriesShareLooksAndValues() async throws {
+        try await Harbour.run { harbour in
+            let first = harbour.inOslo.live()
+            let one = await harbour.watch(first)
+            let before = harbour.requests
+            // Made anew, and equal.
+            let two = Harbour.Values()
+            harbour.inOslo.live().subscribe(two)
+            await two.valueCount(atLeast: 1)
+            expectNoDifference(harbour.requests, before)
+            expectNoDifference(two.values.map(\.ids), one.values.map(\.ids))
+
+            _ = try await harbour.insert("Draken")
+            await harbour.look(first)
+            expectNoDifference(two.values.count, 2)
+            expectNoDifference(harbour.requests, before + 1)
+            one.cancel()
+            two.cancel()
+        }
+    }
+
+    @Test func whoComesBackInTimeFindsTheLastValue() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let first = await harbour.watch(query)
+            let id = try await harbour.insert("Draken")
+            first.cancel()
+            let second = Harbour.Values(initialDemand: .max(1))
+            query.subscribe(second)
+            // The value that is known first, and what has changed with the look that follows.
+            expectNoDifference(second.values.map(\.ids), [[1, 2, 3]])
+            second.request(.unlimited)
+            await second.valueCount(atLeast: 2)
+            expectNoDifference(second.values[1].changes.inserted.map(\.recordId), [id])
+            second.cancel()
+        }
+    }
+
+    @Test func refreshLooksAtOnceAndOnceMoreWhileItLooks() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            _ = try await harbour.insert("Draken")
+            await harbour.refresh(query)
+            expectNoDifference(values.values.count, 2)
+            expectNoDifference(values.values[1].freshness.origin, .refresh)
+            values.cancel()
+        }
+    }
+
+    @Test func aWriteThroughTheSameTreeIsSeenAtOnce() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            _ = try await harbour.ships.edit(2, ["Name": "Draken"]).firstValue()
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].records[1].fieldData.name, "Draken")
+            expectNoDifference(values.values[1].freshness.origin, .ownWrite)
+            values.cancel()
+        }
+    }
+
+    @Test func oneRecordIsObservedUntilItIsGone() async throws {
+        try await Harbour.run { harbour in
+            let ship = TrackingSubscriber<DataAPI.TypedLayout<Ship>.Record?, FMRest.APIError>()
+            harbour.ships.observe(2).subscribe(ship)
+            await ship.valueCount(atLeast: 1)
+            expectNoDifference(ship.values.map { $0?.fieldData.name }, ["Embla"])
+            try await harbour.edit(2, ["Name": "Draken"])
+            await until { harbour.time.alarms.contains { $0 < .seconds(10) } }
+            harbour.time.advance(by: harbour.time.alarms[0])
+            await ship.valueCount(atLeast: 2)
+            expectNoDifference(ship.values[1]?.fieldData.name, "Draken")
+            try await harbour.delete(2)
+            await until { harbour.time.alarms.contains { $0 < .seconds(10) } }
+            harbour.time.advance(by: harbour.time.alarms[0])
+            await ship.valueCount(atLeast: 3)
+            expectNoDifference(ship.values[2] == nil, true)
+            ship.cancel()
+        }
+    }
+
+    @Test func objectsOfTwoQueriesAreOneForEachRecord() async throws {
+        try await Harbour.run { harbour in
+            let inOslo = DataAPI.LiveRecords(harbour.inOslo.live())
+            let all = DataAPI.LiveRecords(harbour.ships.live())
+            await until { inOslo.records.count == 3 && all.records.count == 3 }
+            for (one, other) in zip(inOslo.records, all.records) { #expect(one === other) }
+            let query = harbour.inOslo.live()
+            await until { query.isAtRest }
+            try await harbour.edit(1, ["Name": "Draken"])
+            inOslo.refresh()
+            await until { inOslo.records[0].record.fieldData.name == "Draken" }
+            // The other query has not looked yet.
+            expectNoDifference(all.records[0].record.fieldData.name, "Draken")
+        }
+    }
+}

@@ -1,0 +1,369 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What a live query over a database without notifications can fall into.
+@Suite(.timeLimit(.minutes(15))) struct LiveTrapTests {
+    private static let stamps = DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)", reconcile: 3))
+
+    @Test func twoCommitsInOneSecond() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(Self.stamps)
+            let values = await harbour.watch(query)
+            try await harbour.edit(1, ["Name": "A"])
+            await harbour.look(query)
+            // The host's clock has not moved.
+            try await harbour.edit(2, ["Name": "B"])
+            await harbour.look(query)
+            await harbour.look(query)
+            expectNoDifference(values.values.dropFirst().map { $0.changes.updated.map(\.record.recordId) }, [[1], [2]])
+            values.cancel()
+        }
+    }
+
+    @Test func lateAndBackwardStamps() async throws {
+        try await Harbour.run { harbour in
+            // A field that whoever writes fills by hand.
+            let options = DataAPI.LiveOptions(watch: .stamp("Written", scan: "Ships (ids)", reconcile: 4))
+            func stamp(_ seconds: Double) -> FieldValue {
+                FieldValue(
+                    FMTimestamp(harbour.clock.now + seconds, in: .gmt) ?? FMTimestamp(midnightOf: FMDate(dayNumber: 0)!)
+                )
+            }
+            try await harbour.edit(1, ["Written": stamp(0)])
+            let query = harbour.inOslo.live(options)
+            let values = await harbour.watch(query)
+
+            func insert(_ name: String, _ seconds: Double) async throws {
+                _ = try await harbour.others.layout
+                    .createRecord(["Name": .text(name), "Port": "Oslo", "Written": stamp(seconds)]).firstValue()
+            }
+            try await insert("Late", -90)
+            await harbour.look(query)
+            try await insert("Very late", -300)
+            for _ in 0..<4 { await harbour.look(query) }
+            // One whose clock is wrong by decades must not hide what comes after it.
+            try await insert("From the future", 65 * 365 * 86_400)
+            await harbour.look(query)
+            try await insert("After it", 1)
+            for _ in 0..<4 { await harbour.look(query) }
+            let names = values.values.flatMap { $0.changes.inserted.map(\.fieldData.name) }
+            expectNoDifference(
+                names,
+                ["Ask", "Embla", "Fram", "Late", "Very late", "From the future", "After it"]
+            )
+            values.cancel()
+        }
+    }
+
+    @Test(arguments: [true, false]) func aBumpWithoutAChange(removesDuplicates: Bool) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(removesDuplicates: removesDuplicates))
+            let values = await harbour.watch(query)
+            try await harbour.edit(1, ["Name": "Ask"])
+            await harbour.look(query)
+            let updates = values.values.dropFirst().map { $0.changes.updated.map(\.record.modId) }
+            expectNoDifference(updates, removesDuplicates ? [] : [[1]])
+            values.cancel()
+        }
+    }
+
+    @Test func equalCounts() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            try await harbour.delete(2)
+            let id = try await harbour.insert("Draken")
+            await harbour.look(query)
+            expectNoDifference(values.values.count, 2)
+            expectNoDifference(values.values[1].changes.removed.map(\.recordId), [2])
+            expectNoDifference(values.values[1].changes.removed.map(\.reason), [.deleted])
+            expectNoDifference(values.values[1].changes.removed.map(\.record?.fieldData.name), ["Embla"])
+            expectNoDifference(values.values[1].changes.inserted.map(\.recordId), [id])
+            values.cancel()
+        }
+    }
+
+    @Test(arguments: [
+        DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")), stamps,
+    ])
+    func leftNotDeleted(options: DataAPI.LiveOptions) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(options)
+            let values = await harbour.watch(query)
+            try await harbour.edit(2, ["Port": "Bergen"])
+            await harbour.look(query)
+            try await harbour.edit(2, ["Port": "Oslo"])
+            await harbour.look(query)
+            expectNoDifference(values.values.map(\.ids), [[1, 2, 3], [1, 3], [1, 2, 3]])
+            expectNoDifference(values.values[1].changes.removed.map(\.reason), [.left])
+            expectNoDifference(values.values[2].changes.inserted.map(\.recordId), [2])
+            values.cancel()
+        }
+    }
+
+    @Test func tornLook() async throws {
+        try await Harbour.run((1...250).map { "Ship \($0)" }) { harbour in
+            let query = harbour.ships.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.holdAnswer, on: .getRecords)
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            // Between the first page and the second.
+            try await harbour.delete(3)
+            let id = try await harbour.insert("Draken")
+            harbour.sandbox.releaseAnswers()
+            await values.valueCount(atLeast: 2)
+            await until { query.isAtRest }
+            let removed = values.values.dropFirst().flatMap { $0.changes.removed.map(\.recordId) }
+            let inserted = values.values.dropFirst().flatMap { $0.changes.inserted.map(\.recordId) }
+            expectNoDifference(removed, [3])
+            expectNoDifference(inserted, [id])
+            expectNoDifference(Set(values.values[1].ids).count, values.values[1].ids.count)
+            values.cancel()
+        }
+    }
+
+    @Test(arguments: [
+        Sandbox.Fault.html(status: 502), .brokenJSON, .cut(afterBodyBytes: 20), .empty(status: 200),
+        .error(FileMakerError(802)),
+        .error(FileMakerError(401)), .error(FileMakerError(101)), .reset,
+    ])
+    func failureIsNotEmptiness(fault: Sandbox.Fault) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            // The HTTP client sends a read once more by itself when the connection it took was closed.
+            harbour.sandbox.inject(fault, on: .find, count: fault == .reset ? 2 : 1)
+            await harbour.refresh(query)
+            for _ in 0..<3 { await harbour.look(query) }
+            expectNoDifference(values.values.map(\.ids), [[1, 2, 3]])
+            expectNoDifference(values.completionIfAny == nil, true)
+            // It goes on.
+            try await harbour.delete(1)
+            await harbour.look(query)
+            expectNoDifference(values.values.last?.ids, [2, 3])
+            values.cancel()
+        }
+    }
+
+    @Test func allGoneIsBelievedAfterASecondLook() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            for id in 1...3 { try await harbour.delete(id) }
+            let before = harbour.requests
+            await harbour.look(query)
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].ids, [])
+            #expect(harbour.requests >= before + 2)
+            values.cancel()
+        }
+    }
+
+    @Test func aRestartCostsOneLogin() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            let before = harbour.sandbox.counters.logins
+            harbour.sandbox.restart()
+            await harbour.look(query)
+            await harbour.look(query)
+            expectNoDifference(values.completionIfAny == nil, true)
+            expectNoDifference(harbour.sandbox.counters.logins, before + 1)
+            values.cancel()
+        }
+    }
+
+    @Test func valuesThatChangeBeneathTheModId() async throws {
+        struct Cargo: LayoutRecord, Equatable {
+            static let layout = "Ships"
+            var name: String
+            var cargo: Double?
+            enum CodingKeys: String, CodingKey {
+                case name = "Name"
+                case cargo = "Cargo"
+            }
+        }
+        for related in [DataAPI.LiveRelated.ignore, .watch(layout: "Crates"), .reread(every: 1)] {
+            try await Harbour.run { harbour in
+                let values = TrackingSubscriber<DataAPI.LiveValue<Cargo>, FMRest.APIError>()
+                let query = harbour.database.layout(Cargo.self).find { $0(.name) == "Fram" }
+                    .live(DataAPI.LiveOptions(related: related))
+                query.subscribe(values)
+                await values.valueCount(atLeast: 1)
+                await until { query.isAtRest }
+                _ = try await harbour.others.layout.database.addLayout("Crates")
+                    .createRecord(["Ship": "Fram", "Weight": 12]).firstValue()
+                for _ in 0..<2 { await harbour.look(query) }
+                let weights = values.values.map { $0.records.map(\.fieldData.cargo) }
+                expectNoDifference(weights.count, related == .ignore ? 1 : 2, "\(related)")
+                expectNoDifference(weights.last, related == .ignore ? weights.first : [12], "\(related)")
+                values.cancel()
+            }
+        }
+    }
+
+    @Test func echoAndStaleAnswer() async throws {
+        try await Harbour.run(client: { $0.sessions.maximumSessions = 2 }) { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.holdAnswer, on: .find)
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            // The look was carried out, and its answer says what was before this.
+            _ = try await harbour.ships.edit(1, ["Name": "Draken"]).firstValue()
+            harbour.sandbox.releaseAnswers()
+            await values.valueCount(atLeast: 2)
+            await until { query.isAtRest }
+            expectNoDifference(values.values.map { $0.records[0].fieldData.name }, ["Ask", "Draken"])
+            values.cancel()
+        }
+    }
+
+    @Test func theSlowAndTheMany() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let many = (0..<99).map { _ in Harbour.Values() }
+            for values in many { query.subscribe(values) }
+            let slow = Harbour.Values(initialDemand: .max(1))
+            query.subscribe(slow)
+            for values in many + [slow] { await values.valueCount(atLeast: 1) }
+            await until { query.isAtRest }
+            let (before, logins) = (harbour.requests, harbour.sandbox.counters.logins)
+            for round in 1...20 {
+                try await harbour.edit(1, ["Name": .text("Ask \(round)")])
+                if round == 5 { _ = try await harbour.insert("Comes and goes") }
+                if round == 9 { try await harbour.delete(4) }
+                await harbour.look(query)
+            }
+            // One more for each record that had to be looked for: it was asked for by its id.
+            expectNoDifference(harbour.requests, before + 20)
+            // The one that edits.
+            expectNoDifference(harbour.sandbox.counters.logins, logins + 1)
+            expectNoDifference(many.map(\.values.count), Array(repeating: 21, count: 99))
+            slow.request(.max(1))
+            await slow.valueCount(atLeast: 2)
+            let changes = slow.values[1].changes
+            expectNoDifference(changes.updated.map(\.record.fieldData.name), ["Ask 20"])
+            expectNoDifference(changes.updated.map(\.oldModId), [0])
+            expectNoDifference(changes.inserted.count, 0)
+            expectNoDifference(changes.removed.count, 0)
+            expectNoDifference(slow.values[1].freshness.looks, 20)
+            for values in many + [slow] { values.cancel() }
+            let last = harbour.requests
+            harbour.time.advance(by: .hours(1))
+            expectNoDifference(harbour.requests, last)
+        }
+    }
+
+    // MARK: Further
+
+    @Test func aCursorTellsWhatHappenedMeanwhile() async throws {
+        try await Harbour.run { harbour in
+            typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>
+            let first = Events()
+            harbour.ships.changes(of: harbour.inOslo).subscribe(first)
+            await first.valueCount(atLeast: 2)
+            guard case .snapshot(let records, isLast: true) = first.values[0], case .ready(let cursor) = first.values[1]
+            else {
+                Issue.record("\(first.values)")
+                return
+            }
+            expectNoDifference(records.map(\.recordId), [1, 2, 3])
+            first.cancel()
+            harbour.time.advance(by: .hours(1))
+
+            let kept = try JSONDecoder().decode(DataAPI.LiveCursor.self, from: JSONEncoder().encode(cursor))
+            try await harbour.delete(1)
+            try await harbour.edit(2, ["Name": "Draken"])
+            let id = try await harbour.insert("Skibladner")
+            // The token is dead, too.
+            harbour.clock.advance(by: .seconds(16 * 60))
+
+            let second = Events()
+            harbour.ships.changes(of: harbour.inOslo, since: kept).subscribe(second)
+            await second.valueCount(atLeast: 2)
+            guard case .changed(let changes, _, _) = second.values[0], case .ready = second.values[1] else {
+                Issue.record("\(second.values)")
+                return
+            }
+            expectNoDifference(changes.removed.map(\.recordId), [1])
+            expectNoDifference(changes.updated.map(\.record.fieldData.name), ["Draken"])
+            expectNoDifference(changes.inserted.map(\.recordId), [id])
+            second.cancel()
+        }
+    }
+
+    @Test func aCursorOfAnotherFileBeginsAnew() async throws {
+        var kept: DataAPI.LiveCursor?
+        try await Harbour.run { harbour in
+            try await harbour.edit(1, ["Name": "Draken"])
+            let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(of: harbour.inOslo).subscribe(events)
+            await events.valueCount(atLeast: 2)
+            if case .ready(let cursor) = events.values[1] { kept = cursor }
+            events.cancel()
+        }
+        // A copy in which the edit has not happened.
+        try await Harbour.run { [kept] harbour in
+            let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(of: harbour.inOslo, since: kept).subscribe(events)
+            await events.valueCount(atLeast: 3)
+            guard case .reset(.otherFile) = events.values[0], case .snapshot = events.values[1] else {
+                Issue.record("\(events.values)")
+                return
+            }
+            events.cancel()
+
+            let others = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(since: kept).subscribe(others)
+            await others.valueCount(atLeast: 3)
+            guard case .reset(.otherQuery) = others.values[0] else {
+                Issue.record("\(others.values)")
+                return
+            }
+            others.cancel()
+        }
+    }
+
+    @Test func aFileThatIsClosedForAWhileEndsNothing() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.error(FileMakerError(802)), count: nil)
+            for _ in 0..<5 { await harbour.look(query) }
+            guard case .failing = query.statusNow else {
+                Issue.record("\(query.statusNow)")
+                return
+            }
+            harbour.sandbox.clearFaults()
+            _ = try await harbour.insert("Draken")
+            await harbour.look(query)
+            expectNoDifference(values.values.map(\.ids.count), [3, 4])
+            values.cancel()
+        }
+    }
+
+    @Test func credentialsThatAreRefusedEndIt() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.error(FileMakerError(212)), on: .login, count: nil)
+            harbour.sandbox.expireSessions()
+            query.refresh()
+            guard case .failure(let error) = await values.completion() else {
+                Issue.record("no failure")
+                return
+            }
+            expectNoDifference(error.fileMakerCode, 212)
+            harbour.sandbox.clearFaults()
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// When a live query looks: scripts of events and actions.
+@Suite struct PollerStateMachineTests {
+    private typealias Action = PollerStateMachine.Action
+
+    /// A machine and its clock: jitter is in the middle, so that pauses are as long as they are said to be.
+    private struct Script {
+        var machine: PollerStateMachine
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+        init(patience: TimeAmount? = nil) {
+            machine = PollerStateMachine(
+                .init(shortest: .seconds(5), longest: .seconds(60), linger: .seconds(10), patience: patience)
+            )
+        }
+
+        /// Begins the look that is due.
+        mutating func begin() { _ = machine.turnCame(now) }
+
+        mutating func looked(
+            missing: [Int] = [],
+            held: Int = 100,
+            hasChanges: Bool = false,
+            isTorn: Bool = false,
+            isShort: Bool = false,
+            after duration: TimeAmount = .zero
+        ) -> [Action] {
+            now = now + duration
+            return machine.looked(
+                .init(missing: missing, held: held, hasChanges: hasChanges, isTorn: isTorn, isShort: isShort),
+                now,
+                jitter: 0.5
+            )
+        }
+
+        /// The time passes until the alarm that was set.
+        mutating func ring(_ seconds: Int64) -> [Action] {
+            now = now + .seconds(seconds)
+            return machine.alarmRang(now)
+        }
+
+        mutating func failed(_ failure: PollerStateMachine.Failure = .passing) -> [Action] {
+            machine.failed(failure, now, jitter: 1)
+        }
+
+        func alarm(in amount: TimeAmount) -> Action { .setAlarm(now + amount) }
+    }
+
+    @Test func theFirstSubscriberStartsALookAndTheSecondNone() {
+        var script = Script()
+        expectNoDifference(script.machine.subscribed(script.now), [.takeTurn])
+        expectNoDifference(script.machine.turnCame(script.now), [.look])
+        expectNoDifference(script.machine.subscribed(script.now), [])
+    }
+
+    @Test func quietLooksComeLessAndLessOftenAndAChangeBringsThemBack() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.looked(hasChanges: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+        for pause in [7_500, 11_250, 16_875, 25_312, 37_968, 56_953, 60_000, 60_000] as [Int64] {
+            _ = script.ring(120)
+            script.begin()
+            let actions = script.looked()
+            guard case .setAlarm(let instant)? = actions.last else {
+                Issue.record("no alarm: \(actions)")
+                return
+            }
+            expectNoDifference((instant - script.now).nanoseconds / 1_000_000, pause)
+        }
+        _ = script.ring(120)
+        script.begin()
+        expectNoDifference(script.looked(hasChanges: true).last, script.alarm(in: .seconds(5)))
+    }
+
+    @Test func aLookThatTakesLongIsFollowedByAPauseTenTimesAsLong() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        let actions = script.looked(hasChanges: true, after: .seconds(8))
+        expectNoDifference(actions.last, script.alarm(in: .seconds(80)))
+    }
+
+    @Test func whoeverWakesItDuringALookGetsAnotherOneAfterIt() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.machine.woken(), [])
+        expectNoDifference(script.machine.woken(), [])
+        expectNoDifference(script.looked(), [.accept(removing: []), .takeTurn])
+        script.begin()
+        expectNoDifference(script.looked().count, 2)
+        expectNoDifference(script.machine.woken(), [.takeTurn, .callOffAlarm])
+    }
+
+    @Test func aFewThatAreMissingAreAskedForOneByOne() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.looked(missing: [3, 4]), [.confirm([3, 4])])
+        expectNoDifference(
+            script.machine.confirmed([3, 4], script.now, jitter: 0.5),
+            [.accept(removing: [3, 4]), script.alarm(in: .seconds(5))]
+        )
+    }
+
+    @Test func manyThatAreMissingNeedASecondLook() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        let missing = Array(1...30)
+        expectNoDifference(script.looked(missing: missing), [.dismiss, .takeTurn])
+        script.begin()
+        expectNoDifference(
+            script.looked(missing: missing),
+            [.accept(removing: missing), script.alarm(in: .seconds(5))]
+        )
+    }
+
+    @Test func fewerRecordsThanTheHostHadCountedNeedASecondLook() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.looked(missing: [3], isShort: true), [.dismiss, .takeTurn])
+        script.begin()
+        expectNoDifference(
+            script.looked(missing: [3], isShort: true),
+            [.accept(removing: [3]), script.alarm(in: .seconds(5))]
+        )
+    }
+
+    @Test func aWakeDuringTheSecondLookIsNotLost() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.looked(missing: [1, 2], held: 2)
+        script.begin()
+        _ = script.machine.woken()
+        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.accept(removing: [1, 2]), .takeTurn])
+    }
+
+    @Test func aSecondLookThatAgreesEndsTheTrouble() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.failed()
+        _ = script.ring(1)
+        script.begin()
+        _ = script.looked(missing: [1, 2], held: 2)
+        expectNoDifference(script.machine.failingSince, nil)
+    }
+
+    @Test func allGoneAtOnceNeedsASecondLookHoweverFewTheyAre() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        script.begin()
+        // They are back: the first look was wrong, and nobody is told of anything.
+        expectNoDifference(script.looked(held: 2).first, .accept(removing: []))
+    }
+
+    @Test func aFailureBetweenTwoLooksForgetsTheSuspects() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.looked(missing: [1, 2], held: 2)
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        _ = script.ring(1)
+        script.begin()
+        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+    }
+
+    @Test func aTornLookProvesNothing() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.looked(missing: [3], isTorn: true), [.dismiss, .takeTurn])
+        script.begin()
+        expectNoDifference(script.looked(isTorn: true), [.dismiss, .takeTurn])
+        script.begin()
+        // A table that never stands still is not looked at without a pause.
+        expectNoDifference(script.looked(isTorn: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+    }
+
+    @Test func passingFailuresAreRepeatedWithGrowingPausesAndEndNothing() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
+            script.begin()
+            expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(pause))])
+            expectNoDifference(script.ring(pause), [.takeTurn])
+        }
+        script.begin()
+        _ = script.looked()
+        expectNoDifference(script.machine.failingSince, nil)
+    }
+
+    @Test func patienceEnds() {
+        var script = Script(patience: .seconds(10))
+        _ = script.machine.subscribed(script.now)
+        for pause in [1, 2, 4, 8] as [Int64] {
+            script.begin()
+            _ = script.failed()
+            _ = script.ring(pause)
+        }
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, .fail])
+        expectNoDifference(script.machine.woken(), [])
+    }
+
+    @Test func aMissingLayoutMayBeUnderRepairOnce() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(script.failed(.layout).first, .dismiss)
+        _ = script.ring(1)
+        script.begin()
+        expectNoDifference(script.failed(.layout), [.dismiss, .fail])
+    }
+
+    @Test func theLastOneToGoEndsTheLookAndTheValueLingers() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        expectNoDifference(
+            script.machine.unsubscribed(script.now),
+            [.cancelLook, script.alarm(in: .seconds(10))]
+        )
+        expectNoDifference(script.ring(10), [.drop])
+    }
+
+    @Test func whoComesBackInTimeFindsTheValueAndStartsALook() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.looked()
+        _ = script.machine.unsubscribed(script.now)
+        expectNoDifference(script.machine.subscribed(script.now), [.takeTurn, .callOffAlarm])
+    }
+
+    @Test func nobodyWhoWantsAValueNoLook() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.looked(hasChanges: true)
+        _ = script.machine.wishes(false, hasUndelivered: true)
+        expectNoDifference(script.ring(5), [])
+        expectNoDifference(script.machine.phase, .paused)
+        expectNoDifference(script.machine.wishes(true, hasUndelivered: false), [.takeTurn])
+    }
+}

@@ -1,0 +1,170 @@
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// A ship of the file that live queries are tested with.
+struct Ship: LayoutRecord, Equatable {
+    static let layout = "Ships"
+
+    var name: String
+    var port: String
+
+    enum CodingKeys: String, CodingKey {
+        case name = "Name"
+        case port = "Port"
+    }
+}
+
+/// A file with ships, watched by one client, in whose time nothing happens by itself, and changed by another.
+struct Harbour: Sendable {
+    typealias Values = TrackingSubscriber<DataAPI.LiveValue<Ship>, FMRest.APIError>
+
+    let sandbox: Sandbox
+    let clock: ManualClock
+    let time: ManualTime
+    /// The watching client's.
+    let database: DataAPI.Database
+    /// The other client's.
+    let others: DataAPI.TypedLayout<Ship>
+
+    var ships: DataAPI.TypedLayout<Ship> { database.layout(Ship.self) }
+    var inOslo: DataAPI.FoundSet<Ship> { ships.find { $0(.port) == "Oslo" } }
+
+    /// - Parameter names: of ships in Oslo.
+    static func run(
+        _ names: [String] = ["Ask", "Embla", "Fram"],
+        client configure: (inout DataAPI.Config) -> Void = { _ in },
+        _ body: (Harbour) async throws -> Void
+    ) async throws {
+        let clock = ManualClock()
+        try await Hosted.run(solution(names), sandbox: { $0.clock = clock }) { others, sandbox in
+            var config = DataAPI.Config.patient
+            configure(&config)
+            let time = ManualTime()
+            let server = DataAPI.Server(
+                host: sandbox.url,
+                config: config,
+                runtime: Runtime(),
+                wallClock: { Date() },
+                time: time.sessionTime
+            )
+            let database = server.addDatabase("Harbour", credentials: Credentials(user: "admin", password: ""))
+            let harbour = Harbour(
+                sandbox: sandbox,
+                clock: clock,
+                time: time,
+                database: database,
+                others: others.layout(Ship.self)
+            )
+            try await body(harbour)
+            _ = await database.logOut().awaitSingleResult()
+        }
+    }
+
+    private static func solution(_ names: [String]) -> Solution {
+        let fields: [Solution.Field] = [
+            .init("Name"), .init("Port"), .init("Changed", .timestamp, autoEnter: .modificationTimestamp),
+            .init("Written", .timestamp), .init("Cargo", .number, calculation: "Sum ( Crates::Weight )"),
+        ]
+        return Solution(
+            name: "Harbour",
+            tables: [
+                .init(
+                    name: "Ships",
+                    fields: fields,
+                    records: names.map { .init(["Name": $0, "Port": "Oslo"]) }
+                ),
+                .init(name: "Crates", fields: [.init("Ship"), .init("Weight", .number)]),
+            ],
+            relationships: [.init("Ships", "Crates", matches: [.init("Name", "Ship")])],
+            layouts: [
+                .layout(.init(name: "Ships", table: "Ships", fields: fields.map { .init($0.name) })),
+                .layout(.init(name: "Ships (ids)", table: "Ships", fields: ["Changed", "Written"])),
+                .layout(.init(name: "Crates", table: "Crates", fields: ["Ship", "Weight"])),
+            ],
+            accounts: [.init(name: "admin", password: "")]
+        )
+    }
+
+    // MARK: What others do
+
+    func insert(_ name: String, port: String = "Oslo") async throws -> Int {
+        try await others.create(Ship(name: name, port: port)).firstValue().recordId
+    }
+
+    func edit(_ id: Int, _ fields: FieldData) async throws {
+        _ = try await others.edit(id, fields).firstValue()
+    }
+
+    func delete(_ id: Int) async throws {
+        _ = try await others.delete(id).firstValue()
+    }
+
+    // MARK: Looks
+
+    /// Looks that were made by the watching client: requests for records.
+    var requests: Int {
+        let counts = sandbox.counters.requests
+        return counts[.getRecords, default: 0] + counts[.find, default: 0]
+    }
+
+    /// Lets time pass until the next look, and waits until it has ended.
+    ///
+    /// - Parameter query: whose status tells.
+    func look(_ query: DataAPI.LiveQuery<some RecordFields>) async {
+        let before = requests
+        time.advance(by: query.timeToNextLook(at: time.now))
+        await until { requests > before && query.isAtRest }
+    }
+
+    /// Looks now, and waits until it has ended.
+    func refresh(_ query: DataAPI.LiveQuery<Ship>) async {
+        let before = requests
+        query.refresh()
+        await until { requests > before && query.isAtRest }
+    }
+
+    /// Subscribes and waits for the first value.
+    func watch(_ query: DataAPI.LiveQuery<Ship>) async -> Values {
+        let values = Values()
+        query.subscribe(values)
+        await values.valueCount(atLeast: 1)
+        await until { query.isAtRest }
+        return values
+    }
+}
+
+extension DataAPI.LiveQuery {
+    /// Whether no look is under way or due at this moment.
+    var isAtRest: Bool {
+        switch statusNow {
+        case .waiting, .failing, .paused, .ended: true
+        case .idle, .looking, .throttled: false
+        }
+    }
+
+    /// Exactly so long: a look that begins while time jumps on seems to take all of that, and the pause after it is ten times as
+    /// long.
+    func timeToNextLook(at now: NIODeadline) -> TimeAmount {
+        guard case .waiting(let until) = statusNow else { return .seconds(300) }
+        // A microsecond more than the fractions of a date may have lost.
+        return .microseconds(Int64(until.timeIntervalSince(ManualTime.date(of: now)) * 1_000_000) + 1)
+    }
+
+    /// What it does now.
+    var statusNow: DataAPI.LiveStatus {
+        var now = DataAPI.LiveStatus.idle
+        _ = status.first().sink { now = $0 }
+        return now
+    }
+}
+
+extension DataAPI.LiveValue {
+    var ids: [Int] { records.map(\.recordId) }
+}
