@@ -58,7 +58,7 @@ extension DataAPI.TypedLayout {
 }
 
 /// What a subscriber of changes has been told.
-private struct LiveCopy<R: RecordFields> {
+struct LiveCopy<R: RecordFields> {
     typealias Event = DataAPI.LiveEvent<R>
     typealias Changes = DataAPI.ChangeSet<R>
 

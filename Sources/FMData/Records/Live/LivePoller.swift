@@ -176,7 +176,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         case .giveUpTurn:
             if let turn = lock.withLock({ turn.take() }) { server.looks.giveUp(turn) }
         case .look: beginLook()
-        case .cancelLook: lock.withLock { lockedEndLook() }?.cancel()
+        case .cancelLook: lock.withLock { lockedEndLook() }.work?.cancel()
         case .confirm(let ids): confirm(ids)
         case .accept(let gone): accept(gone)
         case .dismiss: withExtendedLifetime(lock.withLock { lockedEndLook() }) {}
@@ -306,8 +306,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         if !isWanted { work.cancel() }
     }
 
-    /// What the look has left is let go. Returns what was under way, which is to be let go outside of the lock.
-    private func lockedEndLook() -> AnyCancellable? {
+    /// What the look has left is let go. Returns what was under way and found, which is to be let go outside of the lock.
+    private func lockedEndLook() -> (work: AnyCancellable?, findings: LookFindings<R>?) {
         defer {
             findings = nil
             lookBegan = nil
@@ -316,7 +316,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             work = nil
             lastWork += 1
         }
-        return work
+        return (work, findings)
     }
 
     private func accept(_ gone: [Int]) {
@@ -340,7 +340,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             memory = findings.memory
             return (next.isNews ? lockedListeners() : [], lockedEndLook())
         }
-        withExtendedLifetime((ended, old, findings)) {}
+        withExtendedLifetime((ended, old)) {}
         for listener in listeners { listener.offer() }
         if !listeners.isEmpty { wishesChanged() }
     }

@@ -276,7 +276,8 @@ struct PollerStateMachine {
         case false?: pause = min(settings.longest, .nanoseconds(pause.nanoseconds / 2 * 3))
         case nil: break
         }
-        let rest = TimeAmount.nanoseconds((now - since).nanoseconds * settings.rest)
+        // A look that seems to have taken hours has met a clock that was set.
+        let rest = min(.hours(1), TimeAmount.nanoseconds(min(now - since, .hours(1)).nanoseconds * settings.rest))
         let whole = max(hasChanges == false ? pause : settings.shortest, rest)
         // A tenth more or less, so that many queries do not come together.
         let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)

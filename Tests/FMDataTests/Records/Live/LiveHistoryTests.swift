@@ -1,0 +1,270 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Random histories of a table and of those who follow it, after which what they show is what the table holds.
+///
+/// The oracle is the table itself, and a list and a dictionary to which changes are applied as their documentation says; it shares
+/// nothing with the poller.
+@Suite(.timeLimit(.minutes(15))) struct LiveHistoryTests {
+    @Test(arguments: 0..<10) func afterRandomHistoriesTheLiveValueEqualsTheTable(block: UInt64) {
+        let (time, layout) = Sea.calm()
+        for seed in (block * 100)..<(block * 100 + 100) {
+            var history = History(seed: seed, Sea(time, layout, options: DataAPI.LiveOptions(patience: nil)))
+            history.run()
+            if let complaint = history.complaint {
+                Issue.record("seed \(seed): \(complaint)\n\(history.told.joined(separator: "\n"))")
+                return
+            }
+            // The turns that were used up come back, and what lingers goes.
+            time.advance(by: .hours(1))
+        }
+    }
+}
+
+private struct History {
+    private let sea: Sea
+    private var random: SeededRandom
+    /// What has happened, for the failure.
+    private(set) var told: [String] = []
+    private(set) var complaint: String?
+
+    private let screen: Screen
+    private let copy: Copy
+
+    init(seed: UInt64, _ sea: Sea) {
+        self.sea = sea
+        random = SeededRandom(seed: seed)
+        screen = Screen(sea)
+        copy = Copy(sea)
+    }
+
+    mutating func run() {
+        for number in 0..<Int.random(in: 0...8, using: &random) { sea.insert("begin \(number)") }
+        screen.subscribe()
+        copy.start()
+        for _ in 0..<30 { step() }
+        settle()
+        check()
+        screen.cancel()
+        copy.stop()
+    }
+
+    private mutating func tell(_ words: String) { told.append(words) }
+
+    private mutating func step() {
+        let row = sea.rows.randomElement(using: &random)
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0, 1: tell("insert \(sea.insert("new \(told.count)", isFound: Bool.random(using: &random)))")
+        case 2, 3:
+            guard let row else { return }
+            tell("edit \(row.id)")
+            sea.edit(row.id) { $0.text = "edited \($0.modId + 1)" }
+        case 4, 5:
+            guard let row else { return }
+            tell("\(row.isFound ? "leave" : "return") \(row.id)")
+            sea.edit(row.id) { $0.isFound.toggle() }
+        case 6:
+            guard let row else { return }
+            tell("delete \(row.id)")
+            sea.delete(row.id)
+        case 7:
+            // All at once.
+            guard Int.random(in: 0..<4, using: &random) == 0 else { return }
+            tell("delete all")
+            for row in sea.rows { sea.delete(row.id) }
+        case 8:
+            guard let row else { return }
+            tell("own write of \(row.id)")
+            sea.edit(row.id) { $0.text = "own \($0.modId + 1)" }
+            if sea.hasPoller { sea.poller.written(row.id) }
+        case 9:
+            sea.failures += Int.random(in: 1...3, using: &random)
+            tell("failures to come: \(sea.failures)")
+        case 10:
+            sea.holds = true
+            sea.noticesMoves = Int.random(in: 0..<4, using: &random) > 0
+            tell("answers are held, moves are \(sea.noticesMoves ? "" : "not ")noticed")
+        case 11:
+            sea.holds = false
+            let isCut = Bool.random(using: &random)
+            tell("answers are \(isCut ? "cut" : "released")")
+            sea.release(cut: isCut)
+        case 12:
+            tell("refresh")
+            if sea.hasPoller { sea.poller.wake(.refresh) }
+        case 13:
+            tell("clock jumps")
+            sea.time.advance(by: .minutes(Int64.random(in: 1...30, using: &random)))
+        case 14:
+            tell("restart of the copy")
+            copy.stop()
+            copy.start()
+        case 15:
+            tell("the copy stops")
+            copy.stop()
+        case 16:
+            tell("somebody else looks at the screen")
+            screen.cancel()
+            screen.subscribe()
+        default:
+            tell("time passes")
+            sea.time.advance(by: .milliseconds(Int64.random(in: 1...20_000, using: &random)))
+        }
+        screen.ask(Int.random(in: 0...1, using: &random))
+        copy.ask(Int.random(in: 0...2, using: &random))
+        if sea.mostAtOnce > 1 { complaint = "two looks at once" }
+    }
+
+    /// Nothing goes wrong any more, and everybody has what he wants.
+    private mutating func settle() {
+        sea.failures = 0
+        sea.holds = false
+        sea.release()
+        copy.start()
+        for _ in 0..<4 {
+            screen.ask(100)
+            copy.ask(100)
+            sea.poller.wake(.refresh)
+            sea.time.advance(by: .seconds(20))
+        }
+        screen.ask(0)
+        copy.ask(0)
+    }
+
+    private mutating func check() {
+        let table = sea.found
+        if let wrong = screen.complaint ?? copy.complaint { complaint = wrong }
+        if screen.rows.map(\.oracle) != table.map(\.oracle) {
+            complaint = "the screen shows \(screen.rows.map(\.oracle)), the table holds \(table.map(\.oracle))"
+        }
+        if copy.rows.values.map(\.oracle).sorted() != table.map(\.oracle).sorted() {
+            complaint = "the copy holds \(copy.rows.values.map(\.oracle).sorted()), the table \(table.map(\.oracle))"
+        }
+    }
+}
+
+extension Sea.Row {
+    fileprivate var oracle: String { "\(id) in version \(modId): \(text)" }
+}
+
+/// A list on a screen: keeps up by the index sets, and compares with the whole value each time.
+private final class Screen {
+    private let sea: Sea
+    private var subscriber: TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>?
+    private(set) var rows: [Sea.Row] = []
+    private(set) var complaint: String?
+    private var dealtWith = 0
+
+    init(_ sea: Sea) { self.sea = sea }
+
+    func subscribe() {
+        rows = []
+        dealtWith = 0
+        let subscriber = TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>(initialDemand: .max(1))
+        self.subscriber = subscriber
+        sea.values.subscribe(subscriber)
+        update()
+    }
+
+    func cancel() {
+        update()
+        subscriber?.cancel()
+        subscriber = nil
+    }
+
+    func ask(_ count: Int) {
+        if count > 0 { subscriber?.request(.max(count)) }
+        update()
+    }
+
+    private func update() {
+        guard let values = subscriber?.values else { return }
+        for value in values[dealtWith...] { take(value) }
+        dealtWith = values.count
+        if subscriber?.completionIfAny != nil { complaint = "the query has ended" }
+    }
+
+    private func take(_ value: DataAPI.LiveValue<Sea.Fields>) {
+        let whole = value.records.map(Sea.Row.init)
+        let old = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.modId) })
+        for row in whole where old[row.id].map({ $0 > row.modId }) == true { complaint = "\(row.id) went back" }
+        for place in value.changes.deletions.reversed() { rows.remove(at: place) }
+        for place in value.changes.insertions { rows.insert(whole[place], at: place) }
+        for place in value.changes.modifications { rows[place] = whole[place] }
+        if rows != whole { complaint = "the index sets lead to \(rows), the value is \(whole)" }
+        let ids =
+            value.changes.inserted.map(\.recordId) + value.changes.updated.map(\.record.recordId)
+            + value.changes.removed.map(\.recordId)
+        if Set(ids).count != ids.count { complaint = "two events of one record: \(ids)" }
+    }
+}
+
+/// A copy in another database: keeps up by ids, and goes on from its cursor after a restart.
+private final class Copy {
+    private let sea: Sea
+    private var subscriber: TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>?
+    private(set) var rows: [Int: Sea.Row] = [:]
+    private(set) var complaint: String?
+    private var cursor: Data?
+    private var dealtWith = 0
+    private var isInSnapshot = false
+
+    init(_ sea: Sea) { self.sea = sea }
+
+    func start() {
+        guard subscriber == nil else { return }
+        let cursor = self.cursor.flatMap { try? JSONDecoder().decode(DataAPI.LiveCursor.self, from: $0) }
+        if cursor == nil { rows = [:] }
+        dealtWith = 0
+        isInSnapshot = false
+        let subscriber = TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>(initialDemand: .max(1))
+        self.subscriber = subscriber
+        sea.events(since: cursor).subscribe(subscriber)
+        update()
+    }
+
+    func stop() {
+        update()
+        subscriber?.cancel()
+        subscriber = nil
+    }
+
+    func ask(_ count: Int) {
+        if count > 0 { subscriber?.request(.max(count)) }
+        update()
+    }
+
+    private func update() {
+        guard let events = subscriber?.values else { return }
+        for event in events[dealtWith...] { take(event) }
+        dealtWith = events.count
+        if subscriber?.completionIfAny != nil { complaint = "the query has ended" }
+    }
+
+    private func take(_ event: DataAPI.LiveEvent<Sea.Fields>) {
+        switch event {
+        case .snapshot(let records, let isLast):
+            if !isInSnapshot { rows = [:] }
+            isInSnapshot = !isLast
+            for record in records { rows[record.recordId] = Sea.Row(record) }
+        case .ready(let cursor): keep(cursor)
+        case .changed(let changes, _, let cursor):
+            for record in changes.inserted + changes.updated.map(\.record) { rows[record.recordId] = Sea.Row(record) }
+            for removal in changes.removed { rows[removal.recordId] = nil }
+            keep(cursor)
+        case .reset(let reason): complaint = "reset for \(reason)"
+        }
+    }
+
+    /// As a program would: what was dealt with is kept, what comes after it is forgotten at a restart.
+    private func keep(_ cursor: DataAPI.LiveCursor) {
+        self.cursor = try? JSONEncoder().encode(cursor)
+        if cursor.count != rows.count { complaint = "the cursor knows \(cursor.count) records, the copy \(rows.count)" }
+    }
+}

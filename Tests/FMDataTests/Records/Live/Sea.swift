@@ -1,0 +1,224 @@
+import FMHTTP
+import NIOCore
+import OpenCombine
+
+@testable import FMData
+
+/// A table in memory, looked at by a poller in a time that a test moves on: everything happens on the test's own thread, and no
+/// server is asked.
+///
+/// It knows nothing of what a look means. It answers as a host would, page by page, late, wrongly or not at all.
+final class Sea: @unchecked Sendable {
+    // @unchecked: one thread uses it, the test's.
+
+    typealias Fields = FieldData
+    typealias Findings = LookFindings<Fields>
+
+    struct Row: Equatable {
+        var id: Int
+        var modId = 0
+        var text: String
+        /// Whether the query finds it.
+        var isFound = true
+    }
+
+    let time: ManualTime
+    let layout: DataAPI.TypedLayout<Fields>
+    let options: DataAPI.LiveOptions
+    private(set) var rows: [Row] = []
+    private var lastID = 0
+
+    /// Looks that were begun, those under way, and those among them at the same time at most.
+    private(set) var looks = 0
+    private(set) var underWay = 0
+    private(set) var mostAtOnce = 0
+    /// So many answers to come are failures.
+    var failures = 0
+    /// Whether a look's answer waits for ``release(_:)`` after its first page.
+    var holds = false
+    private var held: [(findings: [Row], promise: PassthroughSubject<Findings, FMRest.APIError>)] = []
+    /// Whether the table has moved since the first page of what is held.
+    private var hasMoved = false
+    /// Whether that is noticed.
+    var noticesMoves = true
+
+    private weak var lastPoller: LivePoller<Fields>?
+
+    init(
+        _ time: ManualTime,
+        _ layout: DataAPI.TypedLayout<Fields>,
+        options: DataAPI.LiveOptions = DataAPI.LiveOptions()
+    ) {
+        self.time = time
+        self.layout = layout
+        self.options = options
+    }
+
+    /// A tree whose time stands still and whose chances are all even.
+    static func calm() -> (time: ManualTime, layout: DataAPI.TypedLayout<Fields>) {
+        let time = ManualTime()
+        var runtime = Runtime()
+        runtime.random = { 0.5 }
+        let server = DataAPI.Server(
+            host: "localhost",
+            config: DataAPI.Config(),
+            runtime: runtime,
+            wallClock: { ManualTime.date(of: time.now) },
+            time: time.sessionTime
+        )
+        return (time, server.addDatabase("Sea").addLayout("Rows").of(Fields.self))
+    }
+
+    // MARK: What happens to the table
+
+    @discardableResult
+    func insert(_ text: String, isFound: Bool = true) -> Int {
+        lastID += 1
+        rows.append(Row(id: lastID, text: text, isFound: isFound))
+        hasMoved = true
+        return lastID
+    }
+
+    func edit(_ id: Int, _ change: (inout Row) -> Void) {
+        guard let place = rows.firstIndex(where: { $0.id == id }) else { return }
+        let wasFound = rows[place].isFound
+        change(&rows[place])
+        rows[place].modId += 1
+        if rows[place].isFound != wasFound { hasMoved = true }
+    }
+
+    func delete(_ id: Int) {
+        rows.removeAll { $0.id == id }
+        hasMoved = true
+    }
+
+    /// What the query should show.
+    var found: [Row] { rows.filter(\.isFound) }
+
+    // MARK: The poller
+
+    /// The one poller, made anew when nobody holds it any more.
+    var poller: LivePoller<Fields> {
+        if let lastPoller, !lastPoller.hasEnded { return lastPoller }
+        let poller = LivePoller(look, options, of: layout.layout)
+        lastPoller = poller
+        return poller
+    }
+
+    /// Whether there is one.
+    var hasPoller: Bool { lastPoller != nil }
+
+    var values: LiveNews<Fields, DataAPI.LiveValue<Fields>> {
+        LiveNews(poller: { self.poller }) { [time] in
+            var before = LiveState<Fields>()
+            return { state in
+                defer { before = state }
+                return [
+                    DataAPI.LiveValue(
+                        records: state.records,
+                        changes: DataAPI.ChangeSet(from: before, to: state),
+                        freshness: DataAPI.Freshness(state, since: before, time.sessionTime)
+                    )
+                ]
+            }
+        }
+    }
+
+    func events(since cursor: DataAPI.LiveCursor?) -> LiveNews<Fields, DataAPI.LiveEvent<Fields>> {
+        let found = DataAPI.FoundSet(layout: layout)
+        return LiveNews(poller: { self.poller }) {
+            var copy = LiveCopy(of: found, since: cursor)
+            return { copy.events(of: $0) }
+        }
+    }
+
+    /// Lets time pass to the next look that is due.
+    func toNextLook() {
+        if let next = time.alarms.first { time.advance(by: next) }
+    }
+
+    // MARK: Looks
+
+    private var look: Look<Fields> {
+        Look(perform: { _, _ in self.answer() }, isThere: { self.isThere($0) })
+    }
+
+    private func answer() -> AnyPublisher<Findings, FMRest.APIError> {
+        Deferred { () -> AnyPublisher<Findings, FMRest.APIError> in
+            self.looks += 1
+            self.underWay += 1
+            self.mostAtOnce = max(self.mostAtOnce, self.underWay)
+            if self.failures > 0 {
+                self.failures -= 1
+                return Fail(error: Self.broken).eraseToAnyPublisher()
+            }
+            guard self.holds else {
+                return Just(Self.findings(self.found)).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
+            let promise = PassthroughSubject<Findings, FMRest.APIError>()
+            // The first half of the rows is read now, and the others when it is released.
+            self.held.append((Array(self.found.prefix(self.found.count / 2)), promise))
+            self.hasMoved = false
+            return promise.eraseToAnyPublisher()
+        }
+        .handleEvents(
+            receiveCompletion: { _ in self.underWay -= 1 },
+            receiveCancel: { self.underWay -= 1 }
+        )
+        .eraseToAnyPublisher()
+    }
+
+    /// Answers what is held: with the rows behind the first half, by their places as they are now.
+    func release(cut: Bool = false) {
+        let (released, hasMoved) = (held, hasMoved)
+        held = []
+        for (first, promise) in released {
+            if cut {
+                promise.send(completion: .failure(Self.broken))
+                continue
+            }
+            var seen = Set(first.map(\.id))
+            let others = found.dropFirst(first.count).filter { seen.insert($0.id).inserted }
+            var findings = Self.findings(first + others)
+            findings.isTorn = hasMoved && noticesMoves
+            promise.send(findings)
+            promise.send(completion: .finished)
+        }
+    }
+
+    private func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
+        Deferred { () -> AnyPublisher<Bool, FMRest.APIError> in
+            if self.failures > 0 {
+                self.failures -= 1
+                return Fail(error: Self.broken).eraseToAnyPublisher()
+            }
+            return Just(self.rows.contains { $0.id == id }).setFailureType(to: FMRest.APIError.self)
+                .eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private static let broken = FMRest.APIError(.network, reason: "The connection broke.")
+
+    private static func findings(_ rows: [Row]) -> Findings {
+        LookFindings(
+            order: rows.map(\.id),
+            records: Dictionary(uniqueKeysWithValues: rows.map { ($0.id, record($0)) })
+        )
+    }
+
+    private static func record(_ row: Row) -> DataAPI.TypedLayout<Fields>.Record {
+        DataAPI.TypedLayout<Fields>.Record(
+            fieldData: ["Text": .text(row.text)],
+            recordId: row.id,
+            modId: row.modId
+        )
+    }
+}
+
+extension Sea.Row {
+    init(_ record: DataAPI.TypedLayout<Sea.Fields>.Record) {
+        self.init(id: record.recordId, modId: record.modId, text: record.fieldData["Text"]?.description ?? "")
+        if case .text(let text)? = record.fieldData["Text"] { self.text = text }
+    }
+}
