@@ -158,7 +158,9 @@ import Testing
 
     @Test func whoCancelsInsideOfAValueGetsNoMore() {
         let cancel = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
-        let values = Values { _ in .none } onEvent: { event in
+        let values = Values { _ in
+            .none
+        } onEvent: { event in
             if case .value = event { cancel.withLockedValue(\.self)?() }
         }
         cancel.withLockedValue { $0 = { values.cancel() } }
@@ -173,7 +175,9 @@ import Testing
     @Test func whoWakesSubscribesAndAsksInsideOfAValueIsServed() {
         let other = Values()
         let sea = sea
-        let values = Values(initialDemand: .max(1)) { _ in .max(1) } onEvent: { event in
+        let values = Values(initialDemand: .max(1)) { _ in
+            .max(1)
+        } onEvent: { event in
             guard case .value(let value) = event, value.freshness.origin == .snapshot else { return }
             sea.insert("d")
             sea.values.subscribe(other)

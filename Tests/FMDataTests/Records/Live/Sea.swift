@@ -139,7 +139,7 @@ final class Sea: @unchecked Sendable {
 
     // MARK: Looks
 
-    private var look: Look<Fields> {
+    var look: Look<Fields> {
         Look(perform: { _, _ in self.answer() }, isThere: { self.isThere($0) })
     }
 

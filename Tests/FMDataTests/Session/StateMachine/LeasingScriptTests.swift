@@ -29,6 +29,18 @@ import Testing
         expectNoDifference(pool.release(2, of: 1), [])
     }
 
+    @Test func aLookOfALiveQueryWaitsBehindAllOthers() {
+        var pool = MachineScript()
+        pool.open(1)
+        _ = pool.request()
+        expectNoDifference(pool.request(.look).answer, .waiting(.of(3)))
+        expectNoDifference(pool.request().answer, .waiting(.of(4)))
+        expectNoDifference(pool.request().answer, .waiting(.of(5)))
+        expectNoDifference(pool.release(2, of: 1), [.grant(4, session: 1, token: 1, hasWorked: true)])
+        expectNoDifference(pool.release(4, of: 1), [.grant(5, session: 1, token: 1, hasWorked: true)])
+        expectNoDifference(pool.release(5, of: 1), [.grant(3, session: 1, token: 1, hasWorked: true)])
+    }
+
     @Test func theMostRecentlyUsedSessionComesFirst() {
         var pool = MachineScript { $0.maximumSessions = 3 }
         pool.open(3)

@@ -1,0 +1,124 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Who makes a live query look before its time, and who does not.
+@Suite(.timeLimit(.minutes(15))) struct LiveWakeTests {
+    private static func hint(
+        _ database: String = "Harbour",
+        table: String? = "Ships",
+        rowIDs: [Int]? = nil,
+        isSchema: Bool = false
+    ) -> DataAPI.ChangeHint {
+        DataAPI.ChangeHint(database: database, table: table, rowIDs: rowIDs, isSchema: isSchema, receivedAt: Date())
+    }
+
+    @Test func aHintMakesAQueryLook() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            let id = try await harbour.insert("Draken")
+            harbour.database.changed(Self.hint(rowIDs: [id]))
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].changes.inserted.map(\.recordId), [id])
+            expectNoDifference(values.values[1].freshness.origin, .wake)
+            values.cancel()
+        }
+    }
+
+    @Test(arguments: ["harbour", "HARBOUR.fmp12"]) func aFileHasItsNameWithAndWithoutEnding(name: String) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            let before = harbour.requests
+            harbour.database.changed(Self.hint(name))
+            await until { harbour.requests > before && query.isAtRest }
+            values.cancel()
+        }
+    }
+
+    @Test func aHintForAnotherFileIsNone() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            let before = harbour.requests
+            harbour.database.changed(Self.hint("Harbours"))
+            #expect(query.isAtRest)
+            expectNoDifference(harbour.requests, before)
+            values.cancel()
+        }
+    }
+
+    @Test func theHintOfAnotherRecordDoesNotConcernTheOneThatIsObserved() {
+        let (time, layout) = Sea.calm()
+        let registry = layout.layout.database.live
+        let sea = Sea(time, layout)
+        sea.insert("a")
+        let key = LiveRegistry.Key(
+            record: ObjectIdentifier(Sea.Fields.self),
+            query: .record(1, layout: "Rows"),
+            options: sea.options
+        )
+        let values = TrackingSubscriber<Int, FMRest.APIError>()
+        LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.look } }) { { [$0.version] } }
+            .subscribe(values)
+        expectNoDifference(sea.looks, 1)
+        registry.changed(Self.hint(rowIDs: [2, 3]))
+        expectNoDifference(sea.looks, 1)
+        registry.changed(Self.hint(rowIDs: [1]))
+        expectNoDifference(sea.looks, 2)
+        // Which records is not known, or what a record is has changed.
+        registry.changed(Self.hint(table: nil))
+        registry.changed(Self.hint(rowIDs: [2], isSchema: true))
+        expectNoDifference(sea.looks, 4)
+        values.cancel()
+    }
+
+    @Test func aScriptThatLooksIsNoWriteAndDoesNotWakeItself() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(watch: .script("Versions")))
+            let values = await harbour.watch(query)
+            expectNoDifference(values.values.map(\.ids), [[1, 2, 3]])
+            expectNoDifference(harbour.sandbox.counters.scriptRuns, 1)
+            await settled { harbour.sandbox.counters.scriptRuns }
+            expectNoDifference(harbour.sandbox.counters.scriptRuns, 1)
+            try await harbour.delete(2)
+            harbour.database.changed(Self.hint())
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].ids, [1, 3])
+            values.cancel()
+        }
+    }
+
+    @Test func aLogTellsThatThereIsSomethingToLookFor() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(watch: .log("Log", serial: "Serial", reconcile: 4)))
+            let values = await harbour.watch(query)
+            func counts() -> [Int] {
+                let requests = harbour.sandbox.counters.requests
+                return [requests[.find, default: 0], requests[.getRecord, default: 0]]
+            }
+            let quiet = counts()
+            await harbour.look(query)
+            // The log was asked, and nothing else.
+            expectNoDifference(counts(), [quiet[0] + 1, quiet[1]])
+
+            try await harbour.edit(2, ["Name": "Draken"])
+            try await harbour.log(serial: 1)
+            await harbour.look(query)
+            expectNoDifference(values.values.last?.changes.updated.map(\.record.fieldData.name), ["Draken"])
+
+            // What is not logged shows all the same, later.
+            try await harbour.delete(1)
+            for _ in 0..<4 { await harbour.look(query) }
+            expectNoDifference(values.values.last?.ids, [2, 3])
+            values.cancel()
+        }
+    }
+}
