@@ -15,6 +15,9 @@ enum ControlCommand: Equatable {
     case counters
     case sessions
     case records(table: String, database: String)
+    case create(table: String, database: String, values: [String: String])
+    case edit(recordId: Int, table: String, database: String, values: [String: String])
+    case delete(recordId: Int, table: String, database: String)
     case lock(recordId: Int, table: String, database: String, isLocked: Bool)
     case save(folder: String)
 
@@ -27,6 +30,8 @@ enum ControlCommand: Equatable {
     static let usage = """
         fault <fault>, clear-faults, held, release [<count>], expire, advance <seconds>, \
         sign-in <account> <request id>, restart, reset, counters, sessions, records <database>/<table>, \
+        create <database>/<table> {"<field>":"<value>"}, edit <database>/<table>/<record id> {"<field>":"<value>"}, \
+        delete <database>/<table>/<record id>, \
         lock <database>/<table>/<record id>, unlock <database>/<table>/<record id>, save <folder>
         """
 
@@ -37,7 +42,7 @@ enum ControlCommand: Equatable {
         switch name {
         case "clear-faults", "held", "expire", "restart", "reset", "counters", "sessions":
             guard argument.isEmpty else { throw Failure(reason: "\(name) takes no argument") }
-        case "fault", "advance", "sign-in", "records", "lock", "unlock", "save":
+        case "fault", "advance", "sign-in", "records", "create", "edit", "delete", "lock", "unlock", "save":
             guard !argument.isEmpty else { throw Failure(reason: "\(name) needs an argument") }
         case "release": break
         default:
@@ -80,11 +85,21 @@ enum ControlCommand: Equatable {
         case "records":
             let place = try Self.place(argument, count: 2)
             self = .records(table: place[1], database: place[0])
+        case "create":
+            let (text, values) = try Self.values(argument)
+            let place = try Self.place(text, count: 2)
+            self = .create(table: place[1], database: place[0], values: values)
+        case "edit":
+            let (text, values) = try Self.values(argument)
+            let (recordId, table, database) = try Self.record(text)
+            self = .edit(recordId: recordId, table: table, database: database, values: values)
+        case "delete":
+            let (recordId, table, database) = try Self.record(argument)
+            self = .delete(recordId: recordId, table: table, database: database)
         case "save": self = .save(folder: argument)
         default:
-            let place = try Self.place(argument, count: 3)
-            guard let recordId = Int(place[2]) else { throw Failure(reason: "a record id is a number") }
-            self = .lock(recordId: recordId, table: place[1], database: place[0], isLocked: name == "lock")
+            let (recordId, table, database) = try Self.record(argument)
+            self = .lock(recordId: recordId, table: table, database: database, isLocked: name == "lock")
         }
     }
 
@@ -92,6 +107,20 @@ enum ControlCommand: Equatable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == count else { throw Failure(reason: "expected \(count) names with / between them") }
         return parts
+    }
+
+    private static func record(_ text: String) throws(Failure) -> (recordId: Int, table: String, database: String) {
+        let place = try place(text, count: 3)
+        guard let recordId = Int(place[2]) else { throw Failure(reason: "a record id is a number") }
+        return (recordId, place[1], place[0])
+    }
+
+    /// The values at the end of a text, and what stands before them, which may hold spaces.
+    private static func values(_ text: String) throws(Failure) -> (before: String, values: [String: String]) {
+        guard let start = text.firstIndex(of: "{"),
+            let values = try? JSONDecoder().decode([String: String].self, from: Data(text[start...].utf8))
+        else { throw Failure(reason: "expected values as JSON, all of them texts: {\"City\":\"Kiel\"}") }
+        return (text[..<start].trimmingCharacters(in: .whitespaces), values)
     }
 
     /// Does what the command says, and returns the line to answer with: `ok`, JSON, or `error: …`.
@@ -126,6 +155,12 @@ enum ControlCommand: Equatable {
         case .records(let table, let database):
             guard let records = sandbox.records(ofTable: table, inDatabase: database) else { throw FileMakerError(106) }
             return try Self.json(records)
+        case .create(let table, let database, let values):
+            return String(try sandbox.createRecord(values, ofTable: table, inDatabase: database))
+        case .edit(let recordId, let table, let database, let values):
+            try sandbox.editRecord(recordId, values, ofTable: table, inDatabase: database)
+        case .delete(let recordId, let table, let database):
+            try sandbox.deleteRecord(recordId, ofTable: table, inDatabase: database)
         case .lock(let recordId, let table, let database, let isLocked):
             try sandbox.setLocked(isLocked, recordId: recordId, ofTable: table, inDatabase: database)
         case .save(let folder): try sandbox.save(intoFolder: folder)

@@ -25,14 +25,11 @@ extension Sandbox {
     ///
     /// Throws ``FileMakerError`` 802, 106 or 101 when there is no such database, table or record.
     public func setLocked(_ isLocked: Bool, recordId: Int, ofTable table: String, inDatabase database: String) throws {
-        guard let hosted = engine.model.database(named: database) else { throw FileMakerError(802) }
-        guard let id = hosted.tables.first(where: { engine.model.tables[$0].name == table }) else {
-            throw FileMakerError(106)
-        }
+        let place = try engine.model.table(table, ofDatabase: database).place
         try engine.commit { world in
-            guard var record = world.tables[id].record(recordId) else { throw FileMakerError(101) }
+            guard var record = world.tables[place].record(recordId) else { throw FileMakerError(101) }
             record.isLocked = isLocked
-            world.tables[id].replace(record)
+            world.tables[place].replace(record)
         }
     }
 

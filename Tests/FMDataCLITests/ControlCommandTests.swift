@@ -16,6 +16,15 @@ import Testing
         ("held", .held), ("release", .release(count: nil)), ("release 2", .release(count: 2)), ("counters", .counters),
         ("sessions", .sessions),
         ("records World/Contacts", .records(table: "Contacts", database: "World")),
+        (
+            #"create World/Contacts {"Name":"Ada","Notes":"a {b} c"}"#,
+            .create(table: "Contacts", database: "World", values: ["Name": "Ada", "Notes": "a {b} c"])
+        ),
+        (
+            #"edit My World/My Contacts/3 {"City": "Kiel"}"#,
+            .edit(recordId: 3, table: "My Contacts", database: "My World", values: ["City": "Kiel"])
+        ),
+        ("delete World/Contacts/3", .delete(recordId: 3, table: "Contacts", database: "World")),
         ("lock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: true)),
         ("unlock World/Contacts/3", .lock(recordId: 3, table: "Contacts", database: "World", isLocked: false)),
         ("save a folder", .save(folder: "a folder")),
@@ -26,7 +35,9 @@ import Testing
 
     @Test(arguments: [
         "", "nothing", "fault", "fault nonsense", "expire now", "records World", "records a/b/c", "lock World/Contacts",
-        "lock World/Contacts/x", "save", "release x", "release 0", "held 1",
+        "lock World/Contacts/x", "delete World/Contacts", "create World/Contacts", #"create World {"Name":"Ada"}"#,
+        #"create World/Contacts {"Name":1}"#, #"edit World/Contacts {"Name":"Ada"}"#, "save", "release x", "release 0",
+        "held 1",
         "advance", "advance x", "advance 0", "advance -1", "sign-in", "sign-in ada@example.com",
     ])
     func nonsenseIsRefused(_ line: String) {
@@ -45,6 +56,12 @@ import Testing
         #expect(say("reset") == "ok")
         #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?[1].isLocked == false)
         #expect(say("lock World/Contacts/99") == "error: 101 Record is missing")
+        #expect(say(#"create World/Contacts {"Name":"Emmy Noether"}"#) == "4")
+        #expect(say(#"edit World/Contacts/4 {"City":"Bryn Mawr"}"#) == "ok")
+        #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?[3].values["City"] == "Bryn Mawr")
+        #expect(say(#"edit World/Contacts/4 {"Nope":"x"}"#) == "error: 102 Field is missing")
+        #expect(say("delete World/Contacts/4") == "ok")
+        #expect(say("delete World/Contacts/4") == "error: 101 Record is missing")
         #expect(say("records World/Nope") == "error: 106 Table is missing")
         #expect(say("jump").hasPrefix("error: unknown command"))
         #expect(say("sessions") == "[]")

@@ -166,12 +166,18 @@ extension Context {
 }
 
 extension Context {
-    /// Changes records within the transaction, or as one commit where none is open.
+    /// Changes records for a script: within the transaction, or as one commit where none is open.
     func write<Result>(
         in transaction: inout Transaction?,
         _ body: (inout RecordWriter) throws -> Result
     ) throws -> Result {
-        guard var open = transaction else { return try write(body) }
+        guard var open = transaction else {
+            return try write { writer in
+                let result = try body(&writer)
+                try writer.logCommit()
+                return result
+            }
+        }
         let viewpoint = engine.viewpoint(of: session)
         let (result, globals) = try engine.change(in: &open, of: session) { transaction in
             var writer = RecordWriter(
@@ -207,6 +213,7 @@ extension Context {
         try engine.commit(open, of: session) { transaction in
             var writer = RecordWriter(self, world: transaction.world, viewpoint: viewpoint, in: transaction)
             try writer.complete(transaction.touched)
+            try writer.logCommit(removedBefore: transaction.removed)
             return writer
         }
     }

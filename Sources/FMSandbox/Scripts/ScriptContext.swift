@@ -213,16 +213,7 @@ public final class ScriptContext: Sendable {
     public func createRecord(_ values: [String: String] = [:]) throws -> Int {
         let table = finalState.layout.table
         try commitRecords()
-        let record = try write { writer in
-            let changes = try values.sorted { $0.key < $1.key }.map { name, value in
-                let name = FieldName(name)
-                guard let field = context.model.tables[table].field(named: name.field) else {
-                    throw FileMakerError(102)
-                }
-                return try writer.change(.string(value), to: field, repetition: name.repetition, in: table)
-            }
-            return try writer.create(in: table, changes)
-        }
+        let record = try write { try $0.create(in: table, $0.changes(values, in: table)) }
         state.withLockedValue { state in
             state.foundSet.append(record.id)
             state.current = record.id

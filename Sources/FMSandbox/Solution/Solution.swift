@@ -39,6 +39,8 @@ public struct Solution: Codable, Sendable {
 
     /// Scripts written in Swift, by name.
     var handlers: [String: ScriptHandler] = [:]
+    /// The table that logs commits; see ``addCommitLog(_:)``.
+    var commitLog: String?
 
     /// A solution with the given parts; everything but the name may be left out.
     public init(

@@ -9,6 +9,13 @@ struct Model: Sendable {
         // FileMaker opens a file whatever the case of its name; the session then belongs to the spelling used.
         databases.first { $0.name.lowercased() == name.lowercased() }
     }
+
+    /// A table by its name, and whose it is. Throws 802 or 106.
+    func table(_ name: String, ofDatabase database: String) throws -> (database: DatabaseModel, place: Int) {
+        guard let database = self.database(named: database) else { throw FileMakerError(802) }
+        guard let place = database.tables.first(where: { tables[$0].name == name }) else { throw FileMakerError(106) }
+        return (database, place)
+    }
 }
 
 struct DatabaseModel: Sendable {
@@ -26,6 +33,8 @@ struct DatabaseModel: Sendable {
     var accounts: [Solution.Account] = []
     var privilegeSets: [String: Solution.PrivilegeSet] = [:]
     var fileDateFormat: FileDateFormat
+    /// The table in which commits are logged.
+    var commitLog: Int?
 
     /// The table behind an occurrence; nil when there is no such occurrence, or its file is not hosted.
     func table(ofOccurrence name: String) -> Int? { occurrenceIndexes[name].flatMap { occurrences[$0].table } }

@@ -50,7 +50,8 @@ struct Bench: Sendable {
     let database: String
     var version = "v1"
     var token: String?
-    private let sandbox: Sandbox?
+    /// `nil` where there is none, in process.
+    let sandbox: Sandbox?
     private let client: RawHTTPClient?
 
     static func start(

@@ -87,6 +87,7 @@ struct ModelBuilder {
             scripts: nameTable(),
             fileDateFormat: format
         )
+        database.commitLog = database.tables.first { model.tables[$0].name == solution.commitLog }
         database.layoutItems = solution.layouts
         database.scriptItems = solution.scripts
         database.accounts =

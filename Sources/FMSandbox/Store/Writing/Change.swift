@@ -21,6 +21,15 @@ extension RecordWriter {
         return Change(field: field, repetition: repetition, value: try self.value(text, for: field))
     }
 
+    /// Values by the names of fields, in the order of the names.
+    func changes(_ values: [String: String], in table: Int) throws -> [Change] {
+        try values.sorted { $0.key < $1.key }.map { name, value in
+            let name = FieldName(name)
+            guard let field = model.tables[table].field(named: name.field) else { throw FileMakerError(102) }
+            return try change(.string(value), to: field, repetition: name.repetition, in: table)
+        }
+    }
+
     private func value(_ text: String, for field: FieldModel) throws -> FieldValue {
         guard !text.isEmpty else { return .empty }
         switch field.type {

@@ -68,6 +68,19 @@ struct RecordWriter {
         touched = transaction?.touched ?? [:]
     }
 
+    /// On behalf of somebody who may do everything.
+    init(_ model: Model, _ database: DatabaseModel, world: World, viewpoint: Viewpoint) {
+        self.model = model
+        self.database = database
+        privileges = { _ in .fullAccess }
+        notation = .us
+        options = Options()
+        self.world = world
+        self.viewpoint = viewpoint
+        transaction = nil
+        touched = [:]
+    }
+
     var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint) }
 
     // MARK: Records

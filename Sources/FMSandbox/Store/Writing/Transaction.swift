@@ -11,7 +11,7 @@ struct Transaction: Sendable {
     private(set) var touched: [RecordPlace: RecordWriter.Touch] = [:]
     /// The record that was changed last. It is validated when the script leaves it.
     private(set) var openRecord: RecordPlace?
-    private var removed: Set<RecordPlace> = []
+    private(set) var removed: Set<RecordPlace> = []
     private var version: Int
 
     init(number: Int, world: World, version: Int) {

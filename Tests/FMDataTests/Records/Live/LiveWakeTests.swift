@@ -109,15 +109,19 @@ import Testing
             // The log was asked, and nothing else.
             expectNoDifference(counts(), [quiet[0] + 1, quiet[1]])
 
-            try await harbour.edit(2, ["Name": "Draken"])
-            try await harbour.log(serial: 1)
+            // Somebody at FileMaker Pro: the file logs it.
+            try harbour.sandbox.editRecord(2, ["Name": "Draken"], ofTable: "Ships", inDatabase: "Harbour")
             await harbour.look(query)
             expectNoDifference(values.values.last?.changes.updated.map(\.record.fieldData.name), ["Draken"])
+            try harbour.sandbox.deleteRecord(3, ofTable: "Ships", inDatabase: "Harbour")
+            await harbour.look(query)
+            expectNoDifference(values.values.last?.changes.removed.map(\.recordId), [3])
+            expectNoDifference(values.values.last?.changes.removed.map(\.reason), [.deleted])
 
-            // What is not logged shows all the same, later.
+            // A direct write is not logged, and shows all the same, later.
             try await harbour.delete(1)
             for _ in 0..<4 { await harbour.look(query) }
-            expectNoDifference(values.values.last?.ids, [2, 3])
+            expectNoDifference(values.values.last?.ids, [2])
             values.cancel()
         }
     }

@@ -81,17 +81,16 @@ struct Harbour: Sendable {
                     records: names.map { .init(["Name": $0, "Port": "Oslo"]) }
                 ),
                 .init(name: "Crates", fields: [.init("Ship"), .init("Weight", .number)]),
-                .init(name: "Log", fields: [.init("Serial", .number)]),
             ],
             relationships: [.init("Ships", "Crates", matches: [.init("Name", "Ship")])],
             layouts: [
                 .layout(.init(name: "Ships", table: "Ships", fields: fields.map { .init($0.name) })),
                 .layout(.init(name: "Ships (ids)", table: "Ships", fields: ["Changed", "Written"])),
                 .layout(.init(name: "Crates", table: "Crates", fields: ["Ship", "Weight"])),
-                .layout(.init(name: "Log", table: "Log", fields: ["Serial"])),
             ],
             accounts: [.init(name: "admin", password: "")]
         )
+        solution.addCommitLog()
         // What the file would answer by ExecuteSQL.
         solution.addScript("Versions") { context in
             try context.find([["Port": "==Oslo"]])
@@ -112,11 +111,6 @@ struct Harbour: Sendable {
 
     func delete(_ id: Int) async throws {
         _ = try await others.delete(id).firstValue()
-    }
-
-    /// As a script of the file would that is triggered by its commits.
-    func log(serial: Int) async throws {
-        _ = try await others.layout.database.addLayout("Log").createRecord(["Serial": .text("\(serial)")]).firstValue()
     }
 
     // MARK: Looks
