@@ -31,7 +31,7 @@ public struct PublishedState<Value: Sendable>: @unchecked Sendable {
 extension Publisher {
     /// A state, for those who watch it from main-actor code and from everywhere else: a property, unlike a call, cannot know
     /// in whose code it is written, but main-actor code always subscribes on the main queue.
-    func whereSubscribed() -> AnyPublisher<Output, Failure> {
+    package func whereSubscribed() -> AnyPublisher<Output, Failure> {
         Deferred {
             guard MainQueue.isCurrent else { return AnyPublisher(self) }
             return AnyPublisher(

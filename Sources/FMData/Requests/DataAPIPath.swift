@@ -7,6 +7,8 @@ struct DataAPIPath: Hashable, Sendable {
     static let longestTarget = 2_000
 
     private(set) var segments: [String]
+    /// What OData calls a function with, in parentheses behind its name: `Webhook.Get(3)`.
+    private(set) var argument: Int?
 
     init(_ segments: String...) {
         self.segments = segments
@@ -42,6 +44,15 @@ struct DataAPIPath: Hashable, Sendable {
         return path
     }
 
+    static func webhooks(_ function: String, _ id: Int? = nil, in database: String) -> DataAPIPath {
+        var path = DataAPIPath("fmi", "odata", "v4", database, "Webhook.\(function)")
+        path.argument = id
+        return path
+    }
+
+    /// The argument as it goes on the wire: parentheses are no part of a name and stand as they are.
+    var writtenArgument: String { argument.map { "(\($0))" } ?? "" }
+
     /// The path as it goes on the wire, with a leading slash. A name that is empty or a dot segment would change the
     /// meaning of the path and is refused.
     func encoded() throws(FMRest.APIError) -> String {
@@ -57,6 +68,6 @@ struct DataAPIPath: Hashable, Sendable {
             path += "/"
             path += segment.percentEncoded
         }
-        return path
+        return path + writtenArgument
     }
 }

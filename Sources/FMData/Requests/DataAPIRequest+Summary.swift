@@ -9,7 +9,7 @@ extension DataAPIRequest {
         return FMRest.APIError.RequestSummary(
             method: method.rawValue,
             origin: "\(origin)",
-            path: "/" + segments.joined(separator: "/"),
+            path: "/" + segments.joined(separator: "/") + path.writtenArgument,
             prefix: root == .dataAPI ? prefix : "",
             query: query.map {
                 "\($0.nameInURL.percentEncoded)=\($0.disclosure == .shown ? $0.textInURL.percentEncoded : Redacted.mark)"
@@ -47,6 +47,7 @@ extension DataAPIRequest: CustomStringConvertible, CustomDebugStringConvertible,
     /// Method and path; see ``summary(at:below:)`` for more.
     var description: String {
         "\(method.rawValue) /" + path.segments.map { $0 == secretSegment ? Redacted.mark : $0 }.joined(separator: "/")
+            + path.writtenArgument
     }
 
     var debugDescription: String { description }

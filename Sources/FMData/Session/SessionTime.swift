@@ -1,20 +1,30 @@
-import Foundation
-import NIOCore
+package import Foundation
+package import NIOCore
 
 /// The time that sessions live in, and alarm clocks. Tests bring their own.
-struct SessionTime: Sendable {
-    var now: @Sendable () -> NIODeadline
+package struct SessionTime: Sendable {
+    package var now: @Sendable () -> NIODeadline
     /// Calls the closure once at the given instant, on any thread; the closure that comes back calls it off.
-    var schedule: @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void
+    package var schedule: @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void
     /// What the wall clock will say at an instant, as far as it can be told now.
-    var date: @Sendable (NIODeadline) -> Date
+    package var date: @Sendable (NIODeadline) -> Date
+
+    package init(
+        now: @escaping @Sendable () -> NIODeadline,
+        schedule: @escaping @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void,
+        date: @escaping @Sendable (NIODeadline) -> Date
+    ) {
+        self.now = now
+        self.schedule = schedule
+        self.date = date
+    }
 }
 
 extension SessionTime {
     /// The time of an event loop, on which alarms ring.
     ///
     /// - Parameter wallClock: what a clock on the wall shows.
-    static func running(on eventLoop: any EventLoop, wallClock: @escaping @Sendable () -> Date) -> SessionTime {
+    package static func running(on eventLoop: any EventLoop, wallClock: @escaping @Sendable () -> Date) -> SessionTime {
         SessionTime(
             now: { eventLoop.now },
             schedule: { instant, ring in

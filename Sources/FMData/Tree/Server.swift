@@ -31,7 +31,7 @@ extension DataAPI {
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
         /// Of everything here that tells or waits for time.
-        let time: SessionTime
+        package let time: SessionTime
         /// A number from `0..<1`, drawn anew with each call.
         let random: @Sendable () -> Double
         /// What further attempts of calls are paid from, unless their policy has a budget of its own.

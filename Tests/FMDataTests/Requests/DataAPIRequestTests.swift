@@ -210,7 +210,8 @@ import Testing
 }
 
 extension DataAPIRequest {
-    fileprivate var bodyText: String? {
+    /// The body as it is sent, of a request that sends JSON.
+    var bodyText: String? {
         if case .json = body { String(decoding: options.json, as: UTF8.self) } else { nil }
     }
 

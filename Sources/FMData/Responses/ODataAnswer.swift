@@ -1,0 +1,44 @@
+import FMHTTP
+import NIOCore
+
+/// An answer of the OData interface, refusals included: unread.
+package struct ODataAnswer: Decodable, Sendable {
+    package var status: Int
+    package var body: [UInt8]
+
+    package init(status: Int, body: [UInt8]) {
+        self.status = status
+        self.body = body
+    }
+}
+
+extension ODataAnswer: DataAPIResponse {
+    final class Collector: AnswerCollector {
+        /// A list of webhooks with all that they have yet to deliver; a server that sends more than this has lost its way.
+        private static let maximumBytes = 16 << 20
+
+        private var status = HTTPResponseStatus.ok
+        private var body = ByteBuffer()
+
+        init(reader: AnswerReader) {}
+
+        func take(_ part: HTTPResponsePart) throws {
+            switch part {
+            case .head(let head): status = head.status
+            case .body(var bytes):
+                guard body.readableBytes + bytes.readableBytes <= Self.maximumBytes else {
+                    throw FMRest.APIError(
+                        .responseTooLarge,
+                        reason: "An OData answer has more than \(Self.maximumBytes) bytes.",
+                        httpStatus: Int(status.code)
+                    )
+                }
+                body.writeBuffer(&bytes)
+            }
+        }
+
+        func response() -> ODataAnswer {
+            ODataAnswer(status: Int(status.code), body: Array(body.readableBytesView))
+        }
+    }
+}
