@@ -123,6 +123,8 @@ extension Sandbox {
         /// What calls answer that need a data source whose file lacks the session's account. nil, the default, leaves it to the
         /// solutions, and to ``DataSourceWithoutAccount/emptyValues`` where they do not say.
         public var dataSourceWithoutAccount: DataSourceWithoutAccount?
+        /// Which part of the OData interface there is. The default is ``OData/off``.
+        public var odata: OData
         /// The clock. The default is the machine's.
         public var clock: any SandboxClock
         /// The time zone of the host's wall clock. nil, the default, leaves it to the solutions, and to UTC where they do not
@@ -152,6 +154,7 @@ extension Sandbox {
             ignoresNameCase: Bool? = nil,
             newPortalRecordInfoOnCreate: Bool? = nil,
             dataSourceWithoutAccount: DataSourceWithoutAccount? = nil,
+            odata: OData = .off,
             clock: any SandboxClock = SystemClock(),
             timeZone: TimeZone? = nil,
             logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -175,6 +178,7 @@ extension Sandbox {
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
             self.dataSourceWithoutAccount = dataSourceWithoutAccount
+            self.odata = odata
             self.clock = clock
             self.timeZone = timeZone
             self.logger = logger

@@ -69,18 +69,20 @@ public final class Sandbox: Sendable {
 
     /// Closes the socket and all connections. A second call does nothing.
     public func stop() async {
+        engine.webhookSender.stop()
         await server.stop()
     }
 
     /// Closes the socket and all connections, and waits for it. Not to be called on an event loop.
     public func stopAndWait() {
+        engine.webhookSender.stop()
         server.stopAndWait()
     }
 
     /// What has happened so far.
     public var counters: Counters { engine.counters }
 
-    /// Puts the records back as they were at the start, ends all sessions, and sets counters and faults to nothing.
+    /// Puts the records back as they were at the start, ends all sessions, and sets counters, faults and webhooks to nothing.
     ///
     /// A request that is running goes on, but changes nothing any more.
     public func reset() { engine.reset() }

@@ -114,6 +114,7 @@ extension Engine {
             if isRestart {
                 state.era += 1
                 state.tickets = [:]
+                state.webhooks.restart()
             }
             if dropsConnections { state.generation += 1 }
             return state.generation

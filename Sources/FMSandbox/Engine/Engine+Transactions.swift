@@ -37,13 +37,13 @@ extension Engine {
         _ body: (Transaction) throws -> RecordWriter
     ) throws {
         var transaction = transaction
-        try withState { state in
+        let idleWebhooks = try withState { state in
             defer { state.world.release(transaction.number) }
             try state.check(session)
             transaction.follow(state.world, state.worldVersion)
-            state.world = try body(transaction).world
-            state.worldVersion += 1
+            return put(try body(transaction).world, in: &state)
         }
+        deliver(idleWebhooks)
     }
 
     /// Lets go of what a transaction has locked. Record ids and serial numbers that it took stay taken.

@@ -26,6 +26,7 @@ final class Engine: Sendable {
         var faults = FaultScript()
         var oauth = OAuthProvider()
         var throttle = LoginThrottle()
+        var webhooks = WebhookBoard()
 
         /// Refuses a session of a world that was put back.
         func check(_ session: Session?) throws {
@@ -40,6 +41,7 @@ final class Engine: Sendable {
     /// nil without TLS.
     let certificate: ServerCertificate?
     let heldAnswers = HeldAnswers()
+    let webhookSender = WebhookSender()
     private let initialWorld: World
     private let state: NIOLockedValueBox<State>
 
@@ -74,14 +76,14 @@ final class Engine: Sendable {
     /// - Parameter session: Whose request it is, unless it is the host itself. One that ran while the world was put back
     ///   does not change the new one.
     func commit<Result>(in session: Session? = nil, _ body: (inout World) throws -> Result) throws -> Result {
-        try state.withLockedValue { state in
+        let (result, idleWebhooks) = try state.withLockedValue { state in
             try state.check(session)
             var draft = state.world
             let result = try body(&draft)
-            state.world = draft
-            state.worldVersion += 1
-            return result
+            return (result, put(draft, in: &state))
         }
+        deliver(idleWebhooks)
+        return result
     }
 
     func viewpoint(of session: Session) -> Viewpoint {
@@ -128,6 +130,8 @@ final class Engine: Sendable {
             fresh.runningRequests = state.runningRequests
             fresh.era = state.era
             fresh.generation = state.generation
+            fresh.webhooks = state.webhooks
+            fresh.webhooks.reset()
             state = fresh
         }
         heldAnswers.release()

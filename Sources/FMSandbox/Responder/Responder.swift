@@ -36,6 +36,9 @@ struct Responder: Sendable {
             return state.era
         }
         defer { engine.withState { $0.runningRequests -= 1 } }
+        if let call = WebhookCall(request), case .webhooks(let traits) = engine.configuration.odata {
+            return respond(to: call, request, traits)
+        }
         do {
             let route = try Router.route(request, serverVersion: engine.version)
             let fault = engine.withState { state in

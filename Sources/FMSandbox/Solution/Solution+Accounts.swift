@@ -56,6 +56,8 @@ extension Solution {
         public var name: String
         /// Whether it has the extended privilege `fmrest`; without it there is no login (212).
         public var allowsDataAPI: Bool
+        /// Whether it has the extended privilege `fmodata`; without it there is no OData call (212), where the sandbox has any.
+        public var allowsOData: Bool
         /// Whether records may be created (200 otherwise).
         public var canCreate: Bool
         /// Whether records may be changed (200 otherwise).
@@ -75,6 +77,7 @@ extension Solution {
         public init(
             name: String,
             allowsDataAPI: Bool = true,
+            allowsOData: Bool = true,
             canCreate: Bool = true,
             canEdit: Bool = true,
             canDelete: Bool = true,
@@ -85,6 +88,7 @@ extension Solution {
         ) {
             self.name = name
             self.allowsDataAPI = allowsDataAPI
+            self.allowsOData = allowsOData
             self.canCreate = canCreate
             self.canEdit = canEdit
             self.canDelete = canDelete
@@ -105,7 +109,7 @@ extension Solution {
         )
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case name, allowsDataAPI, canCreate, canEdit, canDelete, canRunScripts
+            case name, allowsDataAPI, allowsOData, canCreate, canEdit, canDelete, canRunScripts
             case hiddenLayouts, hiddenFields, readOnlyFields
         }
 
@@ -114,6 +118,7 @@ extension Solution {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             allowsDataAPI = try container.decode(Bool.self, forKey: .allowsDataAPI, default: true)
+            allowsOData = try container.decode(Bool.self, forKey: .allowsOData, default: true)
             canCreate = try container.decode(Bool.self, forKey: .canCreate, default: true)
             canEdit = try container.decode(Bool.self, forKey: .canEdit, default: true)
             canDelete = try container.decode(Bool.self, forKey: .canDelete, default: true)

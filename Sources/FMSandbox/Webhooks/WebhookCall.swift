@@ -1,0 +1,22 @@
+/// A call of the OData interface about webhooks: `/fmi/odata/v4/Harbor/Webhook.Get(3)`.
+struct WebhookCall: Equatable {
+    var method: String
+    var database: String
+    /// `GetAll`, `Get`, `Add`, `Delete`, `Invoke`, or what a server does not know.
+    var function: String
+    /// What stands in parentheses.
+    var argument: String?
+
+    /// nil for all other paths.
+    init?(_ request: SandboxRequest) {
+        let segments = request.path.split(separator: "/").compactMap { PercentCoding.decode($0) }
+        guard segments.count == 5, segments[0] == "fmi", segments[1] == "odata", segments[2] == "v4",
+            segments[4].hasPrefix("Webhook.")
+        else { return nil }
+        method = request.method
+        database = segments[3]
+        let name = segments[4].dropFirst("Webhook.".count)
+        function = String(name.prefix { $0 != "(" })
+        argument = name.hasSuffix(")") ? String(name.dropFirst(function.count + 1).dropLast()) : nil
+    }
+}
