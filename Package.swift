@@ -61,6 +61,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
         .library(name: "FMData", targets: ["FMData"]),
+        .library(name: "FMWebhooks", targets: ["FMWebhooks"]),
         .library(name: "FMSandbox", targets: ["FMSandbox"]),
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
         .plugin(name: "FMModelBuild", targets: ["FMModelBuild"]),
@@ -100,6 +101,14 @@ let package = Package(
                 nio("NIOCore"), nio("NIOFoundationCompat"), nio("NIOConcurrencyHelpers"),
             ],
             swiftSettings: settings + fuzzing
+        ),
+        .target(
+            name: "FMWebhooks",
+            dependencies: [
+                "FMData", openCombine, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
+            ],
+            swiftSettings: settings
         ),
         .target(
             name: "FMSandbox",
@@ -216,6 +225,14 @@ let package = Package(
                 nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             resources: [.copy("Captures")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FMWebhooksTests",
+            dependencies: [
+                "FMWebhooks", "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

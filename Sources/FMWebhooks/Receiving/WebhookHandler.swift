@@ -1,0 +1,142 @@
+import NIOCore
+import NIOHTTP1
+
+/// One connection of a receiver: judges each request by its head, collects what is worth it, answers, and only then hands over what
+/// has come. Confined to its event loop; NIO's pipelining handler sees to it that the next request comes only after the answer.
+final class WebhookHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Between requests.
+        case idle
+        case receiving(HTTPRequestHead, Body)
+        /// It has been refused, and what still comes of it is dropped. To close at once could take the refusal away from a server
+        /// that is still sending.
+        case discarding
+        case closing
+    }
+
+    /// As much of a body as is kept.
+    private struct Body {
+        var bytes = ByteBuffer()
+        /// There was more than is kept.
+        var isTooLong = false
+    }
+
+    private let receiver: WebhookReceiver
+    private var state = State.idle
+    private var timer: Scheduled<Void>?
+
+    init(receiver: WebhookReceiver) {
+        self.receiver = receiver
+    }
+
+    /// What a connection is read by.
+    static func add(to pipeline: ChannelPipeline.SynchronousOperations, for receiver: WebhookReceiver) throws {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderListSize = receiver.configuration.maximumHeadBytes
+        limits.maxHeaderFieldSize = receiver.configuration.maximumHeadBytes
+        try pipeline.addHandlers([
+            HTTPResponseEncoder(),
+            ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
+            HTTPServerPipelineHandler(),
+            WebhookHandler(receiver: receiver),
+        ])
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        startTimer(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        state = .closing
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        state = .closing
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (Self.unwrapInboundIn(data), state) {
+        case (.head(let head), .idle): received(head, context)
+        case (.body(var part), .receiving(let head, var body)):
+            // Both owners are let go first, so that the buffer is appended to and not copied.
+            state = .closing
+            if body.bytes.readableBytes + part.readableBytes > receiver.configuration.maximumBodyBytes {
+                body = Body(isTooLong: true)
+            } else if !body.isTooLong {
+                body.bytes.writeBuffer(&part)
+            }
+            state = .receiving(head, body)
+        case (.end, .receiving(let head, let body)): accept(head, body, context)
+        case (.end, .discarding): context.close(promise: nil)
+        case (.head, _), (.body, _), (.end, _): break
+        }
+    }
+
+    private func received(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let status = receiver.decoder.status(
+            method: head.method.rawValue,
+            path: head.uri,
+            headers: head.headers.map { (name: $0.name, value: $0.value) }
+        )
+        guard status == 200 else {
+            state = .discarding
+            receiver.refused(status: status)
+            _ = answer(status, to: head, isLast: true, context)
+            return
+        }
+        state = .receiving(head, Body())
+        if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
+            let goOn = HTTPResponseHead(version: head.version, status: .continue)
+            context.writeAndFlush(Self.wrapOutboundOut(.head(goOn)), promise: nil)
+        }
+    }
+
+    private func accept(_ head: HTTPRequestHead, _ body: Body, _ context: ChannelHandlerContext) {
+        // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
+        state = head.isKeepAlive ? .idle : .closing
+        startTimer(context)
+        let isLast = !head.isKeepAlive
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        answer(200, to: head, isLast: isLast, context).whenComplete { _ in
+            if isLast { bound.value.close(promise: nil) }
+        }
+        receiver.answered(
+            path: head.uri,
+            headers: head.headers.map { (name: $0.name, value: $0.value) },
+            body: body.isTooLong ? nil : Array(body.bytes.readableBytesView)
+        )
+    }
+
+    private func answer(
+        _ status: Int,
+        to head: HTTPRequestHead,
+        isLast: Bool,
+        _ context: ChannelHandlerContext
+    ) -> EventLoopFuture<Void> {
+        var headers: HTTPHeaders = ["Content-Length": "0"]
+        if isLast { headers.add(name: "Connection", value: "close") }
+        let response = HTTPResponseHead(
+            version: head.version,
+            status: HTTPResponseStatus(statusCode: status),
+            headers: headers
+        )
+        context.write(Self.wrapOutboundOut(.head(response)), promise: nil)
+        return context.writeAndFlush(Self.wrapOutboundOut(.end(nil)))
+    }
+
+    /// The time for a request begins.
+    private func startTimer(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        timer?.cancel()
+        timer = context.eventLoop.scheduleTask(in: TimeAmount(receiver.configuration.requestTimeout)) {
+            bound.value.close(promise: nil)
+        }
+    }
+}

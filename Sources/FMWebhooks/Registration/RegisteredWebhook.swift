@@ -1,0 +1,142 @@
+import FMData
+
+/// A webhook as a server tells of it, in either of the two spellings on record.
+///
+/// Source: Claris OData guide, "Get all webhooks"; recorded answers.
+struct RegisteredWebhook: Hashable, Sendable {
+    /// What has not been delivered yet.
+    struct Pending: Hashable, Sendable {
+        var operation: String
+        var attempts: Int
+        var errorCode: Int
+        var errorMessage: String
+    }
+
+    /// Good for as long as nobody deletes a hook: the lowest free one is given to the next.
+    var id: Int
+    var url: String
+    var table: String
+    /// `nil` where the server does not tell.
+    var headers: [String: String]?
+    var select: String?
+    var filter: String?
+    var notifiesSchemaChanges: Bool?
+    var pending: [Pending] = []
+}
+
+extension RegisteredWebhook: Decodable {
+    init(from decoder: any Decoder) throws {
+        let members = try LowercasedMembers(decoder)
+        guard let id = members.integer("webhookid", "id"), let url = members.first("webhook", "url", as: String.self)
+        else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a webhook without its id or its URL")
+            )
+        }
+        self.id = id
+        self.url = url
+        table = members.first("tablename", "table") ?? ""
+        headers = members.first("endpointheaders", "headers")
+        select = members.first("select")
+        filter = members.first("filter")
+        notifiesSchemaChanges = members.first("notifyschemachanges")
+        pending = members.first("pendingoperations") ?? []
+    }
+}
+
+extension RegisteredWebhook.Pending: Decodable {
+    init(from decoder: any Decoder) throws {
+        let members = try LowercasedMembers(decoder)
+        operation = members.first("operation") ?? ""
+        attempts = members.integer("sendattempts") ?? 0
+        errorCode = members.integer("lasterrorcode") ?? 0
+        errorMessage = members.first("lasterrormessage") ?? ""
+    }
+}
+
+// MARK: Answers
+
+/// What a call about webhooks came to.
+enum WebhookAnswer: Equatable {
+    /// `Webhook.GetAll`: every hook of the database, whoever made it.
+    case hooks([RegisteredWebhook])
+    /// `Webhook.Get`; `nil` when there is none of that id.
+    case hook(RegisteredWebhook?)
+    /// `Webhook.Add`, `Webhook.Delete`
+    case done
+    /// The server has understood the call and refused it.
+    case refused(status: Int, reason: String)
+    /// There is no good answer: whether it was carried out is not known.
+    case failed(reason: String)
+}
+
+extension WebhookAnswer {
+    private struct List: Decodable {
+        /// One that cannot be read is none of ours.
+        private struct Element: Decodable {
+            var hook: RegisteredWebhook?
+
+            init(from decoder: any Decoder) throws { hook = try? RegisteredWebhook(from: decoder) }
+        }
+
+        var hooks: [RegisteredWebhook]
+
+        init(from decoder: any Decoder) throws {
+            let members = try LowercasedMembers(decoder)
+            guard let elements = members.first("webhooks", "webhook", as: [Element].self) else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "no list of webhooks")
+                )
+            }
+            hooks = elements.compactMap(\.hook)
+        }
+    }
+
+    private struct Refusal: Decodable {
+        private struct Text: Decodable {
+            var code: String?
+            var message: String?
+
+            init(from decoder: any Decoder) throws {
+                let members = try LowercasedMembers(decoder)
+                code = members.first("code") ?? members.integer("code").map(String.init)
+                message = members.first("message")
+            }
+        }
+
+        var reason: String?
+
+        init(from decoder: any Decoder) throws {
+            guard let text = try LowercasedMembers(decoder).first("error", as: Text.self) else { return }
+            reason = [text.code.map { "code \($0)" }, text.message].compactMap(\.self).joined(separator: ": ")
+        }
+    }
+
+    /// What a call came to, by its kind and the answer.
+    init(_ call: RegistrarStateMachine.Call, _ result: Result<ODataAnswer, FMRest.APIError>) {
+        switch result {
+        case .failure(let error): self = .failed(reason: "\(error)")
+        case .success(let answer) where (200..<300).contains(answer.status): self.init(call, read: answer)
+        case .success(let answer):
+            let refusal = try? FMDecoder().decode(Refusal.self, from: answer.body)
+            let reason = refusal?.reason ?? "HTTP status \(answer.status)"
+            switch (call, answer.status) {
+            case (.get, 404) where refusal?.reason != nil: self = .hook(nil)
+            case (_, 400..<500): self = .refused(status: answer.status, reason: reason)
+            default: self = .failed(reason: reason)
+            }
+        }
+    }
+
+    private init(_ call: RegistrarStateMachine.Call, read answer: ODataAnswer) {
+        do {
+            switch call {
+            case .list: self = .hooks(try FMDecoder().decode(List.self, from: answer.body).hooks)
+            case .get: self = .hook(try FMDecoder().decode(RegisteredWebhook.self, from: answer.body))
+            case .add, .delete: self = .done
+            }
+        } catch {
+            self = .failed(reason: "The answer about webhooks cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import FMData
+import NIOCore
+
+/// Sees to it that the hooks which are wanted are on the server, and no others of its own.
+///
+/// A round looks at the list, and then deletes and adds what is needed, one call after the other:
+///
+///     looking ─┬─ all fits ────────────────→ resting ─→ looking …
+///              ├─ something is missing ────→ pausing ─→ looking again ─→ working ─→ resting …
+///              └─ too many, or they differ → working ─→ resting …
+///
+/// What makes it careful is what servers do. The first list after idleness may be empty although there are hooks, so nothing is
+/// added that is not missing from two lists, ten seconds apart; at the start there are always two. Ids go from hook to hook, so none
+/// is remembered, and each is looked up by itself right before it is deleted: only what has the mark of this registrar in its URL
+/// goes. There is no update: what differs is deleted and added. A call that fails ends the round; the next one begins with a look,
+/// so what an unknown outcome has come to is seen before anything is repeated.
+struct RegistrarStateMachine {
+    struct Settings {
+        var wanted: [WantedWebhook]
+        /// What the URLs of its own hooks have in their paths.
+        var mark: String
+        /// Between two looks that must agree.
+        var confirmation = TimeAmount.seconds(10)
+        /// Between two rounds.
+        var interval = TimeAmount.minutes(5)
+        /// After the first failure; twice as long after each further one, until it is the interval.
+        var firstPause = TimeAmount.seconds(5)
+        /// How long an end may take.
+        var patience = TimeAmount.seconds(30)
+        /// From how many attempts of one delivery on a hook counts as stuck.
+        var tolerableAttempts = 3
+    }
+
+    enum Call: Hashable {
+        case list
+        case get(Int)
+        case add(WebhookDefinition)
+        case delete(Int)
+    }
+
+    enum Action: Equatable {
+        /// Make the call and report what it came to by ``answered(_:now:)``.
+        case call(Call)
+        /// Ring then, by ``rang(_:now:)``. One that is out of date has no effect.
+        case setTimer(Int, at: NIODeadline)
+        case report(WebhookHealth)
+        /// All is over: drop what is under way.
+        case finish
+    }
+
+    private enum State: Equatable {
+        case idle
+        /// A list is asked for.
+        case looking(isSecond: Bool)
+        /// Until the second look.
+        case pausing
+        /// One step after the other; the first is under way.
+        case working([Step])
+        /// Until the next round.
+        case resting
+        case ended
+    }
+
+    private enum Step: Equatable {
+        /// Look whether the id is still that of a hook of ours.
+        case check(Int)
+        case delete(Int)
+        case add(WantedWebhook)
+    }
+
+    /// An attempt to make a hook what it should be.
+    private struct Repair: Equatable {
+        var difference: WantedWebhook.Difference
+        var form: WebhookDefinition.Form
+    }
+
+    private let settings: Settings
+    private var state = State.idle
+    /// It has made a first round to its end.
+    private var hasStarted = false
+    private var isEnding = false
+    /// What it works on is the end.
+    private var isRemoving = false
+    /// Something was added or deleted since the last look.
+    private var hasChanged = false
+    private var form = WebhookDefinition.Form.current
+    /// What was repaired in the last round: a server that keeps a hook otherwise than it is asked to must not be
+    /// asked again and again. By the URL.
+    private var repairs: [String: Repair] = [:]
+    private var failures = 0
+    /// How many hooks of its own are on the server, as far as it knows.
+    private var hookCount = 0
+    private var health = WebhookHealth(state: .starting)
+    private var timer = 0
+    private var endTimer: Int?
+
+    init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    // MARK: Events
+
+    mutating func start(now: NIODeadline) -> [Action] {
+        guard state == .idle else { return [] }
+        return look(isSecond: false)
+    }
+
+    /// Deletes the hooks and ends.
+    mutating func stop(now: NIODeadline) -> [Action] {
+        guard !isEnding else { return [] }
+        isEnding = true
+        switch state {
+        case .idle: return end()
+        case .ended: return []
+        case .resting, .pausing: return beginEnd(now: now) + look(isSecond: false)
+        // What is under way changes what there is to delete.
+        case .looking, .working: return beginEnd(now: now)
+        }
+    }
+
+    mutating func rang(_ id: Int, now: NIODeadline) -> [Action] {
+        if id == endTimer, state != .ended { return end() }
+        guard id == timer else { return [] }
+        switch state {
+        case .resting: return look(isSecond: false)
+        case .pausing: return look(isSecond: true)
+        case .idle, .looking, .working, .ended: return []
+        }
+    }
+
+    mutating func answered(_ answer: WebhookAnswer, now: NIODeadline) -> [Action] {
+        switch (state, answer) {
+        case (.idle, _), (.pausing, _), (.resting, _), (.ended, _): []
+        case (.looking(let isSecond), .hooks(let hooks)): listed(hooks, isSecond: isSecond, now: now)
+        case (.working(let steps), _): worked(steps, answer, now: now)
+        case (.looking, .refused(_, let reason)): refused(reason, now: now)
+        case (.looking, .failed(let reason)): failed(reason, now: now)
+        case (.looking, .hook), (.looking, .done): failed("The server answered something else.", now: now)
+        }
+    }
+
+    // MARK: Looking
+
+    private mutating func look(isSecond: Bool) -> [Action] {
+        state = .looking(isSecond: isSecond)
+        hasChanged = false
+        return [.call(.list)]
+    }
+
+    private mutating func listed(_ hooks: [RegisteredWebhook], isSecond: Bool, now: NIODeadline) -> [Action] {
+        let own = hooks.filter(isOwn)
+        let plan = plan(own)
+        let isShort = isEnding ? own.count < hookCount : !hasStarted || plan.isLacking
+        if isShort, !isSecond {
+            state = .pausing
+            return [setTimer(at: now + settings.confirmation)]
+        }
+        hookCount = own.count
+        guard !isEnding else {
+            isRemoving = true
+            return proceed(own.map { .check($0.id) }, now: now)
+        }
+        health.warnings = warnings(own) + plan.warnings
+        repairs = plan.repairs
+        if plan.knowsOlderFormAlone { form = .older }
+        return proceed(plan.surplus.map { .check($0) } + plan.missing.map { .add($0) }, now: now)
+    }
+
+    private func isOwn(_ hook: RegisteredWebhook) -> Bool {
+        hook.url.lowercased().split(separator: "/").contains { settings.mark.lowercased() == $0 }
+    }
+
+    private struct Plan {
+        /// By their ids of this moment.
+        var surplus: [Int] = []
+        var missing: [WantedWebhook] = []
+        /// One that is missing has no hook at its URL at all.
+        var isLacking = false
+        var repairs: [String: Repair] = [:]
+        var warnings: [WebhookHealth.Warning] = []
+        /// The server has taken the newer keys, and made nothing of them.
+        var knowsOlderFormAlone = false
+    }
+
+    private func plan(_ own: [RegisteredWebhook]) -> Plan {
+        var plan = Plan()
+        var kept: Set<Int> = []
+        for wanted in settings.wanted {
+            let candidates = own.filter { $0.url == wanted.url && !kept.contains($0.id) }
+            if let fitting = candidates.first(where: { wanted.difference(from: $0) == nil }) {
+                kept.insert(fitting.id)
+            } else if let hook = candidates.first, let difference = wanted.difference(from: hook) {
+                let isIgnorant = difference == .secret && repairs[wanted.url]?.difference == .secret && form == .current
+                let repair = Repair(difference: difference, form: isIgnorant ? .older : form)
+                plan.repairs[wanted.url] = repair
+                if repairs[wanted.url] == repair {
+                    kept.insert(hook.id)
+                    plan.warnings.append(.init(table: wanted.table, kind: .differs(difference.rawValue)))
+                } else {
+                    plan.knowsOlderFormAlone = plan.knowsOlderFormAlone || isIgnorant
+                    plan.missing.append(wanted)
+                }
+            } else {
+                plan.missing.append(wanted)
+                plan.isLacking = true
+            }
+        }
+        plan.surplus = own.map(\.id).filter { !kept.contains($0) }
+        return plan
+    }
+
+    private func warnings(_ own: [RegisteredWebhook]) -> [WebhookHealth.Warning] {
+        own.compactMap { hook in
+            let worst = hook.pending.max { $0.attempts < $1.attempts }
+            guard let worst, worst.attempts > settings.tolerableAttempts else { return nil }
+            let kind = WebhookHealth.Warning.Kind.stuck(
+                attempts: worst.attempts,
+                errorCode: worst.errorCode,
+                message: worst.errorMessage
+            )
+            return .init(table: hook.table, kind: kind)
+        }
+    }
+
+    // MARK: Working
+
+    /// Goes on with the first of the steps, or ends the round.
+    private mutating func proceed(_ steps: [Step], now: NIODeadline) -> [Action] {
+        guard let step = steps.first else { return isRemoving ? end() : rest(now: now) }
+        state = .working(steps)
+        switch step {
+        case .check(let id): return [.call(.get(id))]
+        case .delete(let id): return [.call(.delete(id))]
+        case .add(let wanted): return [.call(.add(wanted.definition(form)))]
+        }
+    }
+
+    private mutating func worked(_ steps: [Step], _ answer: WebhookAnswer, now: NIODeadline) -> [Action] {
+        guard let step = steps.first else { return [] }
+        var rest = Array(steps.dropFirst())
+        switch (step, answer) {
+        case (.check(let id), .hook(let hook?)) where isOwn(hook) && hook.id == id: rest.insert(.delete(id), at: 0)
+        case (.check, .hook):
+            // It is gone, and the id may be somebody else's by now.
+            hookCount -= 1
+        case (.delete, .done):
+            hookCount -= 1
+            hasChanged = true
+        case (.add, .done):
+            hookCount += 1
+            hasChanged = true
+        case (.add, .refused(let status, _)) where form == .current && ![401, 403, 404, 429].contains(status):
+            form = .older
+            rest = steps
+        case (_, .refused(_, let reason)): return refused(reason, now: now)
+        case (_, .failed(let reason)):
+            // It may have been carried out all the same.
+            if case .add = step { hookCount += 1 }
+            return failed(reason, now: now)
+        case (_, .hooks), (_, .hook), (_, .done): return failed("The server answered something else.", now: now)
+        }
+        // An end does not go on with what the round was about.
+        return isEnding && !isRemoving ? look(isSecond: false) : proceed(rest, now: now)
+    }
+
+    // MARK: Resting
+
+    private mutating func rest(now: NIODeadline) -> [Action] {
+        hasStarted = true
+        failures = 0
+        state = .resting
+        health.state = .registered
+        // What was changed is looked at soon: a server may have taken it otherwise than it was meant.
+        return [.report(health), setTimer(at: now + (hasChanged ? settings.confirmation : settings.interval))]
+    }
+
+    /// The server has said no, and will say so again: an account whose password is tried too often is locked.
+    private mutating func refused(_ reason: String, now: NIODeadline) -> [Action] {
+        guard !isEnding else { return end() }
+        state = .resting
+        health.state = .failing(reason)
+        return [.report(health), setTimer(at: now + settings.interval)]
+    }
+
+    private mutating func failed(_ reason: String, now: NIODeadline) -> [Action] {
+        state = .resting
+        var pause = settings.firstPause
+        for _ in 0..<min(failures, 16) where pause < settings.interval { pause = pause * 2 }
+        failures += 1
+        health.state = .failing(reason)
+        return [.report(health), setTimer(at: now + min(pause, settings.interval))]
+    }
+
+    private mutating func setTimer(at instant: NIODeadline) -> Action {
+        timer += 1
+        return .setTimer(timer, at: instant)
+    }
+
+    // MARK: Ending
+
+    private mutating func beginEnd(now: NIODeadline) -> [Action] {
+        // Those of rounds have numbers from 1 on.
+        endTimer = 0
+        return [.setTimer(0, at: now + settings.patience)]
+    }
+
+    private mutating func end() -> [Action] {
+        state = .ended
+        health = WebhookHealth(state: .stopped(hooksLeft: hookCount))
+        return [.report(health), .finish]
+    }
+}

@@ -1,0 +1,69 @@
+import CustomDump
+import FMData
+import FMSandbox
+import FMTestSupport
+import FMWebhooks
+import Foundation
+import OpenCombine
+import Testing
+
+/// The module as its users see it, in real time: what its article shows, and no `@testable`.
+@Suite(.timeLimit(.minutes(5))) struct PublicSurfaceTests {
+    @Test func aHintFromAServerToACall() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(odata: .webhooks()))
+        let database = DataAPI.Server(host: sandbox.url)
+            .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
+        let key = WebhookKey(mark: UUID())
+        let changed = Watched<DataAPI.ChangeHint?>(nil)
+        let receiver = WebhookReceiver(key: key) { hint in
+            changed.change { $0 = hint }
+        }
+        try await receiver.start()
+
+        // A registrar would need its ten seconds: the hook is made by hand.
+        let port: Int = try #require(receiver.port)
+        let hook: [String: Any] = [
+            "webhook": "http://127.0.0.1:\(port)\(key.path(database: "World", table: "Contacts"))",
+            "tableName": "Contacts", "endpointHeaders": [WebhookKey.header: key.secret], "select": "ROWID",
+        ]
+        let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
+        let added = try await client.send(
+            "POST",
+            "/fmi/odata/v4/World/Webhook.Add",
+            headers: [("Authorization", "Basic \(Data("admin:secret".utf8).base64EncodedString())")],
+            body: Array(try JSONSerialization.data(withJSONObject: hook))
+        )
+        expectNoDifference(added.status, 200)
+
+        let contacts = database.addLayout("Contacts")
+        let ada = try await contacts.createRecord(record: EditRecord(createRecord: ["Name": "Ada"])).firstValue()
+        await changed.wait { $0 != nil }
+        expectNoDifference(changed.value?.table, "Contacts")
+        expectNoDifference(changed.value?.rowIDs, [ada.recordId])
+
+        _ = try await database.server.shutdown().firstValue()
+        try await client.close()
+        await receiver.stop()
+        await sandbox.stop()
+    }
+
+    @Test func aRegistrarThatIsStoppedBeforeItBegan() async {
+        let registrar = WebhookRegistrar(
+            database: DataAPI.Server(host: "127.0.0.1:9").addDatabase("World"),
+            credentials: Credentials(user: "hooks", password: "pa55word"),
+            key: WebhookKey(mark: UUID(), secret: "s3cret"),
+            receiverURL: "http://127.0.0.1:8055",
+            tables: ["Contacts"]
+        )
+        var text = "\(registrar)"
+        customDump(registrar, to: &text)
+        #expect(!text.contains("pa55word") && !text.contains("s3cret"))
+        let health = TrackingSubscriber<WebhookHealth, Never>()
+        registrar.health.subscribe(health)
+        await registrar.stop()
+        await registrar.stop()
+        registrar.start()
+        await health.completion()
+        expectNoDifference(health.values.last, .init(state: .stopped(hooksLeft: 0)))
+    }
+}

@@ -1,0 +1,254 @@
+import CustomDump
+import FMData
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import OpenCombine
+import Testing
+
+@testable import FMWebhooks
+
+/// The receiver at the other end of a socket.
+@Suite(.timeLimit(.minutes(5))) struct WebhookReceiverTests {
+    private let key = WebhookKey(mark: UUID(), secret: "s3cret")
+    private let time = TestTime()
+
+    private var path: String { key.path(database: "Harbor", table: "Vessels") }
+
+    private func receiver(
+        _ configuration: WebhookReceiver.Configuration = .init(),
+        onHint: (@Sendable (DataAPI.ChangeHint) -> Void)? = nil
+    ) -> WebhookReceiver {
+        WebhookReceiver(key: key, configuration: configuration, time: time.sessionTime, onHint: onHint)
+    }
+
+    private func connect(_ receiver: WebhookReceiver, authority: String? = nil) async throws -> RawHTTPClient {
+        let port: Int = try #require(receiver.port)
+        return try await .connect(host: "127.0.0.1", port: port, certificateAuthority: authority)
+    }
+
+    private func post(
+        _ client: RawHTTPClient,
+        _ body: String,
+        path: String? = nil,
+        secret: String = "s3cret"
+    ) async throws -> RawResponse {
+        try await client.send(
+            "POST",
+            path ?? self.path,
+            headers: [(WebhookKey.header, secret)],
+            body: Array(body.utf8)
+        )
+    }
+
+    private func delivery(_ id: Int) -> String { #"{"@odata.context":"x#Vessels","value":[{"ROWID":\#(id)}]}"# }
+
+    @Test func deliveriesAreAnsweredAtOnceAndOneHintComesOfThem() async throws {
+        let calls = Watched<[DataAPI.ChangeHint]>([])
+        let receiver = receiver { hint in calls.change { $0.append(hint) } }
+        let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
+        receiver.hints.subscribe(hints)
+        try await receiver.start()
+        let client = try await connect(receiver)
+        for id in [3, 1, 2, 3] {
+            let response = try await post(client, delivery(id))
+            expectNoDifference(response.status, 200)
+            expectNoDifference(response.body, [])
+            expectNoDifference(response["content-length"], "0")
+        }
+        await time.untilAlarm(in: .milliseconds(100))
+        // The last one is in by now: its answer came first, but it is handed over before the next thing on its loop.
+        await until { receiver.counters.accepted == 4 }
+        expectNoDifference(hints.values, [])
+        time.advance(by: .milliseconds(100))
+        await hints.valueCount(atLeast: 1)
+        let hint = DataAPI.ChangeHint(
+            database: "Harbor",
+            table: "Vessels",
+            rowIDs: [1, 2, 3],
+            isSchema: false,
+            receivedAt: time.date.addingTimeInterval(-0.1)
+        )
+        expectNoDifference(hints.values, [hint])
+        await calls.wait { $0.count == 1 }
+        expectNoDifference(calls.value, [hint])
+        try await client.close()
+        await receiver.stop()
+        await hints.completion()
+        expectNoDifference(receiver.counters, .init(accepted: 4))
+    }
+
+    @Test func strangersAreRefusedAndWakeNobody() async throws {
+        let receiver = receiver()
+        try await receiver.start()
+        let wrong: [(String, String, String, Int)] = [
+            ("POST", path, "wrong", 401), ("POST", "/", "s3cret", 404), ("GET", path, "s3cret", 404),
+            ("POST", "/\(UUID().uuidString)/Harbor/Vessels", "s3cret", 404),
+        ]
+        for (method, path, secret, status) in wrong {
+            let client = try await connect(receiver)
+            let response = try await client.send(
+                method,
+                path,
+                headers: [(WebhookKey.header, secret)],
+                body: Array(delivery(1).utf8)
+            )
+            expectNoDifference(response.status, status)
+            try await client.closed()
+        }
+        expectNoDifference(receiver.counters, .init(refused: 4))
+        let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
+        receiver.hints.subscribe(hints)
+        await receiver.stop()
+        await hints.completion()
+        expectNoDifference(hints.values, [])
+    }
+
+    @Test func aBodyThatIsTooLongIsAHintAtTheTable() async throws {
+        let receiver = receiver(.init(maximumBodyBytes: 1_000))
+        let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
+        receiver.hints.subscribe(hints)
+        try await receiver.start()
+        let client = try await connect(receiver)
+        let long = try await post(client, delivery(1) + String(repeating: " ", count: 300_000))
+        expectNoDifference(long.status, 200)
+        // The connection is as good as before.
+        #expect(try await post(client, delivery(2)).status == 200)
+        await until { receiver.counters.accepted == 2 }
+        expectNoDifference(receiver.counters, .init(accepted: 2, tooLong: 1))
+        await receiver.stop()
+        await hints.completion()
+        // What it held when it stopped is not lost.
+        expectNoDifference(hints.values.map(\.rowIDs), [nil])
+        expectNoDifference(hints.values.map(\.table), ["Vessels"])
+    }
+
+    @Test func aHeadThatIsTooLongEndsItsConnection() async throws {
+        let receiver = receiver(.init(maximumHeadBytes: 2_000))
+        try await receiver.start()
+        let client = try await connect(receiver)
+        do {
+            let long = String(repeating: "x", count: 20_000)
+            _ = try await client.send("POST", path, headers: [("X-Long", long), (WebhookKey.header, "s3cret")])
+            Issue.record("it was answered")
+        } catch {}
+        try await client.closed()
+        expectNoDifference(receiver.counters.accepted, 0)
+        await receiver.stop()
+    }
+
+    @Test func aConnectionTooManyIsClosedAndTheOthersGoOn() async throws {
+        let receiver = receiver(.init(maximumConnections: 2))
+        try await receiver.start()
+        let first = try await connect(receiver)
+        let second = try await connect(receiver)
+        #expect(try await post(first, delivery(1)).status == 200)
+        #expect(try await post(second, delivery(1)).status == 200)
+        let third = try await connect(receiver)
+        try await third.closed()
+        expectNoDifference(receiver.counters.turnedAway, 1)
+        #expect(try await post(first, delivery(1)).status == 200)
+        try await first.close()
+        // Its place is free.
+        await until { receiver.connectionCount == 1 }
+        let fourth = try await connect(receiver)
+        #expect(try await post(fourth, delivery(1)).status == 200)
+        await receiver.stop()
+    }
+
+    @Test func manyAtOnce() async throws {
+        let receiver = receiver()
+        let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
+        receiver.hints.subscribe(hints)
+        try await receiver.start()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for connection in 0..<16 {
+                group.addTask {
+                    let client = try await connect(receiver)
+                    for number in 1...20 {
+                        let response = try await post(client, delivery(connection * 20 + number))
+                        #expect(response.status == 200)
+                    }
+                    try await client.close()
+                }
+            }
+            try await group.waitForAll()
+        }
+        await until { receiver.counters.accepted == 320 }
+        await receiver.stop()
+        await hints.completion()
+        expectNoDifference(hints.values.map(\.rowIDs), [Array(1...320)])
+    }
+
+    /// Somebody who sends half a request keeps nobody else waiting, and is not waited for for ever.
+    @Test func aSlowClientLosesItsConnection() throws {
+        let receiver = receiver(.init(requestTimeout: .seconds(30)))
+        let channel = EmbeddedChannel()
+        try WebhookHandler.add(to: channel.pipeline.syncOperations, for: receiver)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let head = "POST \(path) HTTP/1.1\r\nHost: h\r\n\(WebhookKey.header): s3cret\r\nContent-Length: 10\r\n\r\n"
+        try channel.writeInbound(ByteBuffer(string: head + "12345"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+        #expect(channel.isActive)
+        try channel.writeInbound(ByteBuffer(string: "6"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+        expectNoDifference(receiver.counters, .init())
+        _ = try? channel.finish()
+    }
+
+    /// The answer is on the wire before anybody looks at the body.
+    @Test func eachRequestHasItsOwnTimeAndTheAnswerComesBeforeTheWork() throws {
+        let receiver = receiver(.init(requestTimeout: .seconds(30)))
+        let channel = EmbeddedChannel()
+        try WebhookHandler.add(to: channel.pipeline.syncOperations, for: receiver)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        for number in 1...3 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(20))
+            let request =
+                "POST \(path) HTTP/1.1\r\nHost: h\r\n\(WebhookKey.header): s3cret\r\nContent-Length: 2\r\n\r\n{}"
+            try channel.writeInbound(ByteBuffer(string: request))
+            let answer = try channel.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
+            #expect(answer?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+            while try channel.readOutbound(as: ByteBuffer.self) != nil {}
+            expectNoDifference(receiver.counters.accepted, number)
+        }
+        _ = try? channel.finish()
+    }
+
+    @Test func overTLSByFiles() async throws {
+        let folder = URL(fileURLWithPath: Sandbox.certificateAuthorityFile).deletingLastPathComponent()
+        let files = WebhookReceiver.TLSFiles(
+            certificate: folder.appendingPathComponent("server.pem").path,
+            key: folder.appendingPathComponent("server.key.pem").path
+        )
+        let receiver = receiver(.init(tls: files))
+        try await receiver.start()
+        let client = try await connect(receiver, authority: Sandbox.certificateAuthorityFile)
+        #expect(try await post(client, delivery(1)).status == 200)
+        await receiver.stop()
+    }
+
+    @Test func whatCannotStartSaysWhy() async throws {
+        let first = receiver()
+        try await first.start()
+        let port: Int = try #require(first.port)
+        let taken = receiver(.init(port: port))
+        let noFile = receiver(.init(tls: .init(certificate: "/nowhere/c.pem", key: "/nowhere/k.pem")))
+        for receiver in [taken, noFile, first] {
+            do {
+                try await receiver.start()
+                Issue.record("it has started")
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+        #expect(taken.port == nil)
+        await first.stop()
+        await first.stop()
+        #expect(first.port == nil)
+    }
+}

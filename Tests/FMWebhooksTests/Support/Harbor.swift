@@ -1,0 +1,121 @@
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+@testable import FMWebhooks
+
+/// A server with webhooks, a receiver and a registrar, each in a time that the test moves on: a whole installation on one machine.
+final class Harbor: Sendable {
+    let sandbox: Sandbox
+    /// The server's clock.
+    let clock: ManualClock
+    /// The registrar's time.
+    let time = TestTime()
+    let receiver: WebhookReceiver
+    /// The receiver's time.
+    let receiverTime = TestTime()
+    let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
+    let key = WebhookKey(mark: UUID(), secret: "s3cret")
+    /// The database as the registrar sees it.
+    let database: DataAPI.Database
+    /// The same for somebody else, who writes.
+    let other: DataAPI.Database
+
+    private init(_ traits: Sandbox.WebhookTraits) async throws {
+        clock = ManualClock()
+        sandbox = try await Sandbox.start([.sample], configuration: .init(odata: .webhooks(traits), clock: clock))
+        receiver = WebhookReceiver(key: key, configuration: .init(), time: receiverTime.sessionTime, onHint: nil)
+        receiver.hints.subscribe(hints)
+        try await receiver.start()
+        database = DataAPI.Server(
+            host: sandbox.url,
+            config: .patient,
+            runtime: Runtime(),
+            wallClock: { Date() },
+            time: time.sessionTime
+        )
+        .addDatabase("World")
+        other = DataAPI.Server(host: sandbox.url, config: .patient).addDatabase("World", credentials: Self.credentials)
+    }
+
+    static let credentials = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+
+    static func run(_ traits: Sandbox.WebhookTraits = .init(), _ body: (Harbor) async throws -> Void) async throws {
+        let harbor = try await Harbor(traits)
+        let result: Result<Void, any Error>
+        do {
+            try await body(harbor)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        _ = await harbor.other.logOut().awaitSingleResult()
+        await harbor.receiver.stop()
+        await harbor.sandbox.stop()
+        try result.get()
+    }
+
+    // MARK: Registration
+
+    func registrar(tables: [String] = ["Contacts"], key: WebhookKey? = nil) throws -> WebhookRegistrar {
+        let port: Int = try #require(receiver.port)
+        return WebhookRegistrar(
+            database: database,
+            credentials: Self.credentials,
+            key: key ?? self.key,
+            receiverURL: "http://127.0.0.1:\(port)/",
+            tables: tables
+        )
+    }
+
+    /// Starts a registrar and returns when it has found or made its hooks.
+    func start(_ registrar: WebhookRegistrar) async -> TrackingSubscriber<WebhookHealth, Never> {
+        let health = TrackingSubscriber<WebhookHealth, Never>()
+        registrar.health.subscribe(health)
+        registrar.start()
+        await time.untilAlarm(in: .seconds(10))
+        time.advance(by: .seconds(10))
+        await health.wait { events in events.contains { Self.isRegistered($0) } }
+        return health
+    }
+
+    private static func isRegistered(_ event: TrackingSubscriber<WebhookHealth, Never>.Event) -> Bool {
+        if case .value(let health) = event { health.state == .registered } else { false }
+    }
+
+    /// Lets the next round go by, which comes after so long; with something missing it takes a second look.
+    func round(after amount: TimeAmount, looksTwice: Bool = false) async {
+        await time.untilAlarm(in: amount)
+        time.advance(by: amount)
+        guard looksTwice else { return }
+        await time.untilAlarm(in: .seconds(10))
+        time.advance(by: .seconds(10))
+    }
+
+    // MARK: Records
+
+    func edit(_ id: Int, name: String = "x") async throws {
+        let record = EditRecord(editRecord: ["Name": name] as [String: String])
+        _ = try await other.addLayout("Contacts").editRecord(record: record, recordId: id).firstValue()
+    }
+
+    /// Returns when there have been so many deliveries, and nothing more comes of them than what the receiver holds.
+    func delivered(_ count: Int, accepted: Int? = nil) async {
+        await sandbox.untilWebhookDeliveries(count)
+        await until { self.receiver.counters.accepted >= accepted ?? count }
+    }
+
+    /// The records that a hint names, once its window is over; `[-1]` for the whole table.
+    func nextHint() async -> [Int] {
+        let count = hints.values.count
+        await receiverTime.untilAlarm(in: .milliseconds(100))
+        receiverTime.advance(by: .milliseconds(100))
+        await hints.valueCount(atLeast: count + 1)
+        return hints.values.last?.rowIDs ?? [-1]
+    }
+}

@@ -1,0 +1,70 @@
+import FMData
+import FMTestSupport
+import Foundation
+import NIOCore
+
+/// Time that stands still until a test moves it, and whose alarms can be waited for.
+final class TestTime: Sendable {
+    private struct State: Sendable {
+        var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+        var lastAlarm = 0
+        var alarms: [Int: Alarm] = [:]
+    }
+
+    private struct Alarm: Sendable {
+        var at: NIODeadline
+        var ring: @Sendable () -> Void
+    }
+
+    private let state = Watched(State())
+
+    var now: NIODeadline { state.value.now }
+
+    /// The wall clock began with the other.
+    var date: Date { Self.date(now) }
+
+    private static func date(_ instant: NIODeadline) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(instant.uptimeNanoseconds) / 1_000_000_000)
+    }
+
+    var sessionTime: SessionTime {
+        SessionTime(
+            now: { self.now },
+            schedule: { instant, ring in
+                let id = Locked(0)
+                self.state.change { state in
+                    state.lastAlarm += 1
+                    state.alarms[state.lastAlarm] = Alarm(at: instant, ring: ring)
+                    let last = state.lastAlarm
+                    id.change { $0 = last }
+                }
+                return { self.state.change { $0.alarms[id.value] = nil } }
+            },
+            date: Self.date
+        )
+    }
+
+    /// Returns when an alarm is set for so long from now, no less and no more.
+    func untilAlarm(in amount: TimeAmount) async {
+        await state.wait { state in state.alarms.values.contains { $0.at - state.now == amount } }
+    }
+
+    /// Rings every alarm on the way, in order.
+    func advance(by amount: TimeAmount) {
+        let end = now + amount
+        while let alarm = nextAlarm(until: end) { alarm.ring() }
+        state.change { $0.now = end }
+    }
+
+    private func nextAlarm(until end: NIODeadline) -> Alarm? {
+        let next = Locked<Alarm?>(nil)
+        state.change { state in
+            let due = state.alarms.filter { $0.value.at <= end }
+            guard let (id, alarm) = due.min(by: { ($0.value.at, $0.key) < ($1.value.at, $1.key) }) else { return }
+            state.alarms[id] = nil
+            state.now = max(state.now, alarm.at)
+            next.change { $0 = alarm }
+        }
+        return next.value
+    }
+}
