@@ -163,10 +163,6 @@ extension Sandbox {
     ///
     /// Throws ``FileMakerError`` 802 or 106 when there is no such database or table.
     public func truncate(table: String, inDatabase database: String) throws {
-        guard let hosted = engine.model.database(named: database) else { throw FileMakerError(802) }
-        guard let id = hosted.tables.first(where: { engine.model.tables[$0].name == table }) else {
-            throw FileMakerError(106)
-        }
-        engine.truncate(id)
+        engine.truncate(try engine.model.table(table, ofDatabase: database).place)
     }
 }

@@ -25,6 +25,10 @@ final class Harbor: Sendable {
     let database: DataAPI.Database
     /// The same for somebody else, who writes.
     let other: DataAPI.Database
+    /// The same for a program with live queries.
+    let watched: DataAPI.Database
+    /// The time between their looks.
+    let watchedTime = TestTime()
 
     private init(_ traits: Sandbox.WebhookTraits) async throws {
         clock = ManualClock()
@@ -41,6 +45,14 @@ final class Harbor: Sendable {
         )
         .addDatabase("World")
         other = DataAPI.Server(host: sandbox.url, config: .patient).addDatabase("World", credentials: Self.credentials)
+        watched = DataAPI.Server(
+            host: sandbox.url,
+            config: .patient,
+            runtime: Runtime(),
+            wallClock: { Date() },
+            time: watchedTime.sessionTime
+        )
+        .addDatabase("World", credentials: Self.credentials)
     }
 
     static let credentials = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
@@ -55,6 +67,7 @@ final class Harbor: Sendable {
             result = .failure(error)
         }
         _ = await harbor.other.logOut().awaitSingleResult()
+        _ = await harbor.watched.logOut().awaitSingleResult()
         await harbor.receiver.stop()
         await harbor.sandbox.stop()
         try result.get()

@@ -3,20 +3,21 @@ public import Foundation
 extension DataAPI {
     /// Word from outside that something in a database may have changed: from a webhook, a message queue, another process.
     ///
-    /// A hint says no more than "look now". What has changed the look finds out.
+    /// A hint says no more than "look now". It may come late, twice or never, and says neither all nor in what order; what has
+    /// changed the look finds out.
     public struct ChangeHint: Sendable, Hashable {
-        /// The name of the file.
+        /// The name of the database.
         public var database: String
-        /// The table or table occurrence; `nil` when that is not known.
+        /// The table or table occurrence; `nil` when that is not known: any of them.
         public var table: String?
-        /// The records; `nil` when it is not known which, or when they are many.
+        /// The records, by the ids that the Data API gives them; `nil` when it is not known which, or when they are many.
         public var rowIDs: [Int]?
         /// Whether definitions have changed: tables, fields.
         public var isSchema: Bool
         /// When the word came.
         public var receivedAt: Date
 
-        /// See the properties for their meaning.
+        /// A hint of your own making, from a message queue for instance; see the properties.
         public init(database: String, table: String?, rowIDs: [Int]?, isSchema: Bool, receivedAt: Date) {
             self.database = database
             self.table = table
