@@ -80,9 +80,14 @@ extension DataAPI {
 
         private var key: LiveRegistry.Key {
             LiveRegistry.Key(
-                record: ObjectIdentifier(R.self),
-                query: .found(AnyHashable(found)),
-                options: options
+                .found(
+                    found.find,
+                    sort: found.sort,
+                    portals: found.portals,
+                    responseLayout: found.responseLayout
+                ),
+                of: found.layout,
+                options
             )
         }
 
@@ -139,11 +144,7 @@ extension DataAPI.TypedLayout {
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record?, FMRest.APIError> {
-        let key = LiveRegistry.Key(
-            record: ObjectIdentifier(R.self),
-            query: .record(recordId, layout: layout.name),
-            options: options
-        )
+        let key = LiveRegistry.Key(.record(recordId), of: self, options)
         return LiveNews {
             layout.database.live.poller(for: key, on: layout) { Look(record: recordId, of: self) }
         } makeTeller: {

@@ -2,25 +2,53 @@ import NIOConcurrencyHelpers
 
 /// The pollers of a database's live queries, which it does not keep alive: equal queries share one.
 final class LiveRegistry: Sendable {
-    /// What makes two live queries one.
+    /// What makes two live queries one. It outlives their poller, and would keep the database alive if it held the found set.
     struct Key: Hashable, Sendable {
         let record: ObjectIdentifier
+        /// Which of the objects that share this registry.
+        let database: ObjectIdentifier
+        let layout: String
         let query: Query
         let options: DataAPI.LiveOptions
 
-        enum Query: Hashable, @unchecked Sendable {
-            // @unchecked: what is erased is a found set, which is Sendable.
-            case record(Int, layout: String)
-            case found(AnyHashable)
+        enum Query: Hashable, Sendable {
+            case record(Int)
+            case found(
+                DataAPI.Find?,
+                sort: [DataAPI.SortQuery],
+                portals: [DataAPI.PortalRequest]?,
+                responseLayout: String?
+            )
+        }
+
+        init<R: RecordFields>(_ query: Query, of layout: DataAPI.TypedLayout<R>, _ options: DataAPI.LiveOptions) {
+            record = ObjectIdentifier(R.self)
+            database = ObjectIdentifier(layout.layout.database.original)
+            self.layout = layout.layout.name
+            self.query = query
+            self.options = options
         }
     }
 
     private struct Entry: Sendable {
         weak var observer: (any LiveObserver)?
-        let layout: String
+        /// Observers are told of everything in the order in which they came.
+        let number: Int
     }
 
-    private let entries = NIOLockedValueBox<[Key: Entry]>([:])
+    private struct State: Sendable {
+        var entries: [Key: Entry] = [:]
+        var lastNumber = 0
+
+        /// Those that there are, with what they are entered as, in their order.
+        var observers: [(observer: any LiveObserver, key: Key)] {
+            entries.sorted { $0.value.number < $1.value.number }.compactMap { key, entry in
+                entry.observer.map { ($0, key) }
+            }
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
     let identities = NIOLockedValueBox(LiveObjects())
 
     /// The poller of that key, made if there is none.
@@ -29,44 +57,41 @@ final class LiveRegistry: Sendable {
         on layout: DataAPI.Layout,
         _ look: () -> Look<R>
     ) -> LivePoller<R> {
-        entries.withLockedValue { entries in
-            if let poller = entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
-            entries = entries.filter { $0.value.observer != nil }
+        state.withLockedValue { state in
+            if let poller = state.entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
+            state.entries = state.entries.filter { $0.value.observer != nil }
             let poller = LivePoller(look(), key.options, of: layout)
-            entries[key] = Entry(observer: poller, layout: layout.name)
+            state.lastNumber += 1
+            state.entries[key] = Entry(observer: poller, number: state.lastNumber)
             return poller
         }
     }
 
-    /// How many there are.
-    var count: Int { entries.withLockedValue { entries in entries.values.count { $0.observer != nil } } }
+    /// Those that there are.
+    var observers: [any LiveObserver] { state.withLockedValue { $0.observers.map(\.observer) } }
 
     /// The one that there is.
-    func observer(of key: Key) -> (any LiveObserver)? { entries.withLockedValue { $0[key]?.observer } }
+    func observer(of key: Key) -> (any LiveObserver)? { state.withLockedValue { $0.entries[key]?.observer } }
 
     /// A record was written through a layout of the database. Other layouts may be of the same table, which nobody says here.
     func written(_ recordId: Int?, on layout: String) {
-        let observers = entries.withLockedValue { entries in
-            entries.values.compactMap { entry in entry.observer.map { ($0, entry.layout == layout) } }
-        }
-        for (observer, isSameLayout) in observers {
-            if isSameLayout { observer.written(recordId) } else { observer.wake(.ownWrite) }
+        for entry in state.withLockedValue(\.observers) {
+            if entry.key.layout == layout { entry.observer.written(recordId) } else { entry.observer.wake(.ownWrite) }
         }
     }
 
     /// Something says that there may be news in the database.
     func changed(_ hint: DataAPI.ChangeHint) {
-        let observers = entries.withLockedValue { entries in
-            entries.filter { $0.key.isConcerned(by: hint) }.compactMap(\.value.observer)
+        for entry in state.withLockedValue(\.observers) where entry.key.isConcerned(by: hint) {
+            entry.observer.wake(.wake)
         }
-        for observer in observers { observer.wake(.wake) }
     }
 }
 
 extension LiveRegistry.Key {
     /// Whether it cannot be excluded.
     fileprivate func isConcerned(by hint: DataAPI.ChangeHint) -> Bool {
-        guard case .record(let id, _) = query, options.related == .ignore, !hint.isSchema, let rows = hint.rowIDs
+        guard case .record(let id) = query, options.related == .ignore, !hint.isSchema, let rows = hint.rowIDs
         else { return true }
         return rows.contains(id)
     }

@@ -264,9 +264,7 @@ private struct StampLook<R: RecordFields> {
             let versions = held.versions
             let isQuiet = changed.stamped.allSatisfy { versions[$0.id] == $0.modId }
             if isQuiet {
-                return Just(LookFindings(order: held.records.map(\.recordId), memory: memory))
-                    .setFailureType(to: FMRest.APIError.self)
-                    .eraseToAnyPublisher()
+                return .of(LookFindings(order: held.records.map(\.recordId), memory: memory))
             }
             // Which of them the query still finds, and where in its order, only the query knows.
             return whole(held, memory)
@@ -374,9 +372,7 @@ private struct LogLook<R: RecordFields> {
             var memory = memory
             memory.serial = max(last, entries.compactMap { $0.fieldData[serial]?.int }.max() ?? last)
             guard !entries.isEmpty else {
-                return Just(LookFindings(order: held.records.map(\.recordId), memory: memory))
-                    .setFailureType(to: FMRest.APIError.self)
-                    .eraseToAnyPublisher()
+                return .of(LookFindings(order: held.records.map(\.recordId), memory: memory))
             }
             return whole(held, memory)
         }

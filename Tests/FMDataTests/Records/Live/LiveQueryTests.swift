@@ -52,7 +52,7 @@ import Testing
             // Beyond the linger, and for an hour more.
             harbour.time.advance(by: .hours(1))
             expectNoDifference(harbour.requests, before)
-            expectNoDifference(harbour.database.live.count, 0)
+            expectNoDifference(harbour.database.live.observers.count, 0)
         }
     }
 
@@ -152,5 +152,20 @@ import Testing
             // The other query has not looked yet.
             expectNoDifference(all.records[0].record.fieldData.name, "Draken")
         }
+    }
+
+    /// What two queries are told apart by stays when both are gone.
+    @Test func aQueryThatIsOverDoesNotKeepItsDatabase() {
+        weak var database: DataAPI.Database?
+        do {
+            let layout = Sea.calm().layout
+            database = layout.layout.database
+            var statuses = 0
+            // Whoever asks how it is has a poller made, which goes again.
+            _ = layout.live().status.first().sink { _ in statuses += 1 }
+            expectNoDifference(statuses, 1)
+            expectNoDifference(layout.layout.database.live.observers.count, 0)
+        }
+        #expect(database == nil)
     }
 }

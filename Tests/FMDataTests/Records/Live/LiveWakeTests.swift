@@ -60,11 +60,7 @@ import Testing
         let registry = layout.layout.database.live
         let sea = Sea(time, layout)
         sea.insert("a")
-        let key = LiveRegistry.Key(
-            record: ObjectIdentifier(Sea.Fields.self),
-            query: .record(1, layout: "Rows"),
-            options: sea.options
-        )
+        let key = LiveRegistry.Key(.record(1), of: layout, sea.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
         LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.look } }) { { [$0.version] } }
             .subscribe(values)
