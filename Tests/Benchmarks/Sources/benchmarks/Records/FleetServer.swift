@@ -90,7 +90,7 @@ final class FleetServer {
                 "Notes": "Surveyed in dry dock, no remarks",
             ])
         }
-        return Solution(
+        var solution = Solution(
             name: "Fleet",
             tables: [.init(name: "Vessels", fields: fields, records: count > 0 ? records : [])],
             layouts: [
@@ -99,6 +99,8 @@ final class FleetServer {
             ],
             accounts: [.init(name: "bench", password: "bench")]
         )
+        solution.addCommitLog()
+        return solution
     }
 }
 
