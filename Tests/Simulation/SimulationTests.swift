@@ -11,7 +11,9 @@ import Testing
     }
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
-        for failure in await onAThread({ Search(1...300, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
+        // Those that watch go on for hours.
+        let seeds: ClosedRange<UInt64> = work == .live ? 1...100 : 1...300
+        for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
     @Test(arguments: [3, 17, 420] as [UInt64])

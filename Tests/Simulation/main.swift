@@ -5,7 +5,7 @@ import Foundation
 let options = CommandLine.arguments.dropFirst().filter { $0.hasPrefix("--") }
 let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
 let calls = options.contains("--hundred") ? 100 : nil
-let work: Work = options.contains("--records") ? .records : .calls
+let work = Work.allCases.first { options.contains("--\($0)") } ?? .calls
 
 if options.contains("--seed"), let seed = arguments.first {
     let program = Program(seed: seed, work, calls: calls)
@@ -18,8 +18,8 @@ if options.contains("--seed"), let seed = arguments.first {
 guard let count = arguments.first else {
     print(
         """
-        usage: simulate [--records] [--hundred | --until-found] <number of seeds> [<first seed>]
-               simulate [--records] [--hundred] --seed <seed>
+        usage: simulate [--records | --live] [--hundred | --until-found] <number of seeds> [<first seed>]
+               simulate [--records | --live] [--hundred] --seed <seed>
         """
     )
     exit(64)

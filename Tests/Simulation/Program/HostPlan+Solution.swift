@@ -6,6 +6,10 @@ extension HostPlan {
     static let layout = "Rows"
     /// The same records with their keys.
     static let keyedLayout = "Keyed"
+    /// The same records with the stamps of their last changes.
+    static let stampedLayout = "Stamped"
+    /// The log of commits.
+    static let logLayout = "Commits"
     static let user = "sim"
     static let oAuthUser = "sim@example.com"
     /// What must be in no log and no description: the password, and the beginning of the values of a field.
@@ -21,6 +25,13 @@ extension HostPlan {
                 .layout(.init(name: HostPlan.keyedLayout, table: "Rows", fields: ["Marker", "Note", "Key"]))
             )
             solution.addJobs()
+        }
+        if work == .live {
+            solution.tables[0].fields.append(.init("Changed", .timestamp, autoEnter: .modificationTimestamp))
+            solution.layouts.append(
+                .layout(.init(name: HostPlan.stampedLayout, table: "Rows", fields: ["Marker", "Note", "Changed"]))
+            )
+            solution.addCommitLog(HostPlan.logLayout)
         }
         return solution
     }

@@ -11,6 +11,13 @@ enum Verb: Equatable, CaseIterable {
     // Of the second storey.
     case createRetrying, pages, recordsByID, joined, shared, save, upsert
     case batchCreate, batchEdit, batchUpsert, commit
+    // What keeps itself current, and never ends by itself.
+    case live, liveFound, liveByScan, liveByStamp, liveByLog, changes, changesTakenUp, observe
+    // Word from outside, and what others commit without a session.
+    case hint, createByOthers, editByOthers, deleteByOthers
+
+    /// Whether it goes on until it is cancelled.
+    var isWatching: Bool { Work.watching.contains(self) }
 
     /// What it changes on the host when it is carried out once; `nil` for what changes nothing that lasts.
     var write: Write? {
@@ -56,18 +63,24 @@ enum Work: String, CaseIterable {
     case calls
     /// What typed layouts make of many calls, among others.
     case records
+    /// Live queries, while records are written by the same client and by others.
+    case live
 
     /// Each verb as often as it comes in a program that does a bit of everything.
     var usual: [Verb] {
         switch self {
         case .calls:
-            Verb.allCases.filter { !Self.ofRecords.contains($0) } + [
+            Verb.allCases.filter { !(Self.ofRecords + Self.watching + Self.ofOthers).contains($0) } + [
                 .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
                 .list,
                 .find, .stream, .echoScript, .echoScript,
             ]
         case .records:
             Self.ofRecords + Self.ofRecords + [.create, .edit, .delete, .duplicate, .read, .find, .setGlobals, .pinned]
+        case .live:
+            Self.watching + Self.ofOthers + Self.ofOthers + [
+                .create, .edit, .editChecked, .delete, .duplicate, .upload, .logScript, .read, .find, .logOut,
+            ]
         }
     }
 
@@ -75,4 +88,8 @@ enum Work: String, CaseIterable {
         .createRetrying, .pages, .recordsByID, .joined, .shared, .save, .upsert, .batchCreate, .batchEdit, .batchUpsert,
         .commit,
     ]
+    fileprivate static let watching: [Verb] = [
+        .live, .liveFound, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp, .observe,
+    ]
+    private static let ofOthers: [Verb] = [.hint, .createByOthers, .editByOthers, .deleteByOthers]
 }

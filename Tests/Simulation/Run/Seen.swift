@@ -8,6 +8,8 @@ enum Seen: Equatable {
     case created(id: Int)
     case text(String?)
     case bytes(Data)
+    /// All that a live query has told so far.
+    case copy(Copy)
     /// What became of a row of many.
     case row(Int, Outcome)
     case nothing

@@ -13,14 +13,14 @@ final class Simulation: @unchecked Sendable {
     // Sendable as the machine is.
     let program: Program
     let trace: Trace
-    private let machine: VirtualMachine
+    let machine: VirtualMachine
     private let userThread: VirtualMachine.Thread
-    private let network: Network
-    private let hosts: [SimulatedHost]
+    let network: Network
+    let hosts: [SimulatedHost]
     private let log: LogBook
     private var servers: [DataAPI.Server] = []
-    private var databases: [DataAPI.Database] = []
-    private var calls: [Int: Call] = [:]
+    private(set) var databases: [DataAPI.Database] = []
+    private(set) var calls: [Int: Call] = [:]
     private var callCount = 0
     private var running = 0
     private var logins = 0
@@ -84,14 +84,14 @@ final class Simulation: @unchecked Sendable {
         let call = Call(step, inner: program.steps.filter { $0.inside == step.id }, in: self)
         calls[step.id] = call
         callCount += 1
-        running += 1
+        if !step.verb.isWatching { running += 1 }
         if step.verb == .logIn { logins += 1 }
         step.verb.call(of: step, in: self).subscribe(call)
         checkLimits()
     }
 
     func ended(_ call: Call) {
-        running -= 1
+        if !call.step.verb.isWatching { running -= 1 }
         checkLimits()
     }
 
@@ -109,6 +109,7 @@ final class Simulation: @unchecked Sendable {
         watchLifetimes()
         plan()
         letCallsEnd()
+        letWatchersSee()
         end()
         judge()
         letGo()
@@ -176,13 +177,16 @@ final class Simulation: @unchecked Sendable {
         // Steps inside of calls that never had anything.
         for step in program.steps where calls[step.id] == nil { onUserThread(in: 0) { self.begin(step) } }
         run(for: .hours(1))
-        for call in calls.values.sorted(by: { $0.step.id < $1.step.id }) where call.end == nil {
-            onUserThread(in: 0) { call.askForTheRest() }
-        }
+        for call in unended { onUserThread(in: 0) { call.askForTheRest() } }
         run(for: .hours(1))
-        for call in calls.values.sorted(by: { $0.step.id < $1.step.id }) where call.end == nil {
+        for call in unended {
             find("call \(call.step.id) \(call.step.verb): never ended")
         }
+    }
+
+    /// The calls that are to end by themselves, and have not.
+    private var unended: [Call] {
+        calls.values.filter { $0.end == nil && !$0.step.verb.isWatching }.sorted { $0.step.id < $1.step.id }
     }
 
     /// Runs until all has ended, or for so long.
@@ -211,6 +215,9 @@ final class Simulation: @unchecked Sendable {
         var subscription: AnyCancellable?
     }
 
+    /// Whether everything was shut down.
+    var shutdownsHaveEnded: Bool { !shutdowns.isEmpty && shutdowns.values.allSatisfy(\.hasEnded) }
+
     private func shutDown() {
         for (index, server) in servers.enumerated() where shutdowns[index] == nil {
             let shutdown = Shutdown()
@@ -233,6 +240,7 @@ final class Simulation: @unchecked Sendable {
             onUserThread(in: 0) { self.shutDown() }
             run(for: .minutes(5))
             checkShutdown()
+            if program.work == .live { checkWatchersEnded() }
         case .release:
             onUserThread(in: 0) { [self] in
                 for (database, server) in zip(databases, servers) { check(database.sessionStatus, of: server) }
@@ -287,6 +295,11 @@ final class Simulation: @unchecked Sendable {
     private func judge() {
         for step in program.steps {
             guard let call = calls[step.id], let end = call.end else { continue }
+            for case .copy(let copy) in call.values {
+                guard let trouble = copy.trouble else { continue }
+                find("call \(step.id) \(step.verb): \(trouble)")
+                break
+            }
             switch end {
             case .finished:
                 if program.isCalm, call.values.contains(where: \.isTrouble) {
@@ -320,6 +333,7 @@ final class Simulation: @unchecked Sendable {
     private func mayFail(_ step: Step, _ error: FMRest.APIError) -> Bool {
         switch step.verb {
         case .readMissing: error.fileMakerCode == .recordMissing
+        case _ where step.verb.isWatching: error.code == .shutdown
         // Work of its own finds no session beside the one that holds everybody's globals.
         case .pinned: program.client.maximumSessions == 1 && program.steps.contains { $0.verb == .setGlobals }
         default: false

@@ -169,10 +169,23 @@ extension Verb {
         case .commit:
             return keyedRows("j").map(DataAPI.RecordWrite.create).publisher
                 .commit(in: keyed, by: .init("Run Job", in: database.addLayout("Jobs"))).seen(Seen.init)
+        case .live, .liveFound, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp, .observe:
+            return watch(database.addLayout(HostPlan.stampedLayout).of(Row.self), step: id)
+        case .hint:
+            let hint = DataAPI.ChangeHint(
+                database: HostPlan.database,
+                table: "Rows",
+                rowIDs: id.isMultiple(of: 2) ? [record] : nil,
+                isSchema: false,
+                receivedAt: Date(timeIntervalSince1970: 0)
+            )
+            return Verb.now { database.changed(hint) }
+        case .createByOthers, .editByOthers, .deleteByOthers:
+            return Verb.now { simulation.host(of: step).commitByOthers(self, step: id) }
         }
     }
 }
 
 extension Publisher where Failure == FMRest.APIError {
-    fileprivate func seen(_ look: @escaping (Output) -> Seen) -> Verb.Call { map(look).eraseToAnyPublisher() }
+    func seen(_ look: @escaping (Output) -> Seen) -> Verb.Call { map(look).eraseToAnyPublisher() }
 }

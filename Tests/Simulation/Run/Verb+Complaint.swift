@@ -35,6 +35,7 @@ extension Verb {
         case .batchCreate, .batchEdit, .batchUpsert, .commit:
             let indexes = values.compactMap { if case .row(let index, _) = $0 { index } else { nil } }
             return indexes.sorted() == Array(0..<Verb.rows) ? nil : "got outcomes of the rows \(indexes)"
+        case _ where isWatching: return "finished, though nothing says that there is no more"
         default:
             return values.count == 1 ? nil : "published \(values.count) values"
         }

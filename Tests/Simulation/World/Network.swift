@@ -38,6 +38,9 @@ final class Network: @unchecked Sendable {
 
     func add(_ host: SimulatedHost) { hosts[host.name] = host }
 
+    /// Connections that are opened from now on have no faults.
+    func calmDown() { faults = [:] }
+
     func note(_ text: () -> String) { trace.note(text) }
 
     func later(at deadline: NIODeadline, _ body: @escaping () -> Void) {

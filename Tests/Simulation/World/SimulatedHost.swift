@@ -75,6 +75,37 @@ final class SimulatedHost: @unchecked Sendable {
         engine.withState { $0.oauth.signIn(account: account, requestId: requestId) } ?? ""
     }
 
+    /// What others commit to the record of a step, which may be gone.
+    func commitByOthers(_ verb: Verb, step id: Int) {
+        trace.note { "\(self.name): \(verb) of step \(id)" }
+        try? engine.commitOfOthers("Rows", HostPlan.database) { writer, table in
+            switch verb {
+            case .createByOthers:
+                _ = try writer.create(
+                    in: table,
+                    writer.changes(["Marker": "o\(id)", "Note": HostPlan.secret], in: table)
+                )
+            case .editByOthers:
+                try writer.change(id + 1, in: table, writer.changes(["Note": HostPlan.secret + "o"], in: table))
+            default: try writer.delete(id + 1, in: table)
+            }
+        }
+    }
+
+    /// Nothing goes wrong any more; what is broken already ends soon.
+    func calmDown() {
+        engine.withState { $0.faults = FaultScript() }
+        suffer(.releaseAnswers)
+        suffer(.dropConnections)
+        suffer(.expireSessions)
+    }
+
+    /// Requests for records so far.
+    var looks: Int {
+        let counts = engine.counters.requests
+        return counts[.getRecords, default: 0] + counts[.find, default: 0] + counts[.getRecord, default: 0]
+    }
+
     /// Open sessions that the client knows of: it has used them.
     var knownSessions: Int { engine.openSessions.filter { tokens.seen.contains($0.token) }.count }
 

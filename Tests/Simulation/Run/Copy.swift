@@ -1,0 +1,86 @@
+@testable import FMData
+
+/// The records of a live query as its subscriber knows them: what came, with the changes that it was told of carried out.
+struct Copy: Equatable {
+    struct Line: Equatable {
+        var id: Int
+        var modId: Int
+        var marker: String
+        var note: String
+    }
+
+    private(set) var lines: [Line] = []
+    /// Whether something was there to be told of.
+    private(set) var isReady = false
+    /// What is wrong with what it was told.
+    private(set) var trouble: String?
+
+    /// A whole value, which must be the one before with the changes that stand in it.
+    mutating func take(_ value: DataAPI.LiveValue<Row>) {
+        let next = value.records.map(Line.init)
+        var changed = self
+        changed.carryOut(value.changes)
+        trouble = changed.trouble
+        if Set(next.map(\.id)).count < next.count { complain("a record is there twice: \(next.map(\.id))") }
+        if next.sorted(by: { $0.id < $1.id }) != changed.lines.sorted(by: { $0.id < $1.id }) {
+            complain("the changes do not lead from \(lines.map(\.id)) to \(next.map(\.id))")
+        }
+        lines = next
+        isReady = true
+    }
+
+    /// The next event for a copy that is kept elsewhere.
+    mutating func take(_ event: DataAPI.LiveEvent<Row>) {
+        switch event {
+        case .snapshot(let records, _):
+            if isReady { complain("a snapshot comes though the copy is complete") }
+            lines += records.map(Line.init)
+        case .ready(let cursor):
+            isReady = true
+            if cursor.count != lines.count { complain("\(cursor.count) records are said to be \(lines.count)") }
+        case .changed(let changes, _, let cursor):
+            if !isReady { complain("changes come before the copy is complete") }
+            carryOut(changes)
+            if cursor.count != lines.count { complain("\(cursor.count) records are said to be \(lines.count)") }
+        case .reset(let reason): complain("the copy is of no use any more: \(reason)")
+        }
+    }
+
+    private mutating func carryOut(_ changes: DataAPI.ChangeSet<Row>) {
+        for removal in changes.removed {
+            guard let place = place(of: removal.recordId) else {
+                complain("record \(removal.recordId) is gone, and never came")
+                continue
+            }
+            lines.remove(at: place)
+        }
+        for update in changes.updated {
+            guard let place = place(of: update.record.recordId) else {
+                complain("record \(update.record.recordId) was changed, and never came")
+                continue
+            }
+            let line = Line(update.record)
+            if line.modId <= lines[place].modId { complain("record \(line.id) has gone back to version \(line.modId)") }
+            lines[place] = line
+        }
+        for record in changes.inserted {
+            if place(of: record.recordId) != nil { complain("record \(record.recordId) comes, and is there") }
+            lines.append(Line(record))
+        }
+    }
+
+    private func place(of id: Int) -> Int? { lines.firstIndex { $0.id == id } }
+
+    private mutating func complain(_ text: String) { if trouble == nil { trouble = text } }
+}
+
+extension Copy.Line {
+    init(_ record: DataAPI.TypedLayout<Row>.Record) {
+        self.init(
+            id: record.recordId,
+            modId: record.modId,
+            marker: record.fieldData.marker,
+            note: record.fieldData.note
+        )
+    }
+}

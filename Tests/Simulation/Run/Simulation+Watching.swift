@@ -1,0 +1,104 @@
+import Foundation
+import NIOCore
+
+@testable import FMData
+@testable import FMSandbox
+
+/// What must be true of live queries in the end.
+extension Simulation {
+    /// Watching calls that have not ended, by number.
+    private var watching: [Call] {
+        calls.values.filter { $0.step.verb.isWatching && $0.end == nil }.sorted { $0.step.id < $1.step.id }
+    }
+
+    /// When nothing goes wrong any more, and everybody wants all and is told to look, they know what is on the hosts.
+    func letWatchersSee() {
+        let watching = watching
+        guard !watching.isEmpty else { return }
+        let start = machine.now
+        onUserThread(in: 0) { [self] in
+            network.calmDown()
+            if !program.isCalm { for host in hosts { host.calmDown() } }
+            for call in watching { call.askForTheRest() }
+        }
+        // What hangs already has its time to fail, and each way of looking comes to a whole look.
+        for _ in 0..<5 {
+            onUserThread(in: 1) { [self] in
+                for database in databases { database.changed(hint) }
+            }
+            if machine.run(for: .minutes(4)) == .restless { return find("the world does not come to rest") }
+        }
+        for call in watching where call.end == nil {
+            let (step, host) = (call.step, host(of: call.step))
+            if shutdownsHaveEnded { find("call \(step.id) \(step.verb): goes on after the shutdown") }
+            guard mustHaveSeen(step) || hasSeen(step, since: start) else { continue }
+            let complaint = step.verb.complaint(aboutLast: call.values.last, step: step.id, table: host.table)
+            if let complaint { find("call \(step.id) \(step.verb): \(complaint)") }
+        }
+        letWatchersGo()
+    }
+
+    /// Says no more than that something may have changed.
+    private var hint: DataAPI.ChangeHint {
+        DataAPI.ChangeHint(
+            database: HostPlan.database,
+            table: nil,
+            rowIDs: nil,
+            isSchema: false,
+            receivedAt: Date(timeIntervalSince1970: 0)
+        )
+    }
+
+    /// Whether looks come to their ends: the client does not lose its patience before the host can answer, nor the host its own
+    /// before a request comes.
+    private func mustHaveSeen(_ step: Step) -> Bool {
+        let client = program.client
+        let isPatient = client.total ?? .max >= 60 && client.firstByte >= 20 && client.waitingDeadline >= 30
+        return isPatient && program.hosts[step.host].keepAlive >= 5000
+    }
+
+    /// Whether they came to their ends all the same, and one look is enough.
+    private func hasSeen(_ step: Step, since start: NIODeadline) -> Bool {
+        guard step.verb != .liveByStamp, step.verb != .liveByLog else { return false }
+        return databases[step.host].live.observers.allSatisfy { observer in
+            (observer as? LivePoller<Row>).map { $0.present.state.asOf >= start } ?? false
+        }
+    }
+
+    /// All are cancelled, or half of them, where a shutdown ends the others.
+    private func letWatchersGo() {
+        let endsByShutdown = program.ending != .release
+        onUserThread(in: 0) { [self] in
+            for call in watching where !endsByShutdown || call.step.id.isMultiple(of: 2) { call.cancel() }
+        }
+        // Values linger for ten seconds.
+        machine.run(for: .seconds(15))
+        let stillWatched = Set(watching.map(\.step.host))
+        let before = hosts.map(\.looks)
+        machine.run(for: .minutes(10))
+        for (index, host) in hosts.enumerated() where !stillWatched.contains(index) {
+            let observers = databases[index].live.observers.count
+            if observers > 0 { find("\(observers) queries are looked after on \(host.name), and nobody listens") }
+            if host.looks != before[index] { find("\(host.name) is looked at, and nobody listens") }
+        }
+    }
+
+    /// After a shutdown everybody who watches is told, and nobody looks any more.
+    func checkWatchersEnded() {
+        let before = hosts.map(\.looks)
+        machine.run(for: .hours(2))
+        for call in watching { find("call \(call.step.id) \(call.step.verb): goes on after the shutdown") }
+        for (host, before) in zip(hosts, before) where host.looks != before {
+            find("\(host.name) is looked at after the shutdown")
+        }
+    }
+}
+
+extension SimulatedHost {
+    /// The records in their order of creation.
+    fileprivate var table: [Copy.Line] {
+        engine.world.tables[0].records.map { record in
+            Copy.Line(id: record.id, modId: record.modId, marker: record.values[0].text, note: record.values[1].text)
+        }
+    }
+}
