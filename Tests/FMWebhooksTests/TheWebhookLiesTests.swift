@@ -63,6 +63,8 @@ import Testing
             let registrar = try harbor.registrar()
             let health = await harbor.start(registrar)
             await harbor.round(after: .seconds(10))
+            // The round is over, so that the next one is the first to miss it.
+            await harbor.time.untilAlarm(in: .minutes(5))
             // Somebody deletes our hook, and the next one gets its id.
             _ = try await harbor.other.deleteWebhook(1, Harbor.credentials).firstValue()
             let stranger = WebhookDefinition(
@@ -250,6 +252,7 @@ import Testing
             )
             _ = await harbor.start(registrar)
             await harbor.round(after: .seconds(10))
+            await harbor.time.untilAlarm(in: .minutes(5))
             try await harbor.edit(1)
             await harbor.sandbox.untilWebhookDeliveries(1)
             expectNoDifference(harbor.sandbox.webhookDeliveries.map(\.status), [401])
