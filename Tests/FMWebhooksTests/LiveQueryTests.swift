@@ -81,6 +81,7 @@ import Testing
                 _ = await harbor.nextHint()
             } else {
                 // Nothing tells, so the query looks by itself: it does so every minute, more or less.
+                await harbor.watchedTime.untilAlarm(within: .seconds(70))
                 harbor.watchedTime.advance(by: .seconds(70))
             }
             await contacts.valueCount(atLeast: 2)

@@ -39,10 +39,10 @@ import Testing
 
     @Test func aColdEmptyListMakesNoDuplicateHook() async throws {
         try await Harbor.run(.init(coldList: true)) { harbor in
-            _ = await harbor.start(try harbor.registrar())
+            try await harbor.startAndCrash()
             let first = harbor.sandbox.webhooks
             expectNoDifference(first.count, 1)
-            // The program crashed and comes back, and so has the server been restarted.
+            // The program comes back, and the server has been restarted, too.
             harbor.sandbox.restart()
             let registrar = try harbor.registrar()
             _ = await harbor.start(registrar)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func anotherSecretReplacesTheHookOfAnEarlierStart() async throws {
         try await Harbor.run { harbor in
-            _ = await harbor.start(try harbor.registrar(key: WebhookKey(mark: harbor.key.mark, secret: "old")))
+            try await harbor.startAndCrash(WebhookKey(mark: harbor.key.mark, secret: "old"))
             let registrar = try harbor.registrar()
             _ = await harbor.start(registrar)
             expectNoDifference(harbor.sandbox.webhooks.map(\.headers), [[WebhookKey.header: "s3cret"]])

@@ -97,6 +97,19 @@ final class Harbor: Sendable {
         return health
     }
 
+    /// Starts a registrar whose program crashes when it has made its hooks.
+    func startAndCrash(_ key: WebhookKey? = nil) async throws {
+        do {
+            let registrar = try registrar(key: key)
+            _ = await start(registrar)
+            // It looks soon at what it has made.
+            await time.untilAlarm(in: .seconds(10))
+            withExtendedLifetime(registrar) {}
+        }
+        // The task that reported may hold it for a moment longer, and its alarm is not to be taken for that of the next one.
+        await time.untilNoAlarm()
+    }
+
     private static func isRegistered(_ event: TrackingSubscriber<WebhookHealth, Never>.Event) -> Bool {
         if case .value(let health) = event { health.state == .registered } else { false }
     }

@@ -49,6 +49,16 @@ final class TestTime: Sendable {
         await state.wait { state in state.alarms.values.contains { $0.at - state.now == amount } }
     }
 
+    /// Returns when an alarm is set for some time from now on, so long at the most.
+    func untilAlarm(within amount: TimeAmount) async {
+        await state.wait { state in
+            state.alarms.values.contains { $0.at > state.now && $0.at - state.now <= amount }
+        }
+    }
+
+    /// Returns when no alarm is set.
+    func untilNoAlarm() async { await state.wait { $0.alarms.isEmpty } }
+
     /// Rings every alarm on the way, in order.
     func advance(by amount: TimeAmount) {
         let end = now + amount
