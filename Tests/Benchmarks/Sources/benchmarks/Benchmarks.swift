@@ -17,6 +17,7 @@ enum Benchmarks {
     static func main() async throws {
         if try await ServerProcess.serve(CommandLine.arguments.dropFirst()) { return }
         if try await FleetServer.serve(CommandLine.arguments.dropFirst()) { return }
+        if try await RecordHolder.serve(CommandLine.arguments.dropFirst()) { return }
         let options: Options
         do {
             options = try Options(CommandLine.arguments.dropFirst())

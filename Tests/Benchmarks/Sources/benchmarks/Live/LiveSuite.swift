@@ -3,10 +3,12 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// What a live query of 10,000 records costs while nothing happens, how soon a change arrives, and what a thousand subscribers add.
+/// What a live query of 10,000 records costs while nothing happens, how soon a change arrives, what a thousand subscribers add, and
+/// what a held record takes.
 ///
-/// Figures: `live.look.<way>.<requests|cpu_us>` for a quiet look, `live.latency_ms.<poll|wake>` from a commit to the change, with a
-/// look every two seconds and with a wake, and `live.fanout.requests` of a look for 1,000 subscribers of one query.
+/// Figures: `live.look.<way>.<requests|bytes|cpu_us>` for a quiet look, `live.look.logins` of all of them,
+/// `live.latency_ms.<poll|wake>` from a commit to the change, with a look every two seconds and with a wake, `live.fanout.requests` of
+/// a look for 1,000 subscribers of one query, and `live.memory.bytes_per_record.<live|array>` of 100,000 records.
 enum LiveSuite: Suite {
     static let name = "live"
 
@@ -19,17 +21,25 @@ enum LiveSuite: Suite {
 
     static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try FleetServer(records: recordCount)
+        var logins = 0.0
         for (name, watch) in ways where options.measures(name) {
             let figures = try await quietLook(watch, server, rounds: 4 * options.rounds)
             report["live.look.\(name).requests"] = figures.requests
+            report["live.look.\(name).bytes"] = figures.bytes
             report["live.look.\(name).cpu_us"] = figures.microseconds
+            logins += figures.logins
+            report["live.look.logins"] = logins
             print(
-                "a quiet look by \(name): \(figures.requests) requests, \(Int(figures.microseconds)) us of the client's processor"
+                """
+                a quiet look by \(name): \(figures.requests) requests, \(Int(figures.bytes)) bytes, \
+                \(Int(figures.microseconds)) us of the client's processor, \(figures.logins) logins in all
+                """
             )
         }
         if options.measures("latency") { try await latency(&report, server, options) }
         if options.measures("fanout") { try await fanout(&report, server) }
         server.stop()
+        if options.measures("memory") { try memory(&report) }
     }
 
     private static func options(_ watch: DataAPI.LiveWatch) -> DataAPI.LiveOptions {
@@ -41,7 +51,7 @@ enum LiveSuite: Suite {
         _ watch: DataAPI.LiveWatch,
         _ server: FleetServer,
         rounds: Int
-    ) async throws -> (requests: Double, microseconds: Double) {
+    ) async throws -> QuietLook {
         let query = server.vessels().live(options(watch))
         let first = Arrivals()
         let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in first.arrived() })
@@ -55,9 +65,33 @@ enum LiveSuite: Suite {
             await query.untilAtRest()
             times.append((processorSeconds() - start) * 1e6)
         }
-        let requests = Double(try server.counts().requests - before.requests) / Double(rounds)
+        let after = try server.counts()
         subscription.cancel()
-        return (requests, times.median)
+        return QuietLook(
+            requests: Double(after.requests - before.requests) / Double(rounds),
+            bytes: Double(after.bytes - before.bytes) / Double(rounds),
+            logins: Double(after.logins - before.logins),
+            microseconds: times.median
+        )
+    }
+
+    private struct QuietLook {
+        var requests: Double
+        var bytes: Double
+        /// Of all looks together.
+        var logins: Double
+        var microseconds: Double
+    }
+
+    private static func memory(_ report: inout Report) throws {
+        let count = 100_000
+        let server = try FleetServer(records: count)
+        for way in RecordHolder.Way.allCases {
+            let bytes = try RecordHolder.bytes(way, at: server.url) / Double(count)
+            report["live.memory.bytes_per_record.\(way)"] = bytes
+            print("a record takes \(Int(bytes)) bytes, held by \(way)")
+        }
+        server.stop()
     }
 
     private static func latency(_ report: inout Report, _ server: FleetServer, _ options: Options) async throws {
@@ -106,7 +140,7 @@ enum LiveSuite: Suite {
 }
 
 /// Counts what arrives, and lets one wait for it.
-private final class Arrivals: Sendable {
+final class Arrivals: Sendable {
     private struct State {
         var count = 0
         var waiting: (count: Int, continuation: CheckedContinuation<Void, Never>)?
@@ -138,7 +172,7 @@ private final class Arrivals: Sendable {
 
 extension DataAPI.LiveQuery {
     /// Until no look is under way.
-    fileprivate func untilAtRest() async {
+    func untilAtRest() async {
         for await status in self.status.values {
             if case .waiting = status { return }
         }

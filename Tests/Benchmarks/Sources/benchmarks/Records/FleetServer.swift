@@ -24,10 +24,11 @@ final class FleetServer {
         url = line()
     }
 
-    /// Requests and logins so far.
+    /// Requests, logins and bytes of answers so far.
     struct Counts: Codable {
         var requests: Int
         var logins: Int
+        var bytes: Int
     }
 
     func counts() throws -> Counts {
@@ -40,7 +41,9 @@ final class FleetServer {
         process.waitUntilExit()
     }
 
-    func vessels(sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> {
+    func vessels(sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> { Self.vessels(at: url, sessions: sessions) }
+
+    static func vessels(at url: String, sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> {
         var config = DataAPI.Config()
         config.sessions.maximumSessions = sessions
         return DataAPI.Server(host: url, config: config)
@@ -68,11 +71,21 @@ final class FleetServer {
         say(sandbox.url)
         while readLine() != nil {
             let counters = sandbox.counters
-            let counts = Counts(requests: counters.requests.values.reduce(0, +), logins: counters.logins)
+            let counts = Counts(
+                requests: counters.requests.values.reduce(0, +),
+                logins: counters.logins,
+                bytes: bytesWritten()
+            )
             say(String(decoding: try JSONEncoder().encode(counts), as: UTF8.self))
         }
         await sandbox.stop()
         return true
+    }
+
+    /// What this process has written to anything, which is its answers but for some lines.
+    private static func bytesWritten() -> Int {
+        let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8))?.split(separator: "\n") ?? []
+        return lines.first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) } ?? 0
     }
 
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
