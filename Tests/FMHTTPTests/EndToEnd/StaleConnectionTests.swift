@@ -1,5 +1,6 @@
 import FMHTTP
 import FMTestSupport
+import Foundation
 import NIOCore
 import NIOPosix
 import OpenCombine
@@ -82,13 +83,30 @@ struct StaleConnectionTests {
             let second = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
             try await group.any().submit {
                 gate.open()
-                while server.openCount > 0 {}
+                while !Self.endHasCome(from: server.port) {}
                 client.parts(request).subscribe(second)
             }.get()
-            await second.completion()
+            #expect(await second.completion() == .finished)
+            try #require(!second.values.isEmpty)
             #expect(HTTPResponse(second.values).text == "y")
             #expect(server.requests.map(\.connection) == [1, 2])
         }
         try await group.shutdownGracefully()
+    }
+
+    /// Whether the end of a connection to this port lies in the kernel, read or not. On a busy machine that is some time after the
+    /// server has closed it.
+    private static func endHasCome(from port: Int) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: "/proc/net/tcp") else { return true }
+        var table = Data()
+        // It comes page by page, and those who read a file as a whole take the first for all.
+        while let page = try? file.read(upToCount: 1 << 16), !page.isEmpty { table += page }
+        return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
+            let (fields, closeWait) = (line.split(separator: " "), "08")
+            guard fields.count > 3, fields[3] == closeWait, let other = fields[2].split(separator: ":").last else {
+                return false
+            }
+            return Int(other, radix: 16) == port
+        }
     }
 }
