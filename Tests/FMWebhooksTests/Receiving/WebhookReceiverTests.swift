@@ -18,11 +18,15 @@ import Testing
 
     private var path: String { key.path(database: "Harbor", table: "Vessels") }
 
+    /// - Parameter requestTimeout: a busy machine may keep a connection waiting for longer than the default.
     private func receiver(
         _ configuration: WebhookReceiver.Configuration = .init(),
+        requestTimeout: Duration = .seconds(3600),
         onHint: (@Sendable (DataAPI.ChangeHint) -> Void)? = nil
     ) -> WebhookReceiver {
-        WebhookReceiver(key: key, configuration: configuration, time: time.sessionTime, onHint: onHint)
+        var configuration = configuration
+        configuration.requestTimeout = requestTimeout
+        return WebhookReceiver(key: key, configuration: configuration, time: time.sessionTime, onHint: onHint)
     }
 
     private func connect(_ receiver: WebhookReceiver, authority: String? = nil) async throws -> RawHTTPClient {
@@ -185,7 +189,7 @@ import Testing
 
     /// Somebody who sends half a request keeps nobody else waiting, and is not waited for for ever.
     @Test func aSlowClientLosesItsConnection() throws {
-        let receiver = receiver(.init(requestTimeout: .seconds(30)))
+        let receiver = receiver(requestTimeout: .seconds(30))
         let channel = EmbeddedChannel()
         try WebhookHandler.add(to: channel.pipeline.syncOperations, for: receiver)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -202,7 +206,7 @@ import Testing
 
     /// The answer is on the wire before anybody looks at the body.
     @Test func eachRequestHasItsOwnTimeAndTheAnswerComesBeforeTheWork() throws {
-        let receiver = receiver(.init(requestTimeout: .seconds(30)))
+        let receiver = receiver(requestTimeout: .seconds(30))
         let channel = EmbeddedChannel()
         try WebhookHandler.add(to: channel.pipeline.syncOperations, for: receiver)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()

@@ -33,7 +33,12 @@ final class Harbor: Sendable {
     private init(_ traits: Sandbox.WebhookTraits) async throws {
         clock = ManualClock()
         sandbox = try await Sandbox.start([.sample], configuration: .init(odata: .webhooks(traits), clock: clock))
-        receiver = WebhookReceiver(key: key, configuration: .init(), time: receiverTime.sessionTime, onHint: nil)
+        receiver = WebhookReceiver(
+            key: key,
+            configuration: .init(requestTimeout: .seconds(3600)),
+            time: receiverTime.sessionTime,
+            onHint: nil
+        )
         receiver.hints.subscribe(hints)
         try await receiver.start()
         database = DataAPI.Server(
