@@ -394,7 +394,9 @@ extension SessionPool {
             let exchange = lockedLogOut(id)
             guard let store = held.store else { return .logOut(exchange, held.token) }
             store.ifReplaced(held.token) { [self] isReplaced in
-                if isReplaced { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
+                // That the store does not keep it may have come out only now.
+                let isOwn = lock.withLock { machine.isOwn(id) }
+                if isReplaced || isOwn { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
             }
             return nil
         case .cancelLogOut(let id):

@@ -54,7 +54,11 @@ import Testing
 
     @Test func afterALoginThatAllHaveGivenUp() async throws {
         try await World.run { world in
-            for subscriber in ask(20, in: world) { subscriber.cancel() }
+            world.sandbox.inject(.holdAnswer, on: .login)
+            let subscribers = ask(20, in: world)
+            await world.sandbox.untilAnswersHeld(1)
+            for subscriber in subscribers { subscriber.cancel() }
+            world.sandbox.releaseAnswers()
             await until { world.database.sessionStatus.loggingIn + world.database.sessionStatus.sessions == 0 }
             expectNoDifference(world.sandbox.counters.openSessions, 0)
         }

@@ -112,6 +112,17 @@ import Testing
         await run.expectRequest(["T1", "finished"])
         await run.end()
         expectNoDifference(store.failures >= 2, true)
+        expectNoDifference(server.loggedOut, ["T1"])
+    }
+
+    @Test func aStoreThatFailsWhenTheEndHasBegunLeavesNoSession() async {
+        let (saves, save) = AsyncStream.makeStream(of: Void.self)
+        let store = StubStore(fails: true, saves: saves)
+        let server = StubServer()
+        let run = PoolRun(store: store, server: server)
+        await run.expectRequest(["T1", "finished"])
+        await run.end { save.finish() }
+        expectNoDifference(server.loggedOut, ["T1"])
     }
 
     @Test(arguments: ["", "two words", "line\r\nbreak", "naïve"]) func whatCannotBeATokenIsNotSent(text: String) async {
@@ -161,10 +172,11 @@ private final class PoolRun: Sendable {
         }
     }
 
-    func end() async {
+    func end(meanwhile: () -> Void = {}) async {
         await withCheckedContinuation { continuation in
             pool.shutdown().setFailureType(to: FMRest.APIError.self)
                 .subscribe(Recorder<Int>(onCompletion: { _ in continuation.resume() }))
+            meanwhile()
         }
     }
 }
@@ -180,10 +192,13 @@ private final class StubStore: Sendable {
 
     private let state: NIOLockedValueBox<State>
     private let fails: Bool
+    private let saves: AsyncStream<Void>?
 
-    init(token: String? = nil, fails: Bool = false) {
+    /// - Parameter saves: what is saved waits for its end.
+    init(token: String? = nil, fails: Bool = false, saves: AsyncStream<Void>? = nil) {
         state = NIOLockedValueBox(State(token: token))
         self.fails = fails
+        self.saves = saves
     }
 
     var token: String? { state.withLockedValue(\.token) }
@@ -203,7 +218,8 @@ private final class StubStore: Sendable {
                 }
             },
             save: { token, _ in
-                try self.state.withLockedValue { state in
+                if let saves = self.saves { for await _ in saves {} }
+                return try self.state.withLockedValue { state in
                     state.calls.append("save \(token)")
                     if self.fails { throw Failure() }
                     if state.token == nil { state.token = token }

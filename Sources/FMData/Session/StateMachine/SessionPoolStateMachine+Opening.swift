@@ -70,6 +70,11 @@ extension SessionPoolStateMachine {
         return actions
     }
 
+    /// Whether nobody else will log this session out.
+    func isOwn(_ id: SessionID) -> Bool {
+        index(of: id).map { sessions[$0].owner == .pool } ?? false
+    }
+
     /// Other credentials are to be used from now on: the sessions of the old ones end when their requests do.
     mutating func credentialsReplaced(hasStore: Bool, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
