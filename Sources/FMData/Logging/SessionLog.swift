@@ -10,10 +10,21 @@ struct SessionLog: Sendable {
 
     func repeats(after error: FMRest.APIError) {
         guard let logger, logger.logLevel <= .debug else { return }
-        var metadata: Logger.Metadata = ["database": "\(database)"]
-        metadata["origin"] = origin.map { "\($0)" }
+        var metadata = metadata
         metadata["http_status"] = error.httpStatus.map { "\($0)" }
         metadata["filemaker_code"] = error.fileMakerCode.map { "\($0.rawValue)" }
         logger.debug("session refused, request is repeated in another", metadata: metadata)
+    }
+
+    func storeFailed(_ error: any Error) {
+        var metadata = metadata
+        metadata["reason"] = "\(FMRest.APIError.tokenStore(error).reason)"
+        logger?.warning("token store failed", metadata: metadata)
+    }
+
+    private var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["database": "\(database)"]
+        metadata["origin"] = origin.map { "\($0)" }
+        return metadata
     }
 }

@@ -9,6 +9,8 @@ struct SessionObserver: Sendable {
     var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
     /// The pool is closed, nobody asked how that went, and the server may have sessions until then.
     var left: @Sendable ([NIODeadline]) -> Void = { _ in }
+    /// The pool begins to shut down: requests are refused from now on.
+    var shutDown: @Sendable () -> Void = {}
     /// The token store failed.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }

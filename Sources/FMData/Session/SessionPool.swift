@@ -229,6 +229,7 @@ extension SessionPool {
             ownHold = self
             return ((), actions)
         }
+        if kind == .shutdown { observer.shutDown() }
     }
 
     private struct Ending {

@@ -122,8 +122,9 @@ extension DataAPI {
         /// - `duration_ms`: from the first demand to the end of the answer, for a container's content to its beginning.
         ///
         /// At `trace` the HTTP client adds its own lines, with `request`, `attempt` and `connection`. Warnings tell of what is
-        /// dangerous in the configuration. No line holds a password, a token, a parameter or the value of a field. A logger
-        /// of a higher level costs nothing.
+        /// dangerous in the configuration, of a token store that fails, of records that moved between pages, and of a main
+        /// thread that is blocked. No line holds a password, a token, a parameter or the value of a field. A logger of a higher
+        /// level costs nothing.
         public var logger: Logger?
         /// What the client calls itself to the server.
         public var userAgent = "FMData (Swift)"

@@ -94,7 +94,9 @@ extension DataAPI {
                 observer: SessionObserver(
                     transition: { state.show($0) },
                     repeats: { log.repeats(after: $0) },
-                    left: { [pools = server.pools] left in pools.withLockedValue { $0.left += left } }
+                    left: { [pools = server.pools] left in pools.withLockedValue { $0.left += left } },
+                    shutDown: { [live] in live.shutDown() },
+                    storeFailed: { log.storeFailed($0) }
                 )
             )
             sessions = .pool(pool)

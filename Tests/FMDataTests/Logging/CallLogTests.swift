@@ -159,6 +159,27 @@ import Testing
         #expect(!log.all[0].contains("ada") && !log.all[0].contains("s3cret"))
     }
 
+    @Test func aTokenStoreThatFails() async throws {
+        struct Lost: Error, CustomStringConvertible {
+            let description = "s3cret"
+        }
+        let log = LogLines()
+        let store = DataAPI.TokenStore(
+            load: { _ in throw Lost() },
+            save: { _, _ in throw Lost() },
+            remove: { _, _ in }
+        )
+        try await World.run(client: { ($0.logger, $0.sessions.tokenStore) = (log.logger(.warning), store) }) { world in
+            _ = try await world.database.getScriptNames().firstValue()
+            _ = try await world.database.server.shutdown().firstValue()
+            let line =
+                "warning token store failed|database=World origin=\(world.sandbox.url) "
+                + "reason=The token store failed: Lost."
+            // Loading, keeping.
+            expectNoDifference(log.all, [line, line])
+        }
+    }
+
     @Test func aCallThatIsCancelled() async throws {
         let log = LogLines()
         try await ScriptedHost.run(

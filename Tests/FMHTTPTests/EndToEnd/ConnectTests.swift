@@ -1,5 +1,6 @@
 import FMHTTP
 import FMTestSupport
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 import Testing
@@ -183,13 +184,22 @@ struct ConnectTests {
 
     /// While a connection is busy others may wait for it; when their time is over they hear why there was no second one.
     @Test func whoWaitedInVainHearsOfTheFailedAttempts() async throws {
+        let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in [] }
-        let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        let client = HTTPClient(configuration: .patient)
+        let isServed = NIOLockedValueBox(false)
+        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
+        configuration.lookUp = { [port = server.port] _, _ in
+            let wasServed = isServed.withLockedValue { isServed in
+                defer { isServed = true }
+                return isServed
+            }
+            return [try SocketAddress(ipAddress: "127.0.0.1", port: wasServed ? closed.port : port)]
+        }
+        let origin = Origin(scheme: .http, host: "fms.invalid")
+        let client = HTTPClient(configuration: configuration)
         let busy = Subscriber()
         client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
         await server.requestCount(atLeast: 1)
-        try await server.stopped()
         // On a busy machine the time may be over before an attempt has failed: then it gets more.
         var error: HTTPClientError?
         for doublings in 0..<16 where error?.underlying == nil {
@@ -197,9 +207,10 @@ struct ConnectTests {
             error = await client.send(HTTPRequest(origin: origin, target: "/", timeouts: timeouts)).failure
             #expect(error?.code == .queueTimeout)
         }
-        #expect(error?.underlying?.contains("refused") == true)
+        #expect(error?.underlying?.contains("refused") == true, "\(String(describing: error))")
         busy.cancel()
         await client.shutdown()
         await server.allConnectionsClosed()
+        try await server.stopped()
     }
 }

@@ -12,7 +12,7 @@ extension DataAPI {
     /// with what has changed since the subscriber's value before. A subscriber that is slow gets fewer, larger changes. Never
     /// finishes. Looks that fail in passing are repeated, and ``status`` tells; the publisher fails with credentials that are
     /// refused, privileges that are lost, a layout or field that is missing twice in a row, after
-    /// ``LiveOptions/patience``, and with its next look when the server object was shut down.
+    /// ``LiveOptions/patience``, and when the server object is shut down.
     ///
     /// Equal queries on the same database object share their looks, one after the other, and values: a subscriber that joins
     /// gets the last one at once. When nobody listens nothing is sent. Cancelling ends the subscription; the last one to go ends

@@ -80,6 +80,11 @@ final class LiveRegistry: Sendable {
         }
     }
 
+    /// The database shuts down, which the next looks find: now, and not after their pauses.
+    func shutDown() {
+        for observer in observers { observer.wake(.wake) }
+    }
+
     /// Something says that there may be news in the database.
     func changed(_ hint: DataAPI.ChangeHint) {
         for entry in state.withLockedValue(\.observers) where entry.key.isConcerned(by: hint) {

@@ -32,6 +32,20 @@ import Testing
         }
     }
 
+    @Test func aShutdownEndsAQueryThatRests() async throws {
+        try await Harbour.run { harbour in
+            let values = await harbour.watch(harbour.inOslo.live())
+            let before = harbour.requests
+            _ = try await harbour.database.server.shutdown().firstValue()
+            guard case .failure(let error) = await values.completion() else {
+                Issue.record("it finished")
+                return
+            }
+            expectNoDifference(error.code, .shutdown)
+            expectNoDifference(harbour.requests, before)
+        }
+    }
+
     @Test(arguments: ["harbour", "HARBOUR.fmp12"]) func aFileHasItsNameWithAndWithoutEnding(name: String) async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()
