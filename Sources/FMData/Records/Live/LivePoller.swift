@@ -239,21 +239,17 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         _ jitter: Double
     ) -> [PollerStateMachine.Action] {
         findings = found
-        let ids = Set(found.order)
-        let missing = state.records.map(\.recordId).filter { !ids.contains($0) && overtaken[$0] == nil }
-        let versions = state.versions
-        let isSame = found.order.count == state.records.count && found.records.allSatisfy { versions[$0] == $1.modId }
-        return machine.looked(
-            PollerStateMachine.Outcome(
-                missing: missing,
-                held: state.records.count,
-                hasChanges: !isSame,
-                isTorn: found.isTorn,
-                isShort: found.isShort
-            ),
-            now,
-            jitter: jitter
+        var outcome = PollerStateMachine.Outcome(
+            held: state.records.count,
+            isTorn: found.isTorn,
+            isShort: found.isShort
         )
+        if !state.isConfirmed(by: found) {
+            let ids = Set(found.order)
+            outcome.missing = state.records.map(\.recordId).filter { !ids.contains($0) && overtaken[$0] == nil }
+            outcome.hasChanges = true
+        }
+        return machine.looked(outcome, now, jitter: jitter)
     }
 
     /// Asks for records that a look has not found.

@@ -32,6 +32,22 @@ struct LiveState<R: RecordFields>: Sendable {
     /// For each record whether it has come or changed since an earlier state.
     func isNew(since earlier: LiveState) -> [Bool] { revisions.map { $0 > earlier.version } }
 
+    /// Whether a look has found these records in this order, and none of them in another version: most looks.
+    func isConfirmed(by findings: LookFindings<R>) -> Bool {
+        guard version > 0, findings.order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
+        return findings.read.isEmpty
+            || findings.read.elementsEqual(records) { $0.recordId == $1.recordId && $0.modId == $1.modId }
+    }
+
+    /// Those of the versions that are not held.
+    func changed(in versions: [RecordVersion]) -> [Int] {
+        // Most looks find what is held, in its order.
+        let start = zip(versions, records).prefix { $0.id == $1.recordId && $0.modId == $1.modId }.count
+        guard start < versions.count else { return [] }
+        let held = self.versions
+        return versions[start...].filter { held[$0.id] != $0.modId }.map(\.id)
+    }
+
     /// The modIds by record id.
     var versions: [Int: Int] {
         Dictionary(records.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
@@ -70,26 +86,31 @@ extension LiveState {
         asOf: NIODeadline
     ) -> (state: LiveState, isNews: Bool) {
         var next = self
-        next.version += 1
         next.origin = version == 0 ? .snapshot : origin
         next.asOf = asOf
+        if !policy.seesUncommitted, isConfirmed(by: findings) { return (next, false) }
+        next.version += 1
         next.records = []
         next.revisions = []
         let places = Dictionary(
             records.enumerated().map { ($1.recordId, $0) },
             uniquingKeysWith: { first, _ in first }
         )
+        let reads = Dictionary(
+            findings.read.enumerated().map { ($1.recordId, $0) },
+            uniquingKeysWith: { _, last in last }
+        )
         // An id whose modId falls is another record: of a copy that was put in the place of the file.
         let isOtherFile = findings.order.contains { id in
-            guard let place = places[id], let read = findings.records[id], !overtaken.contains(id) else { return false }
-            return read.modId < records[place].modId
+            guard let place = places[id], let read = reads[id], !overtaken.contains(id) else { return false }
+            return findings.read[read].modId < records[place].modId
         }
         if isOtherFile { next.epoch += 1 }
         var seen: Set<Int> = []
         for id in findings.order where seen.insert(id).inserted {
             let held = places[id].map { (record: records[$0], revision: revisions[$0]) }
             // What is said of a record that was written meanwhile is out of date; one that is not held yet waits for the next look.
-            let read = overtaken.contains(id) ? held?.record : findings.records[id]
+            let read = overtaken.contains(id) ? held?.record : reads[id].map { findings.read[$0] }
             switch (held, read) {
             case (nil, nil): continue
             case (let held?, nil): next.append(held.record, held.revision)
@@ -132,7 +153,7 @@ struct LookFindings<R: RecordFields>: Sendable {
     /// The ids of the query's records, in its order.
     var order: [Int] = []
     /// Those that were read. Others are as they are held.
-    var records: [Int: Record] = [:]
+    var read: [Record] = []
     /// Whether the table changed while it was being read.
     var isTorn = false
     /// Whether fewer came than the host had counted.

@@ -21,7 +21,7 @@ extension Look {
         let layout = layout.callOptions { $0.isLook = true }
         perform = { _, memory in
             layout.record(id, isolation: nil)
-                .map { LookFindings(order: [id], records: [id: $0], memory: memory) }
+                .map { LookFindings(order: [id], read: [$0], memory: memory) }
                 .replaceError(of: .recordMissing, with: LookFindings(memory: memory))
         }
         isThere = { _ in layout.layout.isThere(id) }
@@ -90,15 +90,11 @@ private struct WaysToLook<R: RecordFields>: Sendable {
     /// Reads all records.
     func reread(_ memory: LookMemory) -> Findings {
         found.all(.offset, isolation: nil).pages
-            .tryReduce(LookFindings<R>(memory: memory)) { findings, page in
-                var findings = findings
-                findings.order += page.records.map(\.recordId)
-                for record in page.records { findings.records[record.recordId] = record }
-                findings.isTorn = findings.isTorn || !page.progress.drift.isEmpty
-                findings.isShort = page.progress.total.map { findings.order.count < $0 } ?? false
-                guard findings.order.count <= options.maximumRecords else { throw tooMany }
-                return findings
+            .tryReduce([DataAPI.RecordPage<R>]()) { pages, page in
+                guard page.progress.delivered <= options.maximumRecords else { throw tooMany }
+                return pages + [page]
             }
+            .map { pages in LookFindings(pages, memory) }
             .mapError(FMRest.APIError.init(wrapping:))
             .eraseToAnyPublisher()
     }
@@ -136,14 +132,13 @@ private struct WaysToLook<R: RecordFields>: Sendable {
 
     /// Reads what has changed: one by one, or all together where that is most of it.
     func compare(_ scanned: ScannedIDs, _ held: LiveState<R>, _ memory: LookMemory) -> Findings {
-        let versions = held.versions
-        let changed = scanned.ids.filter { versions[$0.id] != $0.modId }.map(\.id)
+        let changed = held.changed(in: scanned.ids)
         if changed.count > max(20, scanned.ids.count / 5) { return reread(memory) }
         return read(changed)
             .map { records in
                 LookFindings(
                     order: scanned.ids.map(\.id),
-                    records: records,
+                    read: records,
                     isTorn: scanned.isTorn,
                     isShort: scanned.isShort,
                     memory: memory
@@ -153,7 +148,7 @@ private struct WaysToLook<R: RecordFields>: Sendable {
     }
 
     /// One after the other: a look takes one session at most. Who is gone by then is left out.
-    func read(_ ids: [Int]) -> AnyPublisher<[Int: Record], FMRest.APIError> {
+    func read(_ ids: [Int]) -> AnyPublisher<[Record], FMRest.APIError> {
         ids.publisher
             .setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { id in
@@ -165,11 +160,7 @@ private struct WaysToLook<R: RecordFields>: Sendable {
                 .map { (response: DataAPI.RecordResponse<R, R.Portals>) in response.data }
                 .replaceError(of: .recordMissing, with: [])
             }
-            .reduce([Int: Record]()) { records, record in
-                var records = records
-                records[record.recordId] = record
-                return records
-            }
+            .collect()
             .eraseToAnyPublisher()
     }
 
@@ -187,6 +178,20 @@ private struct WaysToLook<R: RecordFields>: Sendable {
             .mapError(FMRest.APIError.init(wrapping:))
             .followed { compare($0, held, memory) }
             .eraseToAnyPublisher()
+    }
+}
+
+extension LookFindings {
+    /// All records of a found set, page after page.
+    fileprivate init(_ pages: [DataAPI.RecordPage<R>], _ memory: LookMemory) {
+        let read = pages.flatMap(\.records)
+        self.init(
+            order: read.map(\.recordId),
+            read: read,
+            isTorn: pages.contains { !$0.progress.drift.isEmpty },
+            isShort: pages.last?.progress.total.map { read.count < $0 } ?? false,
+            memory: memory
+        )
     }
 }
 

@@ -24,10 +24,7 @@ import Testing
         overtaken: Set<Int> = [],
         _ policy: ChangePolicy<FieldData> = policy
     ) -> (state: State, isNews: Bool) {
-        let findings = LookFindings<FieldData>(
-            order: records.map(\.recordId),
-            records: Dictionary(uniqueKeysWithValues: records.map { ($0.recordId, $0) })
-        )
+        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records)
         return state.next(
             findings,
             gone: gone,
@@ -36,6 +33,32 @@ import Testing
             origin: .poll,
             asOf: .uptimeNanoseconds(1)
         )
+    }
+
+    @Test func versionsThatAreNotHeldHaveChanged() {
+        let state = Self.state([Self.record(1), Self.record(2), Self.record(3)]).state
+        let versions = state.records.map { RecordVersion(id: $0.recordId, modId: $0.modId) }
+        func changed(_ versions: [RecordVersion]) -> [Int] { state.changed(in: versions) }
+        expectNoDifference(changed(versions), [])
+        expectNoDifference(changed(versions.reversed()), [])
+        expectNoDifference(changed([versions[0], versions[2], RecordVersion(id: 2, modId: 70)]), [2])
+        expectNoDifference(changed(versions + [RecordVersion(id: 4, modId: 0)]), [4])
+        expectNoDifference(changed([]), [])
+    }
+
+    @Test func aLookConfirmsWhatIsHeldInItsOrder() {
+        let records = [Self.record(1), Self.record(2)]
+        func findings(_ order: [Int], _ read: [Record] = []) -> LookFindings<FieldData> {
+            LookFindings(order: order, read: read)
+        }
+        expectNoDifference(State().isConfirmed(by: findings([])), false)
+        let state = Self.state(records).state
+        expectNoDifference(state.isConfirmed(by: findings([1, 2])), true)
+        expectNoDifference(state.isConfirmed(by: findings([1, 2], records)), true)
+        expectNoDifference(state.isConfirmed(by: findings([2, 1])), false)
+        expectNoDifference(state.isConfirmed(by: findings([1])), false)
+        expectNoDifference(state.isConfirmed(by: findings([1, 2], [Self.record(2)])), false)
+        expectNoDifference(state.isConfirmed(by: findings([1, 2], [Self.record(1), Self.record(2, 8)])), false)
     }
 
     @Test func theFirstValueIsAllInserted() {

@@ -15,10 +15,7 @@ import Testing
         let records = versions.map {
             DataAPI.TypedLayout<FieldData>.Record(fieldData: [:], recordId: $0.id, modId: $0.modId)
         }
-        let findings = LookFindings<FieldData>(
-            order: records.map(\.recordId),
-            records: Dictionary(uniqueKeysWithValues: records.map { ($0.recordId, $0) })
-        )
+        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records)
         let state = LiveState<FieldData>().next(
             findings,
             gone: [:],

@@ -201,10 +201,7 @@ final class Sea: @unchecked Sendable {
     private static let broken = FMRest.APIError(.network, reason: "The connection broke.")
 
     private static func findings(_ rows: [Row]) -> Findings {
-        LookFindings(
-            order: rows.map(\.id),
-            records: Dictionary(uniqueKeysWithValues: rows.map { ($0.id, record($0)) })
-        )
+        LookFindings(order: rows.map(\.id), read: rows.map(record))
     }
 
     private static func record(_ row: Row) -> DataAPI.TypedLayout<Fields>.Record {

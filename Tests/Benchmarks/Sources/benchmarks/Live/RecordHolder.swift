@@ -4,13 +4,13 @@ import OpenCombine
 
 /// This program once more, as one that holds all vessels of a server: what has been in memory before does not count.
 ///
-/// `benchmarks hold WAY URL` prints by how many bytes its memory has grown.
+/// `benchmarks hold WAY URL` prints by how many bytes its memory has grown, and how many of them it holds.
 enum RecordHolder {
     enum Way: String, CaseIterable {
         case live, array
     }
 
-    static func bytes(_ way: Way, at url: String) throws -> Double {
+    static func bytes(_ way: Way, at url: String) throws -> (resident: Double, held: Double) {
         let (process, output) = (Process(), Pipe())
         process.executableURL = Bundle.main.executableURL
         process.arguments = ["hold", way.rawValue, url]
@@ -18,8 +18,9 @@ enum RecordHolder {
         try process.run()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
-        guard let bytes = Double(text) else { throw NoFigure() }
-        return bytes
+        let figures = text.split(separator: " ").compactMap { Double($0) }
+        guard figures.count == 2 else { throw NoFigure() }
+        return (figures[0], figures[1])
     }
 
     struct NoFigure: Error {}
@@ -31,23 +32,28 @@ enum RecordHolder {
         let vessels = FleetServer.vessels(at: arguments[2])
         // What any call takes once does not count.
         _ = try await vessels.count().firstValue()
-        let before = processFootprint().memory
+        let before = (resident: processFootprint().memory, held: try allocatedBytes())
         switch way {
         case .array:
             let records = try await vessels.all().collect().firstValue()
-            say(processFootprint().memory - before)
+            try say(since: before)
             withExtendedLifetime(records) {}
         case .live:
             let query = vessels.live(DataAPI.LiveOptions(watch: .reread, maximumRecords: 1_000_000))
-            let arrivals = Arrivals()
-            let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
-            await arrivals.untilCount(1)
-            await query.untilAtRest()
-            say(processFootprint().memory - before)
+            let looks = Looks(query)
+            let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+            await looks.untilEnded(1)
+            // Whoever brought the records still has them in hand.
+            try await Task.sleep(for: .seconds(1))
+            try say(since: before)
             subscription.cancel()
         }
         return true
     }
 
-    private static func say(_ bytes: Int) { FileHandle.standardOutput.write(Data("\(bytes)".utf8)) }
+    private static func say(since before: (resident: Int, held: Int)) throws {
+        let held = try allocatedBytes() - before.held
+        let resident = processFootprint().memory - before.resident
+        FileHandle.standardOutput.write(Data("\(resident) \(held)".utf8))
+    }
 }

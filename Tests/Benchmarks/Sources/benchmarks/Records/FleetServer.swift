@@ -90,6 +90,13 @@ final class FleetServer {
 
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
+    /// So long after the beginning of the year 2025.
+    private static func timestamp(minutes: Int) -> String {
+        let days = minutes / 1_440
+        let (month, day) = (1 + days / 28 % 12, 1 + days % 28)
+        return String(format: "%02d/%02d/2025 %02d:%02d:00", month, day, minutes / 60 % 24, minutes % 60)
+    }
+
     private static func fleet(_ count: Int) -> Solution {
         let fields: [Solution.Field] = [
             .init("Number", .number), .init("Name"), .init("Port"), .init("Length", .number), .init("Built", .date),
@@ -101,6 +108,7 @@ final class FleetServer {
                 "Number": "\(number)", "Name": "Vessel \(number)", "Port": ports[number % ports.count],
                 "Length": "\(10 + number % 300).5", "Built": "0\(1 + number % 9)/15/19\(50 + number % 50)",
                 "Notes": "Surveyed in dry dock, no remarks",
+                "Changed": timestamp(minutes: number),
             ])
         }
         var solution = Solution(

@@ -55,3 +55,22 @@ func processFootprint() -> (memory: Int, descriptors: Int) {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     return (memory, descriptors)
 }
+
+/// The bytes that are allocated, without memory that is free and was not given back to the system.
+func allocatedBytes() throws -> Int {
+    // `malloc.h` is not in Swift's module of the C library.
+    guard let address = dlsym(nil, "malloc_info"), let file = tmpfile() else { throw POSIXError(.ENOSYS) }
+    defer { fclose(file) }
+    let mallocInfo = unsafeBitCast(address, to: (@convention(c) (CInt, UnsafeMutableRawPointer) -> CInt).self)
+    guard mallocInfo(0, UnsafeMutableRawPointer(file)) == 0 else { throw POSIXError(.ENOSYS) }
+    rewind(file)
+    var text = [UInt8](repeating: 0, count: 1 << 20)
+    text.removeLast(text.count - fread(&text, 1, text.count, file))
+    // The sums over all heaps come last.
+    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").reversed()
+    func size(_ start: String) -> Int {
+        lines.first { $0.hasPrefix(start) }?.split(separator: "\"").last { Int($0) != nil }.flatMap { Int($0) } ?? 0
+    }
+    let free = size("<total type=\"fast\"") + size("<total type=\"rest\"")
+    return size("<system type=\"current\"") + size("<total type=\"mmap\"") - free
+}
