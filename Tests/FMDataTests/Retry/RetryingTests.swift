@@ -314,6 +314,7 @@ import Testing
     @Test func callsOfAServerShareItsBudget() async throws {
         try await run { still in
             still.sandbox.inject(.html(status: 503), on: .getRecords, count: nil)
+            still.sandbox.inject(.holdAnswer, on: .login)
             let policy = DataAPI.RetryPolicy(maximumAttempts: 2, firstPause: .zero)
             let calls = (0..<40).map { number in
                 let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
@@ -322,8 +323,11 @@ import Testing
                     .returnAs(FieldData.self).subscribe(call)
                 return call
             }
+            // All have begun before one fails: what they add to the budget finds it full.
+            await still.sandbox.untilAnswersHeld(1)
+            still.sandbox.releaseAnswers()
             await still.passPauses(until: { calls.allSatisfy { $0.completionIfAny != nil } })
-            // Forty that began together, and a burst of ten.
+            // Forty, and a burst of ten.
             expectNoDifference(still.requests[.getRecords], 50)
             still.sandbox.clearFaults()
         }
