@@ -75,14 +75,18 @@ import Testing
             let input = (0..<200).map { Member(name: "Member \($0)", uuid: "key-\($0)") }
             let summary = Locked(DataAPI.BatchSummary())
             let kept = Locked(Data())
-            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>(onEvent: { event in
-                guard case .value(let row) = event else { return }
-                summary.change { $0.add(row) }
-                // The last rows before the end are not kept.
-                if summary.value.rowCount == 60 {
-                    kept.change { $0 = (try? JSONEncoder().encode(summary.value)) ?? Data() }
+            // Few enough rows beyond those that are kept: a summary is to be kept more often than every hundred.
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>(
+                initialDemand: .max(80),
+                onEvent: { event in
+                    guard case .value(let row) = event else { return }
+                    summary.change { $0.add(row) }
+                    // The last rows before the end are not kept.
+                    if summary.value.rowCount == 60 {
+                        kept.change { $0 = (try? JSONEncoder().encode(summary.value)) ?? Data() }
+                    }
                 }
-            })
+            )
             input.publisher.create(in: people, options: Self.options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 80)
             subscriber.cancel()
@@ -94,6 +98,7 @@ import Testing
             expectNoDifference(saved.rowCount, 60)
             let again = input.publisher.create(in: people, options: Self.options.resuming(after: saved))
             let whole = try await again.summary.firstValue()
+            expectNoDifference(whole.problems, [])
             expectNoDifference(whole.createdCount, 200)
             expectNoDifference(whole.isComplete, true)
             expectNoDifference(
