@@ -67,6 +67,15 @@ import Testing
         expectNoDifference(logIn(gate), ["token", "finished"])
     }
 
+    /// That is not about the password: whoever looks again later must be let in.
+    @Test func aLoginThatIsToldOfADeadTokenIsTriedAgain() {
+        let gate = makeGate(.fixed(.init(user: "api", password: "right")))
+        refusals.withLockedValue { $0["api/right"] = .refused }
+        for _ in 0..<2 { expectNoDifference(logIn(gate), ["failed fileMaker 952"]) }
+        refusals.withLockedValue { $0 = [:] }
+        expectNoDifference(logIn(gate), ["token", "finished"])
+    }
+
     @Test func aPasswordThatStopsWorkingIsTriedOnceMoreAtMost() {
         let gate = makeGate(.fixed(.init(user: "api", password: "old")))
         expectNoDifference(logIn(gate), ["token", "finished"])

@@ -28,9 +28,10 @@ struct LoginGuard {
         return refusals.first { $0.credentials == credentials }?.error
     }
 
-    /// A login with these credentials failed. Only an answer that is about the credentials counts.
+    /// A login with these credentials failed. Only an answer that is about the credentials counts: not 952, which speaks of the
+    /// token of a session, and which no account is locked for.
     mutating func loginFailed(_ credentials: DataAPI.Credentials, _ error: FMRest.APIError, now: NIODeadline) {
-        guard error.meansCredentialsRefused else { return }
+        guard error.meansCredentialsRefused, error.fileMakerCode?.meansSessionLost != true else { return }
         refusals.removeAll { $0.credentials == credentials }
         if refusals.count == Self.memory { refusals.removeFirst() }
         let isLockedOut = error.fileMakerCode == 214
