@@ -164,39 +164,46 @@ struct ConnectTests {
         #expect(client.counts == PoolCounts())
     }
 
+    /// Finds the server once, and then a port that is held so that nobody listens there: one that was let go is somebody else's
+    /// soon.
+    private static func findingOnce(_ server: FaultServer, then closed: ClosedPort) -> HTTPClientConfiguration {
+        let isFound = NIOLockedValueBox(false)
+        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
+        configuration.lookUp = { [port = server.port] _, _ in
+            let wasFound = isFound.withLockedValue { isFound in
+                defer { isFound = true }
+                return isFound
+            }
+            return [try SocketAddress(ipAddress: "127.0.0.1", port: wasFound ? closed.port : port)]
+        }
+        return configuration
+    }
+
     /// An idle connection that a write may not take is no reason to let it wait.
     @Test func aServerThatStoppedListeningIsToldAtOnce() async throws {
         let server = try await FaultServer.start { _ in ok("x") }
-        let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        var configuration = HTTPClientConfiguration(timeouts: .patient)
+        let closed = try ClosedPort()
+        let origin = Origin(scheme: .http, host: "fms.invalid")
+        var configuration = Self.findingOnce(server, then: closed)
         configuration.maximumRestBeforeUnsafeRequest = .zero
         let client = HTTPClient(configuration: configuration)
         #expect(await client.get(origin).value?.text == "x")
-        try await server.stopped()
-        #expect(client.counts == PoolCounts(idle: 1))
+        await until { client.counts == PoolCounts(idle: 1) }
         let error = await client.send(HTTPRequest(method: .POST, origin: origin, target: "/")).failure
         #expect(error?.code == .connectionRefused)
         #expect(error?.outcome == .notSent)
         #expect(await client.get(origin).value?.text == "x", "the idle connection still serves who may take it")
         await client.shutdown()
         await server.allConnectionsClosed()
+        try await server.stopped()
     }
 
     /// While a connection is busy others may wait for it; when their time is over they hear why there was no second one.
     @Test func whoWaitedInVainHearsOfTheFailedAttempts() async throws {
         let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in [] }
-        let isServed = NIOLockedValueBox(false)
-        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
-        configuration.lookUp = { [port = server.port] _, _ in
-            let wasServed = isServed.withLockedValue { isServed in
-                defer { isServed = true }
-                return isServed
-            }
-            return [try SocketAddress(ipAddress: "127.0.0.1", port: wasServed ? closed.port : port)]
-        }
         let origin = Origin(scheme: .http, host: "fms.invalid")
-        let client = HTTPClient(configuration: configuration)
+        let client = HTTPClient(configuration: Self.findingOnce(server, then: closed))
         let busy = Subscriber()
         client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
         await server.requestCount(atLeast: 1)
