@@ -81,9 +81,9 @@ extension DataAPI.Database {
             )
             .eraseToAnyPublisher()
         }
-        guard publishesOneValue, calls.options.sharesReads, let key = SharedReads.Key(request, in: self) else {
-            return answer
-        }
+        guard publishesOneValue, calls.options.sharesReads,
+            let key = SharedReads.Key(request, publishing: Value.self, in: self)
+        else { return answer }
         return reads.publisher(key, answer)
     }
 

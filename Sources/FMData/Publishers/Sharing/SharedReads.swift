@@ -9,6 +9,8 @@ final class SharedReads: @unchecked Sendable {
         let target: String
         let body: [WireOption]
         let response: ObjectIdentifier
+        /// Of the values that are shared, so that all who share an exchange take values of one type.
+        let value: ObjectIdentifier
         let timeouts: DataAPI.Timeouts
         let tag: String?
         /// Where the session matters: its globals are seen by its own reads alone.
@@ -37,11 +39,16 @@ final class SharedReads: @unchecked Sendable {
 
 extension SharedReads.Key {
     /// `nil` for what cannot be sent.
-    init?<Response>(_ request: DataAPIRequest<Response>, in database: DataAPI.Database) {
+    init?<Response, Value>(
+        _ request: DataAPIRequest<Response>,
+        publishing value: Value.Type,
+        in database: DataAPI.Database
+    ) {
         guard let target = try? request.encodedTarget() else { return nil }
         self.target = "\(request.method) \(target)"
         body = if case .json = request.body { request.options } else { [] }
         response = ObjectIdentifier(Response.self)
+        self.value = ObjectIdentifier(value)
         timeouts = database.calls.options.timeouts
         tag = database.calls.options.tag
         lease = if case .pinned(let lease, _) = database.sessions { lease.id } else { nil }
@@ -164,19 +171,16 @@ extension SharedReads {
         state.withLockedValue { state in
             state.lastReader += 1
             let number = state.lastReader
-            var isNew = false
-            let flight: SharedRead<Value>.Flight
-            switch state.sharing.joined(number, key) {
-            case .begin(let id):
-                flight = SharedRead.Flight(id, of: self)
-                state.flights[id] = flight
-                isNew = true
-            case .wait(let id):
-                // The key says what is made of the answer.
-                flight = state.flights[id] as! SharedRead<Value>.Flight
-            }
+            let id =
+                switch state.sharing.joined(number, key) {
+                case .begin(let id), .wait(let id): id
+                }
+            // One that is waited for is of this type, which is a part of the key.
+            let known = state.flights[id] as? SharedRead<Value>.Flight
+            let flight = known ?? SharedRead<Value>.Flight(id, of: self)
+            state.flights[id] = flight
             flight.readers[number] = reader
-            return (SharedRead.Place(reader: number, flight: flight), flight, isNew)
+            return (SharedRead.Place(reader: number, flight: flight), flight, isNew: known == nil)
         }
     }
 }

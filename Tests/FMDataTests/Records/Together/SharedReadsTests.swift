@@ -182,6 +182,7 @@ import Testing
         target: "GET /a",
         body: [],
         response: ObjectIdentifier(Int.self),
+        value: ObjectIdentifier(Int.self),
         timeouts: .init(),
         tag: nil,
         lease: nil
