@@ -13,4 +13,11 @@ enum OldFindings {
         112,  // The session of a login that everybody had given up was nobody's.
         131,  // A login of one's own was not told of a shutdown, and never ended.
     ]
+
+    /// Those of live queries.
+    static let liveSeeds: [UInt64] = [
+        // A login that was told of a dead token counted as one with refused credentials, and was never tried again.
+        2046, 4149, 4590, 4910, 7998,
+        8202,  // The sandbox closed before the last bytes of a compressed answer had left.
+    ]
 }

@@ -4,10 +4,9 @@ import Testing
 
 /// Worlds that follow from seeds. `Tests/Simulation/run` runs many more of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
-    @Test func oldFindingsStayAway() async {
-        for failure in await onAThread({ Search(OldFindings.seeds, stopsAfter: 1).failures }) {
-            Issue.record("\(failure)")
-        }
+    @Test(arguments: [(Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds)])
+    func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
+        for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {

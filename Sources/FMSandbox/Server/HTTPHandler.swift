@@ -193,9 +193,9 @@ final class HTTPHandler: ChannelInboundHandler {
             context.flush()
         }
         if closing {
-            state = .closing
-            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-            context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+            context.write(Self.wrapOutboundOut(.end(nil)), promise: nil)
+            // The compressor says that an end is sent when only the part before it is: nothing, sent behind it, tells better.
+            write([], context)
         } else {
             // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
             state = .idle
