@@ -56,15 +56,17 @@ extension DataAPI {
     }
 }
 
+extension LiveState {
+    /// What leads here from an earlier state of the same live query.
+    func changes(since earlier: LiveState) -> DataAPI.ChangeSet<R> {
+        changes.since(earlier.edition) { DataAPI.ChangeSet(from: earlier, to: self) }
+    }
+}
+
 extension DataAPI.ChangeSet {
-    /// What leads from one state of a live query to a later one.
-    init(from old: LiveState<R>, to new: LiveState<R>) {
-        self.init(
-            from: old.records.enumerated().map { place, record in
-                Known(id: record.recordId, modId: record.modId, revision: old.revisions[place], record: record)
-            },
-            to: new
-        )
+    fileprivate init(from old: LiveState<R>, to new: LiveState<R>) {
+        let known = zip(old.records, old.revisions).map { Known(id: $0.recordId, modId: $0.modId, revision: $1) }
+        self.init(from: known, to: new) { old.records[$0] }
     }
 
     /// What is known of a record before a change.
@@ -73,33 +75,38 @@ extension DataAPI.ChangeSet {
         let modId: Int
         /// `nil` when it was known by another process, which tells versions apart by their modIds.
         var revision: Int?
-        var record: Record?
     }
 
-    init(from old: [Known], to new: LiveState<R>) {
-        let oldPlaces = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let newIDs = Set(new.records.map(\.recordId))
+    /// - Parameter record: the record at a place of the old value, as far as it is known.
+    init(from old: [Known], to new: LiveState<R>, record: (Int) -> Record? = { _ in nil }) {
         inserted = []
         updated = []
         removed = []
         deletions = []
         insertions = []
         modifications = []
+        if old.isEmpty {
+            inserted = new.records
+            insertions = IndexSet(integersIn: new.records.indices)
+            return
+        }
+        let oldPlaces = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let newIDs = Set(new.records.map(\.recordId))
         for (place, known) in old.enumerated() where !newIDs.contains(known.id) {
             let reason = new.reasons[known.id] ?? .unknown
-            removed.append(Removal(recordId: known.id, record: known.record, reason: reason))
+            removed.append(Removal(recordId: known.id, record: record(place), reason: reason))
             deletions.insert(place)
         }
         let kept = new.records.enumerated().compactMap { place, record in
             oldPlaces[record.recordId].map { (old: $0, new: place) }
         }
-        let unmoved = LongestRise.indices(of: kept.map(\.old))
+        let stays = LongestRise.members(of: kept.map(\.old))
         for (index, pair) in kept.enumerated() {
             let (known, record) = (old[pair.old], new.records[pair.new])
             let isModified =
                 known.revision.map { $0 != new.revisions[pair.new] } ?? (known.modId != record.modId)
             if isModified { updated.append(Update(oldModId: known.modId, record: record)) }
-            if unmoved.contains(index) {
+            if stays[index] {
                 if isModified { modifications.insert(pair.new) }
             } else {
                 deletions.insert(pair.old)
@@ -117,10 +124,12 @@ extension DataAPI.ChangeSet {
 ///
 /// Source: [Fredman, 1975](https://doi.org/10.1016/0012-365X(75)90103-X).
 enum LongestRise {
-    /// The places of its numbers.
-    static func indices(of numbers: [Int]) -> Set<Int> {
+    /// For each of the numbers whether it belongs to it.
+    static func members(of numbers: [Int]) -> [Bool] {
         // The usual case, in one pass.
-        if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) { return Set(numbers.indices) }
+        if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) {
+            return [Bool](repeating: true, count: numbers.count)
+        }
         /// For each length the place of the smallest number that a rise of that length can end with.
         var ends: [Int] = []
         var predecessors = [Int?](repeating: nil, count: numbers.count)
@@ -133,12 +142,12 @@ enum LongestRise {
             if lower > 0 { predecessors[index] = ends[lower - 1] }
             if lower == ends.count { ends.append(index) } else { ends[lower] = index }
         }
-        var rise: Set<Int> = []
+        var members = [Bool](repeating: false, count: numbers.count)
         var index = ends.last
         while let current = index {
-            rise.insert(current)
+            members[current] = true
             index = predecessors[current]
         }
-        return rise
+        return members
     }
 }

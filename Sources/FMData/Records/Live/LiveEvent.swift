@@ -96,7 +96,7 @@ struct LiveCopy<R: RecordFields> {
             return (changes.isEmpty ? [] : [changed(changes, state, looks: 1, reached)]) + [.ready(reached)]
         case .state(let before):
             if before.epoch != state.epoch { return [.reset(.otherFile)] + snapshot(of: state) }
-            let changes = Changes(from: before, to: state)
+            let changes = state.changes(since: before)
             // A slow subscriber may have missed something that was undone.
             if changes.isEmpty { return [] }
             let looks = state.version - before.version

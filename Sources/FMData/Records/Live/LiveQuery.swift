@@ -67,7 +67,7 @@ extension DataAPI {
                     return [
                         LiveValue(
                             records: state.records,
-                            changes: ChangeSet(from: before, to: state),
+                            changes: state.changes(since: before),
                             freshness: Freshness(state, since: before, time)
                         )
                     ]

@@ -10,11 +10,15 @@ struct LiveState<R: RecordFields>: Sendable {
     private(set) var revisions: [Int] = []
     /// Counts the looks that have brought something, from 1.
     private(set) var version = 0
+    /// Counts the looks whose records are not all as they were held: those, too, of which there is nothing to tell.
+    private(set) var edition = 0
     /// Counts the files that were there in place of the one before: a restored copy, for example.
     private(set) var epoch = 0
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
     /// When the look began.
     private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
+    /// What leads here, for those who are being told of it.
+    private(set) var changes = SharedChanges<R>()
     /// Why records are gone, of those that went last.
     private(set) var reasons: [Int: Reason] = [:]
     private var reasonOrder = CircularBuffer<Int>()
@@ -90,6 +94,7 @@ extension LiveState {
         next.asOf = asOf
         if !policy.seesUncommitted, isConfirmed(by: findings) { return (next, false) }
         next.version += 1
+        next.edition += 1
         next.records = []
         next.revisions = []
         let places = Dictionary(
@@ -136,7 +141,7 @@ extension LiveState {
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
         let isNews = version == 0 || isOtherFile || !isSame
-        if !isNews { next.version = version }
+        if isNews { next.changes = SharedChanges() } else { next.version = version }
         return (next, isNews)
     }
 

@@ -63,7 +63,7 @@ import Testing
 
     @Test func theFirstValueIsAllInserted() {
         let state = Self.state([Self.record(1), Self.record(2)]).state
-        let changes = DataAPI.ChangeSet(from: State(), to: state)
+        let changes = state.changes(since: State())
         expectNoDifference(changes.inserted.map(\.recordId), [1, 2])
         expectNoDifference(Array(changes.insertions), [0, 1])
         #expect(changes.deletions.isEmpty && changes.modifications.isEmpty)
@@ -87,7 +87,7 @@ import Testing
             after: first,
             gone: [1: .deleted]
         ).state
-        let changes = DataAPI.ChangeSet(from: first, to: second)
+        let changes = second.changes(since: first)
         expectNoDifference(changes.inserted.map(\.recordId), [5])
         expectNoDifference(changes.updated.map(\.record.recordId), [2])
         expectNoDifference(changes.updated.map(\.oldModId), [0])
@@ -121,7 +121,7 @@ import Testing
     @Test func aCommitOfNothingIsAChangeUnlessItIsNotWanted() {
         let first = Self.state([Self.record(1, 0, "same")]).state
         let news = Self.state([Self.record(1, 1, "same")], after: first)
-        expectNoDifference(DataAPI.ChangeSet(from: first, to: news.state).updated.map(\.record.modId), [1])
+        expectNoDifference(news.state.changes(since: first).updated.map(\.record.modId), [1])
 
         var policy = Self.policy
         policy.ignoresEqual = true
@@ -129,6 +129,35 @@ import Testing
         #expect(!quiet.isNews)
         // The modId is known all the same: the next look compares with it.
         expectNoDifference(quiet.state.records.map(\.modId), [1])
+    }
+
+    @Test func whoIsEquallyFarSharesTheChangesUntilAllAreTold() {
+        let first = Self.state([Self.record(1)]).state
+        let second = Self.state([Self.record(1, 1)], after: first).state
+        let shared = SharedChanges<FieldData>()
+        var workedOut: [Int] = []
+        func tell(_ edition: Int) -> [Int] {
+            shared.since(edition) {
+                workedOut.append(edition)
+                return second.changes(since: first)
+            }
+            .updated.map(\.record.recordId)
+        }
+        for edition in [1, 1, 0, 1, 0] { expectNoDifference(tell(edition), [1]) }
+        expectNoDifference(workedOut, [1, 0])
+        shared.allAreTold()
+        for _ in 0..<2 { expectNoDifference(tell(1), [1]) }
+        expectNoDifference(workedOut, [1, 0, 1, 1])
+    }
+
+    @Test func whoHasTheSameValueInANewerEditionIsToldOfItsOwn() {
+        var policy = Self.policy
+        policy.ignoresEqual = true
+        let first = Self.state([Self.record(1, 0, "same")]).state
+        let quiet = Self.state([Self.record(1, 1, "same")], after: first, policy).state
+        let second = Self.state([Self.record(1, 2, "new")], after: quiet, policy).state
+        expectNoDifference(second.changes(since: first).updated.map(\.oldModId), [0])
+        expectNoDifference(second.changes(since: quiet).updated.map(\.oldModId), [1])
     }
 
     @Test func whatChangesBeneathAModIdIsSeenWhereItIsWanted() {
@@ -139,14 +168,14 @@ import Testing
         policy.seesUncommitted = true
         let second = Self.state([Self.record(1, 0, "two")], after: first, policy)
         #expect(second.isNews)
-        expectNoDifference(DataAPI.ChangeSet(from: first, to: second.state).updated.map(\.record.recordId), [1])
+        expectNoDifference(second.state.changes(since: first).updated.map(\.record.recordId), [1])
     }
 
     @Test func whoWasAwayGetsTheDifferenceOfTwoStates() {
         let first = Self.state([Self.record(1), Self.record(2)]).state
         let second = Self.state([Self.record(1, 1), Self.record(2), Self.record(3)], after: first).state
         let third = Self.state([Self.record(1, 2)], after: second, gone: [2: .left, 3: .deleted]).state
-        let changes = DataAPI.ChangeSet(from: first, to: third)
+        let changes = third.changes(since: first)
         // Record 3 came and went meanwhile.
         expectNoDifference(changes.inserted.map(\.recordId), [])
         expectNoDifference(changes.updated.map(\.oldModId), [0])
@@ -176,7 +205,7 @@ import Testing
             uniqueKeysWithValues: old.filter { !ids.contains($0.recordId) }.map { ($0.recordId, State.Reason.deleted) }
         )
         let second = Self.state(records, after: first, gone: gone).state
-        let changes = DataAPI.ChangeSet(from: first, to: second)
+        let changes = second.changes(since: first)
 
         var list = old
         for place in changes.deletions.reversed() { list.remove(at: place) }

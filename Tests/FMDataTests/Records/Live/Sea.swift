@@ -116,7 +116,7 @@ final class Sea: @unchecked Sendable {
                 return [
                     DataAPI.LiveValue(
                         records: state.records,
-                        changes: DataAPI.ChangeSet(from: before, to: state),
+                        changes: state.changes(since: before),
                         freshness: DataAPI.Freshness(state, since: before, time.sessionTime)
                     )
                 ]

@@ -8,7 +8,8 @@ import OpenCombine
 ///
 /// Figures: `live.look.<way>.<requests|bytes|cpu_us>` for a quiet look, `live.look.logins` of all of them,
 /// `live.latency_ms.<poll|wake>` from a commit to the change, with a look every two seconds and with a wake, `live.fanout.requests` of
-/// a look for 1,000 subscribers of one query, and `live.memory.<held|resident>_per_record.<live|array>` of 100,000 records: without and
+/// a look for 1,000 subscribers of one query, `live.fanout.change_ms` of the client's processor until all of them have been told of one
+/// changed record among 10,000, and `live.memory.<held|resident>_per_record.<live|array>` of 100,000 records: without and
 /// with memory that is free, and not yet given back.
 enum LiveSuite: Suite {
     static let name = "live"
@@ -38,7 +39,10 @@ enum LiveSuite: Suite {
             )
         }
         if options.measures("latency") { try await latency(&report, server, options) }
-        if options.measures("fanout") { try await fanout(&report, server) }
+        if options.measures("fanout") {
+            try await fanout(&report, server)
+            try await toldChange(&report, server, options)
+        }
         server.stop()
         if options.measures("memory") { try memory(&report) }
     }
@@ -137,6 +141,27 @@ enum LiveSuite: Suite {
         let requests = Double(try server.counts().requests - before)
         report["live.fanout.requests"] = requests
         print("a look for 1,000 subscribers of one query: \(requests) requests")
+        for subscription in subscriptions { subscription.cancel() }
+    }
+
+    private static func toldChange(_ report: inout Report, _ server: FleetServer, _ options: Options) async throws {
+        let (others, subscribers) = (server.vessels(), 1_000)
+        let query = server.vessels().live(Self.options(.scan("Vessels (ids)")))
+        let arrivals = Arrivals()
+        let subscriptions = (0..<subscribers).map { _ in
+            query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
+        }
+        await arrivals.untilCount(subscribers)
+        var times: [Double] = []
+        for round in 1...options.rounds {
+            _ = try await others.edit(round, ["Notes": .text("Told \(round)")]).firstValue()
+            let start = processorSeconds()
+            query.refresh()
+            await arrivals.untilCount((1 + round) * subscribers)
+            times.append((processorSeconds() - start) * 1e3)
+        }
+        report["live.fanout.change_ms"] = times.median
+        print("one change among 10,000 records, told to 1,000 subscribers: \(times.median) ms of the client's processor")
         for subscription in subscriptions { subscription.cancel() }
     }
 }
