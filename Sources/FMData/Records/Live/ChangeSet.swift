@@ -59,7 +59,7 @@ extension DataAPI {
 extension LiveState {
     /// What leads here from an earlier state of the same live query.
     func changes(since earlier: LiveState) -> DataAPI.ChangeSet<R> {
-        changes.since(earlier.edition) { DataAPI.ChangeSet(from: earlier, to: self) }
+        sharedChanges.since(earlier.edition) { DataAPI.ChangeSet(from: earlier, to: self) }
     }
 }
 

@@ -338,7 +338,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         }
         withExtendedLifetime((ended, old)) {}
         for listener in listeners { listener.offer() }
-        next.state.changes.allAreTold()
+        next.state.sharedChanges.allAreTold()
         if !listeners.isEmpty { wishesChanged() }
     }
 

@@ -18,7 +18,7 @@ struct LiveState<R: RecordFields>: Sendable {
     /// When the look began.
     private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
     /// What leads here, for those who are being told of it.
-    private(set) var changes = SharedChanges<R>()
+    private(set) var sharedChanges = SharedChanges<R>()
     /// Why records are gone, of those that went last.
     private(set) var reasons: [Int: Reason] = [:]
     private var reasonOrder = CircularBuffer<Int>()
@@ -141,7 +141,7 @@ extension LiveState {
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
         let isNews = version == 0 || isOtherFile || !isSame
-        if isNews { next.changes = SharedChanges() } else { next.version = version }
+        if isNews { next.sharedChanges = SharedChanges() } else { next.version = version }
         return (next, isNews)
     }
 

@@ -126,6 +126,32 @@ import Testing
         expectNoDifference(sea.time.alarmCount, 0)
     }
 
+    /// Changes are worked out once for those who are told together, and kept no longer: who joins works out its own.
+    @Test func whoAreEquallyFarShareTheChanges() {
+        let workedOut = NIOLockedValueBox(0)
+        let news = LiveNews(poller: { [sea] in sea.poller }) {
+            var before = LiveState<Sea.Fields>()
+            return { state in
+                defer { before = state }
+                let changes = state.sharedChanges.since(before.edition) {
+                    workedOut.withLockedValue { $0 += 1 }
+                    return state.changes(since: before)
+                }
+                return [changes.inserted.count + changes.updated.count]
+            }
+        }
+        let subscribers = (1...3).map { _ in TrackingSubscriber<Int, FMRest.APIError>() }
+        for (place, subscriber) in subscribers.enumerated() {
+            news.subscribe(subscriber)
+            expectNoDifference(workedOut.withLockedValue { $0 }, 1 + place)
+        }
+        sea.edit(1) { $0.text = "A" }
+        sea.toNextLook()
+        expectNoDifference(subscribers.map(\.values), [[3, 1], [3, 1], [3, 1]])
+        expectNoDifference(workedOut.withLockedValue { $0 }, 4)
+        for subscriber in subscribers { subscriber.cancel() }
+    }
+
     @Test func theSubscriberIsReleasedWhenItCancels() {
         weak var released: Values?
         do {

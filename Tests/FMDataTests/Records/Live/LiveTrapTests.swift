@@ -241,10 +241,11 @@ import Testing
         try await Harbour.run(client: { $0.sessions.maximumSessions = 2 }) { harbour in
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
+            try await harbour.edit(1, ["Name": "Skidbladnir"])
             harbour.sandbox.inject(.holdAnswer, on: .find)
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
-            // The look was carried out, and its answer says what was before this.
+            // The look was carried out, and its answer says what was before this: nobody hears of it.
             _ = try await harbour.ships.edit(1, ["Name": "Draken"]).firstValue()
             harbour.sandbox.releaseAnswers()
             await values.valueCount(atLeast: 2)

@@ -178,15 +178,19 @@ import Testing
 
     // MARK: As a publisher
 
-    private static let key = SharedReads.Key(
-        target: "GET /a",
-        body: [],
-        response: ObjectIdentifier(Int.self),
-        value: ObjectIdentifier(Int.self),
-        timeouts: .init(),
-        tag: nil,
-        lease: nil
-    )
+    private static let key = key(publishing: Int.self)
+
+    private static func key<Value>(publishing value: Value.Type) -> SharedReads.Key {
+        SharedReads.Key(
+            target: "GET /a",
+            body: [],
+            response: ObjectIdentifier(Int.self),
+            value: ObjectIdentifier(value),
+            timeouts: .init(),
+            tag: nil,
+            lease: nil
+        )
+    }
 
     @Test func nothingBeginsBeforeDemandNorAfterAnEarlyCancel() {
         let exchange = StubExchange<Int>()
@@ -210,6 +214,19 @@ import Testing
         second.succeed(2)
         expectNoDifference(subscribers.map { $0.completionIfAny?.isFinished }, [false, false, true])
         expectNoDifference(subscribers.map(\.values), [[], [], [2]])
+    }
+
+    @Test func valuesOfAnotherTypeAreNotShared() {
+        let reads = SharedReads()
+        let (numbers, texts) = (StubExchange<Int>(), StubExchange<String>())
+        let number = TrackingSubscriber<Int, FMRest.APIError>()
+        let text = TrackingSubscriber<String, FMRest.APIError>()
+        reads.publisher(Self.key, AnyPublisher(numbers)).subscribe(number)
+        reads.publisher(Self.key(publishing: String.self), AnyPublisher(texts)).subscribe(text)
+        numbers.succeed(1)
+        texts.succeed("one")
+        expectNoDifference(number.values, [1])
+        expectNoDifference(text.values, ["one"])
     }
 
     /// Who asks again from inside the value asks for a new one.
