@@ -283,7 +283,7 @@ let package = Package(
             )
             : .testTarget(
                 name: "SimulationTests",
-                dependencies: simulation + [customDump, issueReporting],
+                dependencies: simulation + ["FMTestSupport", customDump, issueReporting],
                 path: "Tests/Simulation",
                 exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
                 swiftSettings: settings

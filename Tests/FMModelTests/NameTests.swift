@@ -131,7 +131,7 @@ import Testing
     }
 
     /// What a table gives depends on the names and on nothing else, and no two names become one.
-    @Test(arguments: 1...40) func theOrderOfNamesPlaysNoRole(_ seed: UInt64) {
+    @Test(arguments: 1...UInt64(Effort.of(40, brief: 8))) func theOrderOfNamesPlaysNoRole(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let names = RandomNames.fields(count: 60, using: &random)
         let first = NameTable(names, style: .fields(["z_"]))

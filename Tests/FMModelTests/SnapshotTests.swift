@@ -83,7 +83,7 @@ import Testing
         expectNoDifference(read.fileText, text)
     }
 
-    @Test(arguments: 1...30) func anyNameComesBackByteForByte(_ seed: UInt64) throws {
+    @Test(arguments: 1...UInt64(Effort.of(30, brief: 5))) func anyNameComesBackByteForByte(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let update = LayoutSnapshot.updating([], with: (0..<3).map { _ in RandomNames.layout(using: &random) })
         for layout in update.layouts {

@@ -214,7 +214,7 @@ import Testing
 
     @Test func anyNamesMakeTextThatParses() throws {
         try withTemporaryFolder { folder in
-            let paths = try (UInt64(1)...60).map { seed in
+            let paths = try (1...UInt64(Effort.of(60, brief: 6))).map { seed in
                 var random = SeededRandom(seed: seed)
                 let update = LayoutSnapshot.updating([], with: (0..<3).map { _ in RandomNames.layout(using: &random) })
                 let access = AccessLevel.allCases.randomElement(using: &random) ?? .internal

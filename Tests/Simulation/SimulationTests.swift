@@ -1,17 +1,19 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
-/// Worlds that follow from seeds. `Tests/Simulation/run` runs many more of them.
+/// Worlds that follow from seeds: a handful in a brief run, hundreds in CI. `Tests/Simulation/run` runs many more of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [(Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds)])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
+        let seeds = seeds.prefix(Effort.of(.max, brief: 3))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
         // Those that watch go on for hours.
-        let seeds: ClosedRange<UInt64> = work == .live ? 1...100 : 1...300
+        let seeds = 1...UInt64(work == .live ? Effort.of(100, brief: 3) : Effort.of(300, brief: 6))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 

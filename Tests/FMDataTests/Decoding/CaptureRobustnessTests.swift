@@ -26,7 +26,7 @@ import Testing
     /// Which places of a capture are tried, and what is put there.
     enum Coverage {
         /// Up to this length all of them.
-        static let wholeLength = 600
+        static let wholeLength = Effort.of(600, brief: 150)
 
         private static let isExhaustive = ProcessInfo.processInfo.environment["FMDATA_EXHAUSTIVE"] == "1"
         /// Such that mean something in JSON and such that mean nothing.

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -302,7 +303,7 @@ import Testing
         compareAllTypes(json)
     }
 
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<Effort.of(20, brief: 3))
     func random(_ seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         for _ in 0..<100 { compareAllTypes(RandomJSON.document(using: &random)) }

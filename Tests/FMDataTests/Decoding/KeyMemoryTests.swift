@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -6,7 +7,7 @@ import Testing
 /// Keys are recognised by what stood in their place in the record before; here they differ from it in every small way.
 @Suite struct KeyMemoryTests {
     /// Records of random keys that resemble each other, whole and in pieces: all members arrive, under their names.
-    @Test(arguments: 0..<30)
+    @Test(arguments: 0..<Effort.of(30, brief: 6))
     func keysThatResembleEachOther(_ seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         let stems = [

@@ -253,7 +253,7 @@ import Testing
         let samples = FindSamples(withSeveralValues: true)
         try await Hosted.run(Solution(samples: table)) { database, _ in
             let layout = database.addLayout("Samples")
-            for _ in 0..<150 {
+            for _ in 0..<Effort.of(150, brief: 30) {
                 let sample = samples.sample(depth: 4, using: &generator)
                 let expected = table.indices.filter { sample.holds(table[$0]) }
                 let query = FindQuery(sample.find, maximumRequests: 20, maximumCalls: 20)

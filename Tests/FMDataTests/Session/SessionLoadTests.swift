@@ -207,9 +207,9 @@ import Testing
     // MARK: Everything at once
 
     /// Expiries, refused logins, restarts, cuts and cancellations at random. The size comes from `FMDATA_LOAD`, for a
-    /// measurement; without it the test is a short one.
+    /// measurement; without it the test is a short one, with one restart in a brief run.
     @Test(.timeLimit(.minutes(20))) func faultsOfAllKindsUnderLoad() async throws {
-        let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? 2000
+        let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? Effort.of(2000, brief: 1000)
         let (batch, maximumSessions) = (500, 8)
         try await World.run(client: {
             $0.sessions.maximumSessions = maximumSessions

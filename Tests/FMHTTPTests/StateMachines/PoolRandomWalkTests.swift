@@ -6,7 +6,7 @@ import Testing
 
 /// The pool against a model that knows what is legal: random events, and every action checked.
 struct PoolRandomWalkTests {
-    private static let seeds: [UInt64] = (1...40).map { $0 }
+    private static let seeds = 1...UInt64(Effort.of(40, brief: 8))
 
     @Test(arguments: seeds)
     func everyRequestEndsOnceAndNothingIsLeft(seed: UInt64) {

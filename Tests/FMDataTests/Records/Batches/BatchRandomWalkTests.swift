@@ -8,7 +8,7 @@ import Testing
 /// The machine against a model of its shell and its server: random rows, answers, losses and demand in random order, with the rules
 /// checked after each. The seed names a failure.
 @Suite struct BatchRandomWalkTests {
-    @Test(arguments: UInt64(1)...200)
+    @Test(arguments: 1...UInt64(Effort.of(200, brief: 40)))
     func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
         var model = BatchModel(seed: seed)
         for _ in 0..<600 { model.step() }

@@ -306,7 +306,7 @@ import Testing
             }
             expectNoDifference(records.map(\.recordId), [1, 2, 3])
             first.cancel()
-            harbour.time.advance(by: .hours(1))
+            await harbour.untilNothingIsHeld()
 
             let kept = try JSONDecoder().decode(DataAPI.LiveCursor.self, from: JSONEncoder().encode(cursor))
             try await harbour.delete(1)

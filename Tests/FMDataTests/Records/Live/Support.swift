@@ -99,6 +99,15 @@ struct Harbour: Sendable {
         return solution
     }
 
+    /// Returns when no live query is held any more: those that everybody has left are, for a while. Who has delivered the last value
+    /// sets the alarm for that, on another thread, perhaps after the test has moved the clock on.
+    func untilNothingIsHeld() async {
+        await until {
+            time.advance(by: .hours(1))
+            return database.live.observers.isEmpty
+        }
+    }
+
     // MARK: What others do
 
     func insert(_ name: String, port: String = "Oslo") async throws -> Int {

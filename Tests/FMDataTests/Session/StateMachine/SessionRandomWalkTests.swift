@@ -8,7 +8,7 @@ import Testing
 /// The machine against a model of its shell and its server: thousands of random events in random order, with the rules
 /// checked after each. The seed names a failure.
 @Suite struct SessionRandomWalkTests {
-    @Test(arguments: UInt64(1)...60)
+    @Test(arguments: 1...UInt64(Effort.of(60, brief: 8)))
     func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
         var model = SessionModel(seed: seed)
         for _ in 0..<1500 { model.step() }
