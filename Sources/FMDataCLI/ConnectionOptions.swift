@@ -17,7 +17,12 @@ struct ConnectionOptions: ParsableArguments {
     var ca: String?
 
     /// The database, of which nothing has been asked yet.
-    func open(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws -> DataAPI.Database {
+    ///
+    /// - Parameter otherName: of another database than the one that is meant, for whoever wants to see it refused.
+    func open(
+        _ otherName: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> DataAPI.Database {
         func value(_ option: String?, _ name: String, _ variable: String) throws -> String {
             guard let value = option ?? environment[variable], !value.isEmpty else {
                 throw ValidationError("Which \(name)? Give --\(name), or set \(variable).")
@@ -33,6 +38,6 @@ struct ConnectionOptions: ParsableArguments {
         var config = DataAPI.Config()
         if let ca { config.tls.roots = .systemAnd(file: ca) }
         return DataAPI.Server(host: host, config: config)
-            .addDatabase(name, credentials: Credentials(user: user, password: password))
+            .addDatabase(otherName ?? name, credentials: Credentials(user: user, password: password))
     }
 }

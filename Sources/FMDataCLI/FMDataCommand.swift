@@ -6,6 +6,6 @@ struct FMDataCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fmdata",
         abstract: "The Claris FileMaker Data API from the command line.",
-        subcommands: [SchemaCommand.self, GenerateCommand.self, SandboxCommand.self]
+        subcommands: [SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self]
     )
 }

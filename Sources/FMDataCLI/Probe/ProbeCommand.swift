@@ -1,0 +1,67 @@
+import ArgumentParser
+import FMData
+
+/// `fmdata probe`: asks a host what nobody documents, and compares its answers with what the library and the sandbox assume.
+struct ProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe",
+        abstract: "Compares a host with what this library assumes of hosts.",
+        discussion: """
+            The Data API leaves questions open, and hosts of different versions answer them differently. This asks yours, by reads \
+            alone unless --write names a layout for scratch records, and prints a report without names, values and accounts, which \
+            can be pasted into an issue as it is. Exit status 3 says that something differs.
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(help: "A layout that shows records (the first one that does).")
+    var layout: String?
+
+    @Option(help: ArgumentHelp("Ask what takes writes, too, with scratch records of this layout.", valueName: "layout"))
+    var write: String?
+
+    func run() async throws {
+        let database = try connection.open()
+        let result: Result<ProbeReport, any Error>
+        do {
+            result = .success(try await probe(database))
+        } catch {
+            result = .failure(error)
+        }
+        _ = await database.server.shutdown().awaitSingleResult()
+        try result.map { print($0.text, terminator: "") }.orExit()
+        if try result.get().differs { throw ExitStatus.different.code }
+    }
+
+    private func probe(_ database: DataAPI.Database) async throws -> ProbeReport {
+        let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts)
+        let chosen = try await chosenLayout(of: layouts, in: database)
+        let table = layouts.first { $0.name == chosen.name }?.table
+        let subject = ProbeSubject(
+            layout: chosen,
+            metadata: try await chosen.getLayoutMetadata().firstValue(),
+            siblings: layouts.filter { $0.name != chosen.name && $0.table != nil && $0.table == table },
+            scratch: write.map { database.addLayout($0) },
+            missing: try connection.open(ProbeSubject.nobodysName)
+        )
+        let version = try await database.server.getProductInfo().firstValue().version
+        let report = await ProbeReport(version: version, asking: ProbeQuestion.all, of: subject)
+        _ = await subject.missing.server.shutdown().awaitSingleResult()
+        return report
+    }
+
+    /// The layout that was named, or the first of a few that shows a record.
+    private func chosenLayout(
+        of layouts: [DataAPI.Layout],
+        in database: DataAPI.Database
+    ) async throws -> DataAPI.Layout {
+        if let layout { return database.addLayout(layout) }
+        for layout in layouts.prefix(20) {
+            let records: Result<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>, FMRest.APIError> =
+                await layout.getRecords(recordQuery: RecordQuery(portal: [], limit: 1)).awaitSingleResult()
+            if case .success(let response) = records, !response.data.isEmpty { return layout }
+        }
+        throw ValidationError("No layout shows a record to this account. Name one with --layout.")
+    }
+}

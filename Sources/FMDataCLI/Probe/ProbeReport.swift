@@ -1,0 +1,62 @@
+import FMData
+
+/// What the questions of a probe came to. It holds no name, no value and no account.
+struct ProbeReport {
+    private let version: String?
+    private let findings: [(question: ProbeQuestion, finding: ProbeFinding)]
+
+    /// Asks all questions, one after the other.
+    init(version: String?, asking questions: [ProbeQuestion], of subject: ProbeSubject) async {
+        self.version = version
+        var findings: [(ProbeQuestion, ProbeFinding)] = []
+        for question in questions { findings.append((question, await question.finding(of: subject))) }
+        self.findings = findings
+    }
+
+    /// Whether something is not as assumed.
+    var differs: Bool { differentCount > 0 }
+
+    /// The report, a line for each question and one for all.
+    var text: String {
+        let lines = findings.map { question, finding in
+            let (word, told) =
+                switch finding {
+                case .asAssumed(let found): ("as assumed", found)
+                case .different(let found, let assumed): ("DIFFERENT", "\(found); assumed was: \(assumed)")
+                case .notAsked(let reason): ("not asked", reason)
+                }
+            return "\(Self.padded(word, to: 10))  \(Self.padded(question.name, to: 20))  \(question.text): \(told)\n"
+        }
+        return """
+            fmdata probe, host version \(version ?? "not told")
+
+            \(lines.joined())
+            \(findings.count - notAskedCount) asked, \(differentCount) different, \(notAskedCount) not asked
+
+            """
+    }
+
+    private var notAskedCount: Int { findings.count { if case .notAsked = $0.finding { true } else { false } } }
+
+    private var differentCount: Int { findings.count { if case .different = $0.finding { true } else { false } } }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+extension ProbeQuestion {
+    /// Asks it. An error where an answer was needed to go on is told as one.
+    fileprivate func finding(of subject: ProbeSubject) async -> ProbeFinding {
+        do {
+            let found = try await ask(subject)
+            return found == assumed ? .asAssumed(found) : .different(found: found, assumed: assumed)
+        } catch let error as NotAsked {
+            return .notAsked(error.reason)
+        } catch let error as FMRest.APIError {
+            return .notAsked("what it needs ended with \(error.told)")
+        } catch {
+            return .notAsked("what it needs ended with \(type(of: error))")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CustomDump
+import FMData
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMDataCLI
+
+/// `fmdata probe` against the embedded server: as it is nothing differs, and when it is told to behave otherwise each question says so.
+@Suite(.timeLimit(.minutes(5))) struct ProbeCommandTests {
+    private static let password = "secret-\u{1F512}-canary"
+
+    /// A file in which every question can be asked.
+    private static let solution: Solution = {
+        let fields: [Solution.Field] = [
+            .init("Name"), .init("Born", .date), .init("Seen", .timestamp), .init("At", .time), .init("Count", .number),
+            .init("gFilter", isGlobal: true),
+        ]
+        return Solution(
+            name: "Observatory",
+            tables: [.init(name: "Stars", fields: fields, records: [.init(["Name": "Canary of Orion"])])],
+            layouts: [
+                .layout(.init(name: "Star Map", table: "Stars", fields: fields.map { .init($0.name) })),
+                .layout(.init(name: "Star List", table: "Stars", fields: ["Name"])),
+            ],
+            accounts: [.init(name: "api", password: password)]
+        )
+    }()
+
+    private func withHost<Value>(
+        _ configure: (inout Sandbox.Configuration) -> Void = { _ in },
+        _ body: (Sandbox) async throws -> Value
+    ) async throws -> Value {
+        var configuration = Sandbox.Configuration()
+        configure(&configuration)
+        let sandbox = try await Sandbox.start([Self.solution], configuration: configuration)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(sandbox)) } catch { result = .failure(error) }
+        await sandbox.stop()
+        return try result.get()
+    }
+
+    // MARK: The command
+
+    @Test func againstTheSandboxNothingDiffers() async throws {
+        try await withHost { sandbox in
+            let before = sandbox.counters.executedWrites
+            let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))
+            expectNoDifference(finished.status, 0, "\(finished)")
+            #expect(finished.output.contains("\n15 asked, 0 different, 3 not asked\n"), "\(finished.output)")
+            expectNoDifference(sandbox.counters.executedWrites, before)
+            expectNoDifference(sandbox.counters.openSessions, 0)
+            expectNamesNobody(finished)
+        }
+    }
+
+    @Test func writesGoToTheScratchLayoutAndAreTakenBack() async throws {
+        try await withHost { sandbox in
+            let finished = try await FinishedProgram.run(
+                ["probe", "--layout", "Star Map", "--write", "Star List"],
+                environment: environment(sandbox)
+            )
+            expectNoDifference(finished.status, 0, "\(finished)")
+            #expect(finished.output.contains("\n18 asked, 0 different, 0 not asked\n"), "\(finished.output)")
+            expectNoDifference(sandbox.records(ofTable: "Stars", inDatabase: "Observatory")?.count, 1)
+            expectNamesNobody(finished)
+        }
+    }
+
+    @Test func aDifferenceIsToldAndIsTheExitStatus() async throws {
+        try await withHost({ $0.findPastEnd = .emptyPage }) { sandbox in
+            let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))
+            expectNoDifference(finished.status, 3)
+            let told = finished.output.split(separator: "\n").filter { $0.hasPrefix("DIFFERENT") }
+            expectNoDifference(
+                told,
+                [
+                    "DIFFERENT   find-past-end         a find whose offset lies behind the last record: a page of 0; "
+                        + "assumed was: error 401, HTTP 500"
+                ]
+            )
+            expectNamesNobody(finished)
+        }
+    }
+
+    private func environment(_ sandbox: Sandbox) -> [String: String] {
+        ["FM_HOST": sandbox.url, "FM_DATABASE": "Observatory", "FM_USER": "api", "FM_PASSWORD": Self.password]
+    }
+
+    /// The report can be pasted anywhere.
+    private func expectNamesNobody(_ finished: FinishedProgram) {
+        for name in ["canary", "Canary", "Observatory", "Star", "Name", "gFilter", "api", "127.0.0.1"] {
+            #expect(!(finished.output + finished.errors).contains(name), "\(name)")
+        }
+    }
+
+    // MARK: Each question
+
+    /// Where a host can answer each of them otherwise: the call that counts, and how many of its kind come before it.
+    private static let calls: [String: (endpoint: Sandbox.Endpoint, earlier: Int)] = [
+        "find-past-end": (.find, 1), "range-past-end": (.getRecords, 0), "record-missing": (.getRecord, 0),
+        "layout-missing": (.layoutMetadata, 0), "layout-name-case": (.layoutMetadata, 0), "field-name-case": (.find, 1),
+        "script-missing": (.runScript, 0), "database-missing": (.login, 0), "global-criterion": (.find, 0),
+        "unreadable-date": (.find, 0), "unreadable-timestamp": (.find, 0), "unreadable-time": (.find, 0),
+        "unreadable-number": (.find, 0), "response-layout": (.getRecords, 0), "data-info": (.getRecords, 0),
+        "equal-value": (.editRecord, 0), "duplicate-mod-id": (.getRecord, 0), "stale-mod-id": (.editRecord, 0),
+    ]
+
+    @Test(arguments: ProbeQuestion.all.map(\.name))
+    func eachDifferenceIsFound(_ name: String) async throws {
+        let question = try #require(ProbeQuestion.all.first { $0.name == name })
+        let call = try #require(Self.calls[name])
+        try await withHost { sandbox in
+            let server = DataAPI.Server(host: sandbox.url)
+            let credentials = Credentials(user: "api", password: Self.password)
+            let layout = server.addDatabase("Observatory", credentials: credentials).addLayout("Star Map")
+            let subject = ProbeSubject(
+                layout: layout,
+                metadata: try await layout.getLayoutMetadata().firstValue(),
+                siblings: [layout.database.addLayout("Star List")],
+                scratch: layout,
+                missing: server.addDatabase(ProbeSubject.nobodysName, credentials: credentials)
+            )
+            sandbox.inject(.error(FileMakerError(3)), on: call.endpoint, skipping: call.earlier)
+            let report = await ProbeReport(version: nil, asking: [question], of: subject)
+            #expect(report.differs, "\(report.text)")
+            #expect(report.text.contains("error 3,"), "\(report.text)")
+            _ = await server.shutdown().awaitSingleResult()
+        }
+    }
+}
