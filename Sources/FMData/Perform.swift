@@ -53,9 +53,8 @@ extension DataAPI.Database {
                 .eraseToAnyPublisher()
             }
             let told =
-                request.mayNameFields
-                ? answer.afterFailure { error, _ in self.namingFields(in: error, of: request, call) }
-                    .eraseToAnyPublisher()
+                request.layout != nil && !call.options.isExplanation
+                ? answer.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
                 : answer
             return self.sharing(told, of: request, publishesOneValue)
         }

@@ -22,17 +22,27 @@ public struct HTTPClientError: Error, Sendable, Hashable {
     /// The cause in words (of the system, the resolver, the certificate), where there is one. It holds no path of the machine
     /// on which this library was built, and of files only those that the configuration names.
     public let underlying: String?
+    /// Of a connection that was closed: whether nothing at the origin has ever answered this client in HTTP. Then the port may be
+    /// one for something else.
+    public let isFirstContact: Bool
 
     /// An error, for tests and doubles.
-    public init(code: Code, outcome: Outcome, origin: Origin? = nil, underlying: String? = nil) {
+    public init(
+        code: Code,
+        outcome: Outcome,
+        origin: Origin? = nil,
+        underlying: String? = nil,
+        isFirstContact: Bool = false
+    ) {
         self.code = code
         self.outcome = outcome
         self.origin = origin
         self.underlying = underlying
+        self.isFirstContact = isFirstContact
     }
 
-    init(_ code: Code, _ outcome: Outcome, origin: Origin?, detail: String? = nil) {
-        self.init(code: code, outcome: outcome, origin: origin, underlying: detail)
+    init(_ code: Code, _ outcome: Outcome, origin: Origin?, detail: String? = nil, isFirstContact: Bool = false) {
+        self.init(code: code, outcome: outcome, origin: origin, underlying: detail, isFirstContact: isFirstContact)
     }
 }
 

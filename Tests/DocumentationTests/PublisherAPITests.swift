@@ -1,6 +1,7 @@
 import CustomDump
 import FMData
 import FMSandbox
+import FMTestSupport
 import Foundation
 import OpenCombine
 import Testing
@@ -107,6 +108,10 @@ import Testing
             let layouts: [DataAPI.Database.LayoutListItem] = try await database.getLayoutNames().firstValue()
             #expect(layouts.flatMap(\.allLayouts).map(\.name).contains("Countries"))
             expectNoDifference(database.layoutList, layouts)
+            let names: [String] = try await database.layoutNames().firstValue()
+            expectNoDifference(names, layouts.flatMap(\.allLayouts).map(\.name))
+            let scriptNames: [String] = try await database.scriptNames().firstValue()
+            #expect(scriptNames.contains("Echo"))
             let scripts: [DataAPI.Database.ScriptItem] = try await database.getScriptNames().firstValue()
             expectNoDifference(database.scriptList, scripts)
             #expect(!scripts.map(\.name).isEmpty)
@@ -430,5 +435,55 @@ import Testing
             }
             #expect(names.count == 100)
         }
+    }
+
+    @Test func aLoginBeforeTheFirstRequest() async throws {
+        try await withWorld { database, sandbox in
+            let token: Credentials = try await database.login().firstValue()
+            #expect(token.kind == .token && sandbox.counters.logins == 1)
+        }
+    }
+
+    // MARK: Errors
+
+    /// What an awaited call throws, as a program tells it apart.
+    @Test func whatAnAwaitedCallThrows() async throws {
+        func caught(_ call: () async throws -> Void) async -> String {
+            do {
+                try await call()
+                return "nothing"
+            } catch is CancellationError {
+                return "cancelled"
+            } catch FileMakerErrorCode.layoutMissing {
+                return "no layout"
+            } catch FMRest.APIError.Code.invalidRequest {
+                return "no host"
+            } catch let error as FMRest.APIError {
+                return error.transportError.map { "\($0.code)" } ?? "\(error)"
+            } catch {
+                return "another type"
+            }
+        }
+        try await withWorld { database, _ in
+            let nowhere = database.addLayout("Nowhere").getRecords().returnAs(Country.self)
+            let layout = await caught { _ = try await nowhere.firstValue() }
+            let loop = await caught { for try await _ in nowhere.values {} }
+            let host = await caught { _ = try await DataAPI.Server(host: "a b").getProductInfo().firstValue() }
+            let closed = try ClosedPort()
+            let away = await caught {
+                _ = try await DataAPI.Server(host: "http://127.0.0.1:\(closed.port)").getProductInfo().firstValue()
+            }
+            #expect([layout, loop, host, away] == ["no layout", "no layout", "no host", "connectionRefused"])
+            let task = Task { @MainActor in await caught { _ = try await database.getScriptNames().firstValue() } }
+            task.cancel()
+            #expect(await task.value == "cancelled")
+        }
+    }
+
+    @Test func theErrorOfTheConnectionHasATypeWithAName() {
+        let below = DataAPI.TransportError(code: .connectionClosed, outcome: .unknown)
+        let error = FMRest.APIError(.network, reason: "gone", underlying: below)
+        #expect((error.underlying as? DataAPI.TransportError)?.outcome == .unknown)
+        #expect(error.transportError?.code == .connectionClosed && error.transportError?.origin?.host == nil)
     }
 }

@@ -203,7 +203,7 @@ import Testing
                 metadata.valueLists?.max()?.values.sorted().map(\.value),
                 ["active", "closed", "new", "paused"]
             )
-            let layouts = try await contacts.database.getLayoutNames().firstValue().flatMap(\.allLayouts)
+            let layouts = try await contacts.database.getLayoutNames().firstValue()
             expectNoDifference(layouts.sorted().map(\.name), layouts.map(\.name).sorted())
         }
     }

@@ -2,7 +2,13 @@
 
 /// A layout whose names are as bad as they come (pitfall 1), with each kind of field.
 enum HardNames {
-    static let layouts = [
+    /// Of a time when types were in the plural: the name stays, and is that of a portal and of a value list as well.
+    static var snapshots: [LayoutSnapshot] {
+        let known = LayoutSnapshot(layout: "Contacts", swift: "Contacts", fields: [], portals: [], valueLists: [])
+        return LayoutSnapshot.updating([known], with: layouts).layouts
+    }
+
+    private static let layouts = [
         LayoutDescription(
             name: "Contacts",
             table: "Contacts",

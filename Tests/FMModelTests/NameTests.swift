@@ -98,6 +98,50 @@ import Testing
         )
     }
 
+    // MARK: One of many
+
+    private func types(_ names: [String], kept: [(name: String, identifier: String)] = []) -> [String] {
+        let table = NameTable(names, kept: kept, style: .layouts)
+        return names.map { table[$0] }
+    }
+
+    @Test(arguments: [
+        ("Orders", "Order"), ("orders", "Order"), ("ORDERS", "Order"), ("Order Lines", "OrderLine"),
+        ("API_Invoices", "ApiInvoice"), ("People", "Person"), ("Children", "Child"), ("Companies", "Company"),
+        ("Addresses", "Address"), ("Boxes", "Box"), ("Branches", "Branch"), ("Statuses", "Status"),
+        ("Purchases", "Purchase"), ("Warehouses", "Warehouse"), ("Sizes", "Size"), ("Ties", "Tie"), ("Keys", "Key"),
+        ("Movies", "Movie"), ("Photos", "Photo"), ("Employees", "Employee"), ("Areas", "Area"),
+    ])
+    func theTypeOfALayoutInThePluralIsSingular(_ layout: String, _ type: String) {
+        expectNoDifference(types([layout]), [type])
+    }
+
+    @Test(arguments: [
+        ("Order", "Order"), ("Address", "Address"), ("Status", "Status"), ("Analysis", "Analysis"),
+        ("Series", "Series"), ("News", "News"), ("Bus", "Bus"), ("Atlas", "Atlas"), ("Glas", "Glas"),
+        ("Kunden", "Kunden"), ("Aufträge", "Aufträge"), ("顧客", "顧客"), ("Orders 2024", "Orders2024"),
+        ("Orders (Web)", "OrdersWeb"),
+    ])
+    func whatIsNoPluralStays(_ layout: String, _ type: String) {
+        expectNoDifference(types([layout]), [type])
+    }
+
+    /// `Date` and `Task` mean something else in Swift.
+    @Test func aSingularThatIsTakenIsNotGiven() {
+        expectNoDifference(types(["Dates", "Tasks"]), ["Dates", "Tasks"])
+        expectNoDifference(types(["Orders", "Order"]), ["Orders", "Order"])
+        expectNoDifference(types(["Order", "Orders"], kept: [("Order", "Order")]), ["Order", "Orders"])
+        expectNoDifference(types(["Orders", "ORDERS"]), ["Order_2", "Order"])
+    }
+
+    @Test func aTypeThatWasNamedInThePluralStays() {
+        expectNoDifference(types(["Orders", "Lines"], kept: [("Orders", "Orders")]), ["Orders", "Line"])
+    }
+
+    @Test func fieldsStayInThePlural() {
+        expectNoDifference(fields(["Notes", "Nicknames"]), ["notes", "nicknames"])
+    }
+
     @Test func anOptionalsOwnMembersAreNoValues() {
         let table = NameTable(["none", "some", "None!"], style: .values)
         expectNoDifference(

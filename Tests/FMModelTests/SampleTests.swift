@@ -22,7 +22,7 @@ import Testing
 
     /// Were the snapshots not what they are made of, the tests below would prove little.
     @Test func theSnapshotsOfHardNamesAreThoseOfTheirLayouts() throws {
-        for layout in LayoutSnapshot.updating([], with: HardNames.layouts).layouts {
+        for layout in HardNames.snapshots {
             try Committed.expect(layout.fileText, in: "\(Self.folder)/\(layout.swift).json")
         }
     }

@@ -96,11 +96,14 @@ import Testing
     }
 
     @Test func wholeLayouts() {
-        let layouts = LayoutSnapshot.updating([], with: ["A", "B"].map { LayoutDescription(name: $0, fields: []) })
-            .layouts
+        let layouts = LayoutSnapshot.updating(
+            [],
+            with: ["A", "Orders"].map { LayoutDescription(name: $0, fields: []) }
+        )
+        .layouts
         expectNoDifference(
             SchemaChange.changes(from: [layouts[0]], to: [layouts[1]]).map(\.text),
-            [#"- layout "A"  [breaking]"#, #"+ layout "B""#]
+            [#"- layout "A"  [breaking]"#, #"+ layout "Orders": type Order"#]
         )
     }
 

@@ -52,7 +52,7 @@ import Testing
               "swiftRow": "LinesRow"
             }
           ],
-          "swift": "Orders",
+          "swift": "Order",
           "table": "Orders",
           "valueLists": [
             {
@@ -102,7 +102,7 @@ import Testing
         let edited =
             text
             .replacingOccurrences(of: #""swift": "total""#, with: #""as": "Int", "swift": "percentage""#)
-            .replacingOccurrences(of: #""swift": "Orders""#, with: #""swift": "Order""#)
+            .replacingOccurrences(of: #""swift": "Order""#, with: #""swift": "Purchase""#)
             .replacingOccurrences(of: #""swift": "LinesRow""#, with: #""swift": "OrderLine""#)
             .replacingOccurrences(of: #""swift": "closed""#, with: #""swift": "done""#)
         let old = try snapshot(
@@ -111,7 +111,7 @@ import Testing
         var more = orders
         more.fields.insert(.made("Percentage"), at: 0)
         let new = LayoutSnapshot.updating([old], with: [more]).layouts[0]
-        expectNoDifference(new.swift, "Order")
+        expectNoDifference(new.swift, "Purchase")
         expectNoDifference(new.fields.map(\.swift), ["percentage_2", "number", "percentage", "status", "marks"])
         expectNoDifference(new.fields.map(\.reading), [nil, nil, .int, nil, nil])
         expectNoDifference(new.portals.map(\.swiftRow), ["Line"])

@@ -26,6 +26,7 @@ extension FMRest.APIError: CustomReflectable {
             ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason.shortened),
             ("hint", hint?.shortened),
             ("fields", fields.isEmpty ? nil : fields), ("portals", portals.isEmpty ? nil : portals),
+            ("layouts", layouts.isEmpty ? nil : layouts), ("scripts", scripts.isEmpty ? nil : scripts),
             ("scriptFailure", scriptFailure),
             ("messages", messages.isEmpty ? nil : messages), ("httpStatus", httpStatus),
             ("contentType", contentType?.shortened),

@@ -29,6 +29,8 @@ extension FMRest.APIError {
             self.init(error)
         case let error as FMRest.ContainerFileError:
             self.init(.invalidRequest, reason: "\(error)", underlying: error)
+        case is CancellationError:
+            self.init(.cancelled, reason: "The task that waited for the value was cancelled.", underlying: error)
         default:
             self.init(otherwise, reason: "\(type(of: error))", underlying: error)
         }

@@ -4,7 +4,7 @@ extension FMRest.APIError {
     /// A time limit of the HTTP client that struck, in the words of ``DataAPI/Timeouts``: what the call was waiting for,
     /// which limit it was, and where it is set. Any other error stays as it is.
     func naming(_ timeouts: DataAPI.Timeouts) -> Self {
-        guard code == .timeout, let cause = underlying as? HTTPClientError else { return self }
+        guard code == .timeout, let cause = transportError else { return self }
         var error = self
         switch cause.code {
         case .queueTimeout:

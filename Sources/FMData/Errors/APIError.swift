@@ -45,12 +45,18 @@ extension FMRest {
         /// What to look at or change, where the library knows.
         public var hint: String?
         /// The fields that the error is about, as far as comparing the request with the layout tells: for 102 those that are
-        /// not on the layout, for 201 and 500 to 513 those that can be meant. For ``Code/decoding`` the field, or else the
-        /// portal, that could not be read or is missing. Empty when it does not tell.
+        /// not on the layout, for 509 those that lack a value, for 201 and 500 to 513 those that can be meant, where they are
+        /// few. For ``Code/decoding`` the field, or else the portal, that could not be read or is missing. Empty when it does not
+        /// tell.
         public var fields: [String] = []
         /// The portals that a 102 is about, as far as comparing the request with the layout tells. Empty when it does not
         /// tell.
         public var portals: [String] = []
+        /// The layouts that a 105 is about: those of the request that the account does not see. Empty when that was not asked;
+        /// see ``DataAPI/Config/explainsErrors``.
+        public var layouts: [String] = []
+        /// The scripts that a 104 is about: those of the request that the account does not see. Empty when that was not asked.
+        public var scripts: [String] = []
         /// The script that failed, when ``code`` is ``Code/script``.
         public var scriptFailure: DataAPI.ScriptFailure?
         /// Whether the server may have carried out the request although no (good) answer came: a write that ends so
@@ -59,7 +65,10 @@ extension FMRest {
         /// How long the server, or a proxy in front of it, asks to wait before the next attempt: `Retry-After` of its answer, as
         /// it comes with HTTP 429 and 503. `nil` when it does not ask. ``DataAPI/Calling/retrying(_:)`` waits that long.
         public var retryAfter: Duration?
-        /// The error of a lower layer: transport, decoding, encoding.
+        /// The error of a lower layer: a ``DataAPI/TransportError`` (``transportError``), a ``DecodingFailure``, an
+        /// ``EncodingFailure`` or `EncodingError`, a ``DataAPI/FindError``, a ``DataAPI/ContainerError`` (``containerError``), a
+        /// ``FMRest/ContainerFileError``, a ``DataAPI/SaveConflict`` (``saveConflict``), another ``FMRest/APIError`` that led to
+        /// this one, or what code of yours threw: a token store, a provider of credentials, a coder.
         public var underlying: (any Error)?
 
         /// An error of your own making, for tests and doubles; see the properties for its parts.
@@ -91,62 +100,70 @@ extension FMRest {
 
 extension FMRest.APIError {
     /// The kind of failure. More kinds may come: a `switch` over them needs a `default`.
+    ///
+    /// A `catch` matches it:
+    ///
+    ///     do { … } catch FMRest.APIError.Code.timeout { … }
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind.
         public let description: String
+        /// The number of the kind in an `NSError`: -100 or less, away from FileMaker's own codes, and the same in all versions.
+        public let number: Int
 
-        private init(_ description: String) {
+        private init(_ description: String, _ number: Int) {
             self.description = description
+            self.number = number
         }
 
         /// FileMaker answered with an error code; see `fileMakerCode`.
-        public static let fileMaker = Code("fileMaker")
+        public static let fileMaker = Code("fileMaker", -100)
         /// The login was refused, or there are no credentials that a login could use.
-        public static let unauthorized = Code("unauthorized")
+        public static let unauthorized = Code("unauthorized", -101)
         /// A session that something depended on is gone, with its global fields; the work has to start over.
-        public static let sessionLost = Code("sessionLost")
+        public static let sessionLost = Code("sessionLost", -102)
         /// The server refuses the tokens of sessions that it has just opened, so nothing was carried out; as a rule requests
         /// reach other machines than logins do. No login is tried for some time, which grows.
-        public static let tokensRefused = Code("tokensRefused")
+        public static let tokensRefused = Code("tokensRefused", -103)
         /// A token could not be read from the token store, or not be kept there; see
         /// ``DataAPI/TokenStore/FailurePolicy``. Nothing was sent.
-        public static let tokenStore = Code("tokenStore")
+        public static let tokenStore = Code("tokenStore", -104)
         /// The answer is not one of a Data API: a web page, an empty body, another service.
-        public static let notDataAPI = Code("notDataAPI")
+        public static let notDataAPI = Code("notDataAPI", -105)
         /// The answer is JSON, but not of the expected shape, or a value did not fit the expected type.
-        public static let decoding = Code("decoding")
+        public static let decoding = Code("decoding", -106)
         /// The request could not be written: a value failed to encode.
-        public static let encoding = Code("encoding")
+        public static let encoding = Code("encoding", -107)
         /// The request cannot be sent as it is: a host that is no host, a header with a line break, plain HTTP to
         /// another machine, a body or a URL that the server refuses as too large (HTTP 413, 414). It was not carried out.
-        public static let invalidRequest = Code("invalidRequest")
-        /// No connection, or one that broke; see `underlying`.
-        public static let network = Code("network")
+        public static let invalidRequest = Code("invalidRequest", -108)
+        /// No connection, or one that broke; ``transportError`` says which.
+        public static let network = Code("network", -109)
         /// TLS failed: a certificate that does not verify, a key that is not pinned, no common version, a certificate file
         /// of the configuration that cannot be read, HTTPS to a port for plain HTTP or the reverse. The reason says which;
         /// it names the server's names, dates or pin where they are what is wrong.
-        public static let tls = Code("tls")
+        public static let tls = Code("tls", -110)
         /// A time limit passed: connecting, the first byte, silence, the whole, or waiting for a session.
-        public static let timeout = Code("timeout")
+        public static let timeout = Code("timeout", -111)
         /// Records have moved so far between two pages that going on would leave a gap; see ``DataAPI/Paging/offset``.
-        public static let pagesDrifted = Code("pagesDrifted")
+        public static let pagesDrifted = Code("pagesDrifted", -112)
         /// The answer is larger than the configuration allows.
-        public static let responseTooLarge = Code("responseTooLarge")
+        public static let responseTooLarge = Code("responseTooLarge", -113)
         /// The content of a container cannot be had; ``containerError`` says why.
-        public static let container = Code("container")
+        public static let container = Code("container", -114)
         /// Somebody else has changed what was to be saved, in a way that leaves it to the caller; ``saveConflict`` has the
         /// fields with all their versions.
-        public static let conflict = Code("conflict")
+        public static let conflict = Code("conflict", -115)
         /// A write that was in order was undone with another one of the same transaction; `underlying` is the error of that one.
-        public static let rolledBack = Code("rolledBack")
+        public static let rolledBack = Code("rolledBack", -116)
         /// A script ended with a code that the caller chose to treat as a failure.
-        public static let script = Code("script")
+        public static let script = Code("script", -117)
         /// The server object was shut down.
-        public static let shutdown = Code("shutdown")
-        /// The task that waited for a value was cancelled.
-        public static let cancelled = Code("cancelled")
+        public static let shutdown = Code("shutdown", -118)
+        /// The task that waited for a value was cancelled; ``OpenCombine/Publisher/firstValue(isolation:)`` throws
+        /// `CancellationError` instead.
+        public static let cancelled = Code("cancelled", -119)
         /// A publisher that promises a value finished without one.
-        public static let noValue = Code("noValue")
+        public static let noValue = Code("noValue", -120)
     }
 
     /// The first message's text, as FileMaker sent it.
@@ -167,4 +184,9 @@ extension FMRest.APIError {
         default: return false
         }
     }
+}
+
+/// Matches an error by its kind in `catch` and `switch`.
+public func ~= (code: FMRest.APIError.Code, error: any Error) -> Bool {
+    (error as? FMRest.APIError)?.code == code
 }

@@ -2,8 +2,11 @@ import FMHTTP
 
 /// Which of the fields and portals of a failed request its error can be about: "Field is missing" and the validation codes
 /// do not say.
-struct FieldSuspicion {
+struct FieldSuspicion: Suspicion {
     private typealias Field = DataAPI.Layout.LayoutMetaData.FieldMetaData
+
+    /// Where more fields than this can be meant, naming them all helps nobody.
+    private static let maximumSuspects = 3
 
     private let error: FMRest.APIError
     private let code: FileMakerErrorCode
@@ -29,19 +32,30 @@ struct FieldSuspicion {
     }
 
     /// The layout whose fields and portals tell more.
-    var layoutToAsk: String { named.isEmpty ? portals.layout ?? layout : layout }
+    private var layoutToAsk: String { named.isEmpty ? portals.layout ?? layout : layout }
+
+    var question: FileQuestion { .layout(layoutToAsk) }
 
     /// The error, with the fields in ``FMRest/APIError/fields``, the portals in ``FMRest/APIError/portals`` and both in its
     /// reason.
-    func naming(fieldsOn metadata: DataAPI.Layout.LayoutMetaData) -> FMRest.APIError {
+    func explained(by answer: FileAnswer) -> FMRest.APIError {
+        guard case .layout(let metadata) = answer else { return unexplained }
         let shown = metadata.fieldMetaData + metadata.portalMetaData.values.joined()
         let byName = Dictionary(shown.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         let fields = code == .fieldMissing ? missing(byName) : suspects(metadata, byName)
         var error = error
-        error.fields = fields
         error.portals = missingPortals(metadata, fields)
-        if !fields.isEmpty { error.add(sentence(about: fields)) }
-        if code == .fieldMissing, let question = question(about: fields, byName) { error.hint = question }
+        if tells(fields) {
+            error.fields = fields
+            error.add(sentence(about: fields))
+        } else if !fields.isEmpty {
+            error.add("the layout's metadata do not tell which of \(fields.count) fields is meant.")
+        }
+        if code == .fieldMissing,
+            let question = NearNames.question(about: fields, among: byName.values.map(\.name).sorted())
+        {
+            error.hint = question
+        }
         if !error.portals.isEmpty { error.add(sentence(aboutPortals: error.portals, metadata)) }
         if code == .dateInvalid, isDateAsTimestamp(fields, byName) {
             error.hint =
@@ -50,8 +64,8 @@ struct FieldSuspicion {
         return error
     }
 
-    /// The error as it is when the layout cannot be asked, with the portals that it can be about.
-    var namingPortalsAlone: FMRest.APIError {
+    /// The error with the portals that it can be about, which need no asking.
+    var unexplained: FMRest.APIError {
         guard named.isEmpty, !portals.names.isEmpty else { return error }
         var error = error
         error.portals = portals.names
@@ -101,10 +115,11 @@ struct FieldSuspicion {
         return named.map(\.name).filter { !spelled.contains($0) && !spelled.contains(Self.plainName($0)) }
     }
 
-    /// The fields of the layout that may have been meant.
-    private func question(about fields: [String], _ shown: [String: Field]) -> String? {
-        let near = fields.flatMap { NearNames.near($0, among: shown.values.map(\.name).sorted()) }
-        return near.isEmpty ? nil : "Did you mean \(near.map { "\"\($0)\"" }.joined(separator: " or "))?"
+    /// Whether naming these fields says more than the request itself. All that are missing or lack a value are at fault; of those
+    /// that can be meant it is one.
+    private func tells(_ fields: [String]) -> Bool {
+        if code == .fieldMissing || code == .valueRequired { return !fields.isEmpty }
+        return (1...Self.maximumSuspects).contains(fields.count)
     }
 
     private func suspects(_ shown: DataAPI.Layout.LayoutMetaData, _ byName: [String: Field]) -> [String] {
@@ -151,13 +166,6 @@ struct FieldSuspicion {
             plain = plain[..<open]
         }
         return String(plain)
-    }
-}
-
-extension FMRest.APIError {
-    /// Goes on with what is known besides.
-    fileprivate mutating func add(_ sentence: String) {
-        reason += (reason.hasSuffix(".") ? " " : ": ") + sentence
     }
 }
 

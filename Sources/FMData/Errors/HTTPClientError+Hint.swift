@@ -36,7 +36,7 @@ extension HTTPClientError {
                 + "config.tls.clientCertificate."
 
         // Exchanging.
-        case .connectionClosed where origin?.scheme == .http:
+        case .connectionClosed where origin?.scheme == .http && isFirstContact:
             "A port for HTTPS closes so, too: then write \"https://\" in the server's host."
         case .responseTooLarge:
             "Ask for fewer records or portal rows, or stream them. The limit is config.maximumResponseBytes."

@@ -22,12 +22,6 @@ extension DataAPIRequest {
     /// The layout that shapes the answer, where it is another one.
     var responseLayout: String? { options.first { $0.name == "layout.response" }?.value.text }
 
-    /// Whether an error can be about a field or portal of this request. Plain reads of records by position or id name none; what
-    /// has a body can fail for a field that was not sent.
-    var mayNameFields: Bool {
-        if case .none = body { options.contains { $0.names != nil } } else { true }
-    }
-
     /// The portals that the request names, each once.
     var namedPortals: NamedPortals {
         NamedPortals(

@@ -44,9 +44,14 @@ struct LayoutListBody: Decodable {
                 .layout(layout: .init(name: name, database: database, table: table == "" ? nil : table))
             }
         }
+
+        fileprivate var names: [String] { folderLayoutNames?.flatMap(\.names) ?? (name == "-" ? [] : [name]) }
     }
 
     var layouts: [Entry]
+
+    /// The names of the layouts, at any depth, in order, without the lines between two groups of a menu.
+    var names: [String] { layouts.flatMap(\.names) }
 }
 
 extension LayoutListBody: DataAPIResponse {}

@@ -48,6 +48,9 @@ extension DataAPI.Database.ScriptItem: Decodable {
 
 struct ScriptListBody: Decodable {
     var scripts: [DataAPI.Database.ScriptItem]
+
+    /// The names of the scripts, at any depth, in order.
+    var names: [String] { scripts.flatMap(\.allScripts) }
 }
 
 extension ScriptListBody: DataAPIResponse {}

@@ -28,7 +28,7 @@ extension FMRest.APIError {
     var isPassingForSession: Bool {
         guard isRetryable, fileMakerCode == nil else { return false }
         if code == .notDataAPI { return true }
-        return code == .network && (underlying as? HTTPClientError).map { $0.outcome != .notSent } == true
+        return code == .network && transportError.map { $0.outcome != .notSent } == true
     }
 
     /// Whether the server has no room for more.

@@ -24,6 +24,8 @@ extension DataAPI {
         public var sharesReads = false
         /// Whether a live query makes the calls by itself: they wait behind all others, and what they run is no write of the program's.
         var isLook = false
+        /// Whether the calls ask what another one's error was about; then they do not explain their own.
+        var isExplanation = false
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,

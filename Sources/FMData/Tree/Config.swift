@@ -47,13 +47,15 @@ extension DataAPI {
         public var allowsForeignContainers = false
         /// Where values arrive. The default is `.background`.
         public var delivery: Delivery = .background
-        /// Whether a call asks for a layout's metadata when FileMaker refuses a field without saying which: "Field is missing"
-        /// (102), "Field cannot be modified" (201) and the codes of validation (500 to 513). The error then names it, in
-        /// ``FMRest/APIError/fields``, ``FMRest/APIError/portals`` and its reason. The default is yes.
+        /// Whether a call asks the file what it has when FileMaker refuses something without saying what: for the metadata of the
+        /// layout at "Field is missing" (102), "Field cannot be modified" (201) and the codes of validation (500 to 513), for the
+        /// names of layouts at "Layout is missing" (105), for those of scripts at "Script is missing" (104). The error then
+        /// names it, in ``FMRest/APIError/fields``, ``FMRest/APIError/portals``, ``FMRest/APIError/layouts``,
+        /// ``FMRest/APIError/scripts`` and its reason, and its hint says what may have been meant. The default is yes.
         ///
-        /// What is known of a layout is used for 60 seconds, and calls that fail at the same time ask together: a thousand rows
-        /// that are refused cost one request.
-        public var asksWhichFieldFailed = true
+        /// An answer is used for 60 seconds, and calls that fail at the same time ask together: a thousand rows that are refused
+        /// cost one request.
+        public var explainsErrors = true
         /// Whether the first record of each layout is compared with the type that it is read into: names that only one of them has
         /// are told once in the log, as a warning where the layout lacks a field, else as a notice, and in
         /// ``Database/modelDrifts``. No request is sent for it. The default is no.

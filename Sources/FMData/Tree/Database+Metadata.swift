@@ -1,7 +1,26 @@
 public import OpenCombine
 
 extension DataAPI.Database {
-    /// The layouts the account may see, in their folders. The list is kept in ``layoutList`` as well.
+    /// The names of the layouts that the account may see, in the order of the file; folders are left out, their layouts are not. The
+    /// list with its folders is kept in ``layoutList``.
+    ///
+    ///     let names = try await database.layoutNames().firstValue()       // ["Contacts", "Countries", …]
+    ///
+    /// In all else it is ``getLayoutNames(isolation:)``.
+    public func layoutNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
+        listLayouts().map(\.names).handedOver(to: isolation, by: server)
+    }
+
+    /// The names of the scripts that the account may run, in the order of the file; folders are left out, their scripts are not. The
+    /// list with its folders is kept in ``scriptList``.
+    ///
+    /// In all else it is ``getScriptNames(isolation:)``.
+    public func scriptNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
+        listScripts().map(\.names).handedOver(to: isolation, by: server)
+    }
+
+    /// The layouts the account may see, in their folders, ready to use. The list is kept in ``layoutList`` as well.
+    /// ``layoutNames(isolation:)`` has the names alone.
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire.
@@ -13,15 +32,11 @@ extension DataAPI.Database {
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
-        perform { .layoutNames(in: self.name) }
-            .map { body in
-                self.keep(layouts: body.layouts)
-                return self.layoutList
-            }
-            .handedOver(to: isolation, by: server)
+        listLayouts().map { _ in self.layoutList }.handedOver(to: isolation, by: server)
     }
 
-    /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well.
+    /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well. ``scriptNames(isolation:)`` has the
+    /// names alone.
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire.
@@ -33,11 +48,14 @@ extension DataAPI.Database {
     public func getScriptNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {
-        perform { .scriptNames(in: self.name) }
-            .map { body in
-                self.keep(scripts: body.scripts)
-                return body.scripts
-            }
-            .handedOver(to: isolation, by: server)
+        listScripts().map(\.scripts).handedOver(to: isolation, by: server)
+    }
+
+    private func listLayouts() -> some Publisher<LayoutListBody, FMRest.APIError> {
+        perform { .layoutNames(in: self.name) }.handleEvents(receiveOutput: { self.keep(layouts: $0.layouts) })
+    }
+
+    private func listScripts() -> some Publisher<ScriptListBody, FMRest.APIError> {
+        perform { .scriptNames(in: self.name) }.handleEvents(receiveOutput: { self.keep(scripts: $0.scripts) })
     }
 }

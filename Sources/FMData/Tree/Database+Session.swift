@@ -1,6 +1,50 @@
 public import OpenCombine
 
 extension DataAPI.Database {
+    /// Logs in now with the credentials that the database has, instead of with the first request.
+    ///
+    ///     try await database.login().firstValue()         // throws at the start of a program what its password is worth
+    ///
+    /// Publishes the credentials of the session, of kind `token`, then finishes. Nothing is sent before demand. A session that is
+    /// open already is enough, and then nothing is sent at all: ``validateSession(isolation:)`` asks the server whether it is still
+    /// alive. The login is the one that all who need a session wait for; the session stays open for the requests that follow.
+    /// Cancelling stops waiting.
+    ///
+    /// Fails with ``FMRest/APIError/Code/unauthorized`` when there are no credentials, and with FileMaker code 212 when the account is
+    /// refused; ``credentials`` are then `.invalid`.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
+    public func login(
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
+        Deferred {
+            let call = self.calls.ofOneCall
+            return self.server.retrying(in: call) { self.openSession(within: call.clock) }
+        }
+        .map { token in DataAPI.Credentials(token: token.value) }
+        .handedOver(to: isolation, by: server)
+    }
+
+    /// Publishes the token of a session that is open, after a login if need be.
+    private func openSession(within clock: CallClock?) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        switch sessions {
+        case .pool(let pool):
+            pool.lease(within: clock)
+                .attempt { lease in
+                    withExtendedLifetime(self) { Just(lease.token).setFailureType(to: FMRest.APIError.self) }
+                }
+                // Nobody has asked the server for anything with it.
+                .givingBack(to: pool) { _, _ in .unused }
+                .mapError(\.error)
+                .eraseToAnyPublisher()
+        case .pinned(let lease, _):
+            .of(lease.token)
+        }
+    }
+
     /// Logs in now, and with these credentials from now on.
     ///
     /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
@@ -126,8 +170,8 @@ extension DataAPI.Database {
     ///
     /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; what it returns or
     /// throws is what comes back. Cancelling the task ends the wait for the session, and in the work the calls that are under
-    /// way: both throw ``FMRest/APIError/Code/cancelled``. A session that is lost in between is not replaced, since its globals are
-    /// gone: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    /// way: both throw `CancellationError`. A session that is lost in between is not replaced, since its globals are gone: the
+    /// work's calls fail with ``FMRest/APIError/Code/sessionLost``.
     ///
     /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
     @_disfavoredOverload

@@ -6,34 +6,64 @@ enum HostAddress {
         guard !host.contains("@") else {
             throw FMRest.APIError(
                 .invalidRequest,
-                reason: "The server's host holds a user or a password: \"\(withoutUserInfo(host))\".",
+                reason: "The server's host holds a user or a password: \"\(shown(host))\".",
                 hint: "Write the host alone, and give the account to addDatabase(_:credentials:)."
             )
         }
-        var rest = Substring(host)
-        var scheme = scheme
-        if let end = rest.firstRange(of: "://"),
-            let given = DataAPI.Scheme(rawValue: rest[..<end.lowerBound].lowercased())
-        {
-            scheme = given
-            rest = rest[end.upperBound...]
-        }
+        var (given, rest) = parts(of: host)
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         guard let authority = Authority(rest), !authority.host.isEmpty else { throw invalid(host) }
-        return Origin(scheme: scheme, host: authority.host, port: authority.port)
+        let givenScheme = given.flatMap { DataAPI.Scheme(rawValue: $0.lowercased()) }
+        return Origin(scheme: givenScheme ?? scheme, host: authority.host, port: authority.port)
     }
 
-    /// The text as it may be printed: what stands before an "@" is replaced.
-    static func withoutUserInfo(_ host: String) -> String {
-        guard let at = host.lastIndex(of: "@") else { return host }
-        let scheme = ["https://", "http://"].first { host.lowercased().hasPrefix($0) }
-        return (scheme ?? "") + "••••" + host[at...]
+    /// The text as it may be printed: scheme, name, port and path. In place of a user and a password, and of everything from the first
+    /// sign on that none of them can have, such as a query's, stands a mark.
+    static func shown(_ host: String) -> String {
+        let (scheme, rest) = parts(of: host)
+        let start = scheme.map { "\($0)://" } ?? ""
+        guard let at = rest.lastIndex(of: "@") else { return start + upToSecrets(rest) }
+        // Where a query begins before the "@", a password ends there or the "@" is the query's: nobody can tell.
+        let isAccount = !rest[..<at].contains { $0 == "?" || $0 == "#" }
+        return start + Redacted.mark + (isAccount ? "@" + upToSecrets(rest[rest.index(after: at)...]) : "")
+    }
+
+    /// The scheme, if it is one that there is, and what comes behind it.
+    private static func parts(of host: String) -> (scheme: Substring?, rest: Substring) {
+        guard let end = host.firstRange(of: "://"),
+            DataAPI.Scheme(rawValue: host[..<end.lowerBound].lowercased()) != nil
+        else { return (nil, host[...]) }
+        return (host[..<end.lowerBound], host[end.upperBound...])
+    }
+
+    private static func upToSecrets(_ text: Substring) -> String {
+        let name = text.prefix { $0 != "/" }
+        let end = endOfPort(in: name) ?? text.firstIndex { !isShown($0) }
+        return end.map { "\(text[..<$0])\(Redacted.mark)" } ?? String(text)
+    }
+
+    /// Where what stands behind the colon of a name is no port any more; `nil` when it is one, or there is none.
+    private static func endOfPort(in name: Substring) -> String.Index? {
+        guard !name.hasPrefix("["), let colon = name.firstIndex(of: ":") else { return nil }
+        guard name[..<colon].allSatisfy(isShown), !isAddress(name) else { return nil }
+        let port = name[name.index(after: colon)...]
+        return port.allSatisfy { $0.isASCII && $0.isNumber } ? nil : port.startIndex
+    }
+
+    /// Of IPv6, whose brackets were forgotten.
+    private static func isAddress(_ name: Substring) -> Bool {
+        name.count { $0 == ":" } > 1 && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+    }
+
+    /// Letters of all languages: a name that is none is shown to be mended.
+    private static func isShown(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || "-._~%:[]/".contains(character)
     }
 
     private static func invalid(_ host: String) -> FMRest.APIError {
         FMRest.APIError(
             .invalidRequest,
-            reason: "\"\(host)\" is not a host.",
+            reason: "\"\(shown(host))\" is not a host.",
             hint: "Write it as \"fms.example.com\" or \"fms.example.com:443\", without a path."
         )
     }

@@ -34,11 +34,6 @@ extension DataAPI.Layout: Hashable {
     }
 }
 
-extension DataAPI.Layout: Comparable {
-    /// By name.
-    public static func < (lhs: DataAPI.Layout, rhs: DataAPI.Layout) -> Bool { lhs.name < rhs.name }
-}
-
 extension DataAPI.Layout: CustomStringConvertible, CustomReflectable {
     /// What it is, in a few words that hold no secret and no field value.
     public var description: String { "Layout(\"\(name)\" of \(database))" }

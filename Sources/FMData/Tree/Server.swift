@@ -17,8 +17,7 @@ extension DataAPI {
         // @unchecked: every stored property is immutable and Sendable, except `changes`, which guards its
         // subscribers by a lock of its own.
 
-        /// The host as it was given, with its port if it has one. A user and a password in it, which no host can have, are
-        /// replaced.
+        /// The host as it was given, with its port if it has one. What no host can have is replaced: a user and a password, a query.
         public let host: String
         /// How the server is reached and its answers are read.
         public let config: Config
@@ -55,7 +54,7 @@ extension DataAPI {
         /// - Parameters:
         ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
         ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host, or has a user and a password before
-        ///     it, makes every call fail with ``FMRest/APIError/Code/invalidRequest``.
+        ///     it or a query behind it, makes every call fail with ``FMRest/APIError/Code/invalidRequest``.
         ///   - config: the default suits a server with a valid certificate.
         public convenience init(host: String, config: Config = Config()) {
             self.init(host: host, config: config, runtime: Runtime(), wallClock: { Date() })
@@ -71,7 +70,7 @@ extension DataAPI {
             wallClock: @escaping @Sendable () -> Date,
             time: SessionTime? = nil
         ) {
-            self.host = HostAddress.withoutUserInfo(host)
+            self.host = HostAddress.shown(host)
             self.config = config
             changes = ObservableObjectPublisher()
             formats = ServerFormats()

@@ -7,8 +7,9 @@ struct SchemaCommand: AsyncParsableCommand {
         abstract: "Keeps a snapshot of layouts, of which `generate` makes Swift types.",
         discussion: """
             A snapshot is a folder FileMaker with a JSON file for each layout: fields, portals, value lists, and the Swift \
-            names that they were given. It holds no host, no account and no date, and belongs into the repository. Change a \
-            name in "swift", or say "as": "Int" for a number that is one: both stay when the layout is fetched again.
+            names that they were given. It holds no host, no account and no date, and belongs into the repository. A layout in \
+            the plural gets a type in the singular, as Orders gets Order. Change a name in "swift", or say "as": "Int" for a \
+            number that is one: both stay when the layout is fetched again.
             """,
         subcommands: [SchemaFetchCommand.self, SchemaDiffCommand.self]
     )

@@ -172,6 +172,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         case .informational:
             break
         case .head(let head, let persistence, let bodyLength):
+            // Of the first exchange is enough: the pool remembers it.
+            if machine.servedCount == 0 { pool.answered() }
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
             running.figures.status = head.status.code
             running.sink.received(.head(head))
@@ -286,7 +288,13 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         case .fail(let failure):
             let running = endRunning()
             pool.closed(id)
-            let error = HTTPClientError(failure.code, failure.outcome, origin: pool.origin, detail: failure.detail)
+            let error = HTTPClientError(
+                failure.code,
+                failure.outcome,
+                origin: pool.origin,
+                detail: failure.detail,
+                isFirstContact: pool.isUnanswered
+            )
             running?.exchange.failed(error, wasStale: isStale)
         }
         timer?.cancel()

@@ -18,6 +18,7 @@ final class ConnectionPool: @unchecked Sendable {
     private var attempts: [ConnectionID: ConnectionAttempt] = [:]
     /// Why the last attempt failed, while none succeeds.
     private var connectError: HTTPClientError?
+    private var hasAnswered = false
     private var timer: Timer?
     private var lastTimer = 0
     private var drained: [EventLoopPromise<Void>] = []
@@ -64,6 +65,14 @@ final class ConnectionPool: @unchecked Sendable {
             return machine.closed(id, now: runtime.now)
         }
     }
+
+    /// The head of a response has come on a connection.
+    func answered() {
+        lock.withLock { hasAnswered = true }
+    }
+
+    /// Whether no response has ever come from the origin.
+    var isUnanswered: Bool { lock.withLock { !hasAnswered } }
 
     private func connected(_ connection: HTTP1Connection) {
         handle {

@@ -16,6 +16,8 @@ struct NameStyle {
     var prefixes: [String] = []
     /// Whether `Order` and `ORDER` are one name: types have files, and not every disk tells them apart.
     var ignoresCase = false
+    /// Whether a name in the plural becomes one in the singular, where that is free: `Orders` is the layout of each `Order`.
+    var isSingular = false
 
     /// Properties of a record, and the cases of its keys.
     static func fields(_ prefixes: [String], reserved: Set<String> = []) -> NameStyle {
@@ -54,7 +56,8 @@ struct NameStyle {
         fallback: "Layout",
         suffix: "Record",
         reserved: commonTypes,
-        ignoresCase: true
+        ignoresCase: true,
+        isSingular: true
     )
 
     /// Types of value lists, within that of a record.

@@ -1,8 +1,8 @@
 /// Gives each name of FileMaker's a Swift name of its own.
 ///
-/// A name that has one keeps it. A new one gets the prettiest that is free: without a configured prefix, without its symbols,
-/// without its table occurrence. Names that would then be the same get these back, in this order, and those that nothing tells
-/// apart get numbers: the one that is spelled like its identifier comes first, then the order of bytes counts. So the order in
+/// A name that has one keeps it. A new one gets the prettiest that is free: of a type the singular, without a configured prefix,
+/// without its symbols, without its table occurrence. Names that would then be the same get these back, in this order, and those
+/// that nothing tells apart get numbers: the one that is spelled like its identifier comes first, then the order of bytes counts. So the order in
 /// which new names are given plays no role.
 struct NameTable {
     private let style: NameStyle
@@ -46,7 +46,7 @@ struct NameTable {
         var spelling: String
         var spellings: [String?]
 
-        static let steps = 5
+        static let steps = 6
 
         private var isItself: Bool { name.text == spelling }
 
@@ -64,18 +64,28 @@ struct NameTable {
         // Nothing of the field would be left in it otherwise.
         if spelling(own) != nil { texts.append(whole) }
         if spelling(Self.withSymbols(own)) != nil { texts.append(Self.withSymbols(whole)) }
-        let spellings = texts.map(spelling) + [String?](repeating: nil, count: Candidate.steps - texts.count)
+        var spellings = [style.isSingular ? singular(own) : nil] + texts.map(spelling)
+        spellings += [String?](repeating: nil, count: Candidate.steps - spellings.count)
         let prettiest = spellings.lazy.compactMap(\.self).first
         return Candidate(name: name, spelling: prettiest ?? "\(style.fallback)\(position)", spellings: spellings)
     }
 
-    private func spelling(_ text: String) -> String? {
-        let words = NameWords(text)
+    private func spelling(_ text: String) -> String? { spelling(NameWords(text)) }
+
+    private func spelling(_ words: NameWords) -> String? {
         var spelling = style.letterCase == .lower ? words.lowerCamel : words.upperCamel
         guard let first = spelling.unicodeScalars.first else { return nil }
         if !SwiftIdentifier.isHead(first) { spelling = "_" + spelling }
         if reserved.contains(style.folded(spelling)) { spelling += style.suffix }
         return SwiftIdentifier.isValid(spelling) ? spelling : nil
+    }
+
+    /// Its last word in the singular; `nil` when it is not in the plural, or nothing may be called so.
+    private func singular(_ text: String) -> String? {
+        guard let words = NameWords(text).singular, !reserved.contains(style.folded(words.upperCamel)) else {
+            return nil
+        }
+        return spelling(words)
     }
 
     private static func withSymbols(_ text: String) -> String {

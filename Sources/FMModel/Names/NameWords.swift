@@ -44,6 +44,14 @@ struct NameWords: Equatable {
         }
     }
 
+    /// With the last word in the singular; `nil` when it is not in the plural.
+    var singular: NameWords? {
+        guard let last = words.last, let one = Singular.of(last) else { return nil }
+        var words = self
+        words.words[words.words.count - 1] = one
+        return words
+    }
+
     /// `customerId`; nothing when there are no words.
     var lowerCamel: String { joined { $0.lowercased() } }
 

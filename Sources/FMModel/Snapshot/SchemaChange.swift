@@ -40,19 +40,19 @@ extension SchemaChange {
         return Set(oldLayouts.keys).union(newLayouts.keys).sorted().flatMap { name -> [SchemaChange] in
             switch (oldLayouts[name], newLayouts[name]) {
             case (let old?, let new?): LayoutComparison(old: old, new: new).changes
-            case (nil, _?): [whole(.added, name.text)]
+            case (nil, let new?): [whole(.added, name.text, detail: "type \(new.swift)")]
             default: [whole(.removed, name.text)]
             }
         }
     }
 
-    private static func whole(_ kind: Kind, _ layout: String) -> SchemaChange {
+    private static func whole(_ kind: Kind, _ layout: String, detail: String = "") -> SchemaChange {
         SchemaChange(
             layout: layout,
             kind: kind,
             subject: .layout,
             name: layout,
-            detail: "",
+            detail: detail,
             isBreaking: kind == .removed
         )
     }

@@ -41,7 +41,7 @@ extension Sandbox {
         case brokenJSON
         /// An empty body with this status; nothing was executed.
         case empty(status: Int)
-        /// A FileMaker error instead of the answer; nothing was executed.
+        /// A FileMaker error instead of the answer, by its number, its name or as a whole; nothing was executed.
         case error(FileMakerError)
         /// The refusal of one session too many, whatever the limit.
         case fullHost
@@ -51,6 +51,12 @@ extension Sandbox {
 }
 
 extension Sandbox.Fault {
+    /// A FileMaker error instead of the answer, by what a client calls its number: any type whose raw value is the code, such as
+    /// FMData's `FileMakerErrorCode`. Nothing was executed.
+    public static func error(_ code: some RawRepresentable<Int>) -> Sandbox.Fault {
+        .error(FileMakerError(code))
+    }
+
     /// What it does, and when.
     var effect: FaultEffect {
         switch self {

@@ -2,7 +2,13 @@
 ///
 /// Source: Claris FileMaker error codes; the statuses follow the Data API Guide, "Error responses": 400 for malformed
 /// requests, 401 for accounts and tokens, 500 for everything FileMaker itself refuses.
-public struct FileMakerError: Error, Equatable, Sendable {
+///
+/// A number is one, with the text and the status that a host sends with it, and many have a name:
+///
+///     sandbox.inject(.error(301))
+///     sandbox.inject(.error(.recordInUse))
+///     sandbox.inject(.error(error.fileMakerCode ?? .unknown))         // by FMData's type for codes
+public struct FileMakerError: Error, Equatable, Sendable, ExpressibleByIntegerLiteral {
     /// The FileMaker error code.
     public var code: Int
     /// The text that stands beside the code.
@@ -15,6 +21,16 @@ public struct FileMakerError: Error, Equatable, Sendable {
         self.code = code
         self.message = message ?? Self.messages[code] ?? "Error \(code)"
         self.status = status ?? Self.status(for: code)
+    }
+
+    /// An error with this number.
+    public init(integerLiteral code: Int) {
+        self.init(code)
+    }
+
+    /// An error by what a client calls its number: any type whose raw value is the code, such as FMData's `FileMakerErrorCode`.
+    public init(_ code: some RawRepresentable<Int>, message: String? = nil, status: Int? = nil) {
+        self.init(code.rawValue, message: message, status: status)
     }
 
     private static func status(for code: Int) -> Int {

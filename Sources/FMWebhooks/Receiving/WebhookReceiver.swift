@@ -1,5 +1,5 @@
 public import FMData
-import Foundation
+public import Foundation
 public import Logging
 import NIOConcurrencyHelpers
 import NIOCore
@@ -165,9 +165,11 @@ public final class WebhookReceiver: Sendable {
     // MARK: Listening
 
     /// Why a receiver cannot listen.
-    public struct StartError: Error, Sendable, Hashable, CustomStringConvertible {
+    public struct StartError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         /// What is wrong, in one line.
         public var description: String
+        /// The same: what `localizedDescription` says.
+        public var errorDescription: String? { description }
 
         /// An error of your own making, for tests and doubles.
         public init(_ description: String) { self.description = description }

@@ -26,7 +26,11 @@ import Testing
         let captures = try FileManager.default
             .contentsOfDirectory(atPath: Committed.root.appendingPathComponent(Self.folder).path)
             .map { String($0.dropLast(5)) }
-        let update = LayoutSnapshot.updating([], with: try captures.map(description))
+        // The names of their types were given before those of layouts in the plural became singular, and stay.
+        let known = try ModelFolder(Committed.root.appendingPathComponent("Tests/FMModelSamples")).snapshot().layouts
+            .filter { captures.contains($0.layout) }
+            .map { LayoutSnapshot(layout: $0.layout, swift: $0.swift, fields: [], portals: [], valueLists: []) }
+        let update = LayoutSnapshot.updating(known, with: try captures.map(description))
         for layout in update.layouts {
             try Committed.expect(layout.fileText, in: "Tests/FMModelSamples/FileMaker/\(layout.swift).json")
         }

@@ -67,7 +67,11 @@ import Testing
             let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
             expectNoDifference(
                 fetched,
-                FinishedProgram(status: 0, output: "A:\n  + layout \"A\"\nB:\n  + layout \"B\"\n", errors: "")
+                FinishedProgram(
+                    status: 0,
+                    output: "A:\n  + layout \"A\": type A\nB:\n  + layout \"B\": type B\n",
+                    errors: ""
+                )
             )
             let generated = try await fmdata(sandbox, folder, "generate")
             expectNoDifference(
@@ -241,10 +245,27 @@ import Testing
             #expect(fetched.status == 0)
             expectNoDifference(
                 try files(folder).keys.sorted(),
-                ["Contacts", "Countries", "Names100Übersicht", "Phones", "Zones"].map { "FileMaker/\($0).json" }
+                ["Contact", "Country", "Names100Übersicht", "Phone", "Zone"].map { "FileMaker/\($0).json" }
             )
         }
         await sandbox.stop()
+    }
+
+    /// A name that was committed stays, whatever a new layout would be called by now.
+    @Test func theTypeOfANewLayoutIsSaidAtOnce() async throws {
+        try await withHost(["Orders", "People"]) { sandbox, folder in
+            let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "Orders")
+            expectNoDifference(fetched.output, "Orders:\n  + layout \"Orders\": type Order\n")
+            let file = folder.appendingPathComponent("FileMaker/Order.json")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            try Data(text.replacingOccurrences(of: #""swift": "Order""#, with: #""swift": "Orders""#).utf8).write(
+                to: file
+            )
+            let more = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            expectNoDifference(more.output, "People:\n  + layout \"People\": type Person\n")
+            let generated = try await fmdata(sandbox, folder, "generate")
+            expectNoDifference(generated.output, "made Generated/Orders.swift\nmade Generated/Person.swift\n")
+        }
     }
 
     @Test func theCheckNamesWhatDiffers() async throws {

@@ -250,6 +250,22 @@ import Testing
         )
     }
 
+    /// A port that has answered in plain HTTP is none for HTTPS.
+    @Test(arguments: [0, 1, 20])
+    func aServerThatHasAnsweredIsNotSaidToSpeakHTTPS(answers: Int) async throws {
+        let sandbox = try await Sandbox.start()
+        let server = DataAPI.Server(host: sandbox.url, config: .patient)
+        for _ in 0..<answers { _ = try await server.getProductInfo().firstValue() }
+        sandbox.inject(.reset, on: .productInfo, count: nil)
+        let error = await server.getProductInfo().awaitSingleResult().failure
+        await sandbox.stop()
+        expectNoDifference(error?.transportError?.code, .connectionClosed)
+        expectNoDifference(
+            error?.hint,
+            answers == 0 ? "A port for HTTPS closes so, too: then write \"https://\" in the server's host." : nil
+        )
+    }
+
     // MARK: No connection
 
     @Test func nobodyListens() async throws {

@@ -111,6 +111,46 @@ import Testing
         }
     }
 
+    /// A list of all that was sent would tell what everybody knows.
+    @Test func whereManyFieldsCanBeMeantNoneIsNamed() async throws {
+        let sent = [
+            "Name": "a", "Email": "b", "City": "c", "Notes": "d", "Balance": "1", "Birthday": "01/02/2003",
+            "WakeUp": "07:00:00", "Status": "new",
+        ]
+        try await World.run { world in
+            func refused(by code: FileMakerError, _ fields: [String: String]) async -> FMRest.APIError? {
+                world.sandbox.inject(.error(code), on: .createRecord)
+                return await world.contacts.createRecord(record: EditRecord(createRecord: fields))
+                    .awaitSingleResult().failure
+            }
+            for code in [503, 504, 505, 507, 510, 513] {
+                let error = await refused(by: FileMakerError(code), sent)
+                expectNoDifference(error?.fields, [])
+                #expect(
+                    error?.reason.hasSuffix(": the layout's metadata do not tell which of 8 fields is meant.") == true
+                )
+                expectNoDifference(error?.hint, FileMakerErrorCode(rawValue: code).hint)
+            }
+            let few = await refused(by: 504, sent.filter { ["Name", "Email", "City"].contains($0.key) })
+            expectNoDifference(few?.fields, ["City", "Email", "Name"])
+            // Where the metadata do tell, many sent fields are no matter.
+            let number = await refused(by: 502, sent)
+            expectNoDifference(number?.fields, ["Balance"])
+            let list = await refused(by: 506, sent)
+            expectNoDifference(list?.fields, ["Status"])
+            expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], 1)
+        }
+    }
+
+    @Test func whatIsMissingIsNamedHoweverMuchItIs() async throws {
+        try await World.run { world in
+            let fields = Dictionary(uniqueKeysWithValues: (1...6).map { ("Zzz\($0)", "a") })
+            let error = await world.contacts.createRecord(record: EditRecord(createRecord: fields))
+                .awaitSingleResult().failure
+            expectNoDifference(error?.fields, ["Zzz1", "Zzz2", "Zzz3", "Zzz4", "Zzz5", "Zzz6"])
+        }
+    }
+
     // MARK: What it costs, and what it must not do
 
     @Test func aSuccessAndOtherErrorsNeverAskForMetadata() async throws {
@@ -142,7 +182,7 @@ import Testing
     }
 
     @Test func theConfigurationCanForbidIt() async throws {
-        try await World.run(client: { $0.asksWhichFieldFailed = false }) { world in
+        try await World.run(client: { $0.explainsErrors = false }) { world in
             let field = await world.contacts.editRecord(["Nmae": "b"], recordId: 1).awaitSingleResult().failure
             expectNoDifference(field?.reason, "Field is missing")
             expectNoDifference(field?.fields, [])

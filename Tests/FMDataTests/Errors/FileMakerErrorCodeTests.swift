@@ -1,4 +1,5 @@
 import CustomDump
+import FMSandbox
 import Testing
 
 @testable import FMData
@@ -119,6 +120,25 @@ import Testing
         // The codes that a Data API program meets most: each must help.
         for number in [9, 101, 102, 104, 105, 201, 212, 301, 306, 400, 401, 500, 802, 812, 952, 956, 959, 960, 1708] {
             #expect(FileMakerErrorCode(rawValue: number).hint != nil, "\(number)")
+        }
+    }
+
+    /// Who writes tests names an error as the client does.
+    @Test func theSandboxHasTheSameNames() {
+        let pairs: [(FileMakerError, FileMakerErrorCode)] = [
+            (.insufficientPrivileges, .insufficientPrivileges), (.recordMissing, .recordMissing),
+            (.fieldMissing, .fieldMissing), (.scriptMissing, .scriptMissing), (.layoutMissing, .layoutMissing),
+            (.windowMissing, .windowMissing), (.recordAccessDenied, .recordAccessDenied),
+            (.fieldNotModifiable, .fieldNotModifiable), (.invalidAccount, .invalidAccount),
+            (.tooManyLoginAttempts, .tooManyLoginAttempts), (.recordInUse, .recordInUse),
+            (.modIdMismatch, .modIdMismatch), (.noRecordsMatch, .noRecordsMatch), (.dateInvalid, .dateInvalid),
+            (.valueNotUnique, .valueNotUnique), (.valueNotInList, .valueNotInList), (.valueRequired, .valueRequired),
+            (.fileNotOpened, .fileNotOpened), (.hostCapacityExceeded, .hostCapacityExceeded),
+            (.invalidToken, .invalidToken), (.sessionLimitExceeded, .sessionLimitExceeded),
+        ]
+        for (error, code) in pairs {
+            expectNoDifference(error.code, code.rawValue)
+            expectNoDifference(FileMakerError(code), error)
         }
     }
 

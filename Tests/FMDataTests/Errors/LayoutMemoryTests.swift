@@ -6,24 +6,22 @@ import Testing
 
 @testable import FMData
 
-/// What is known of layouts, and who asks for it when. Time stands still until a test moves it.
+/// What is known of a file, and who asks for it when. Time stands still until a test moves it.
 @Suite struct LayoutMemoryTests {
-    private typealias MetaData = DataAPI.Layout.LayoutMetaData
-
     /// Requests that are answered when the test says so.
     private final class Requests {
         private(set) var count = 0
         private(set) var cancelled = 0
-        private var answers: [PassthroughSubject<MetaData, FMRest.APIError>] = []
+        private var answers: [PassthroughSubject<FileAnswer, FMRest.APIError>] = []
 
-        func next() -> AnyPublisher<MetaData, FMRest.APIError> {
+        func next() -> AnyPublisher<FileAnswer, FMRest.APIError> {
             count += 1
-            let answer = PassthroughSubject<MetaData, FMRest.APIError>()
+            let answer = PassthroughSubject<FileAnswer, FMRest.APIError>()
             answers.append(answer)
             return answer.handleEvents(receiveCancel: { self.cancelled += 1 }).eraseToAnyPublisher()
         }
 
-        func succeed() { answers.removeFirst().send(MetaData(fieldMetaData: [], portalMetaData: [:], valueLists: nil)) }
+        func succeed(_ answer: FileAnswer = .names([])) { answers.removeFirst().send(answer) }
         func fail() { answers.removeFirst().send(completion: .failure(.init(.network, reason: "broken"))) }
     }
 
@@ -37,28 +35,28 @@ import Testing
     }
 
     private func ask(
-        _ layout: String = "People",
+        _ question: FileQuestion = .layout("People"),
         for asker: AnyObject? = nil,
         within limit: TimeAmount? = nil
-    ) -> Recorder<MetaData?> {
-        memory.metadata(of: layout, for: asker ?? self.asker, by: limit.map { time.now + $0 }, requests.next)
+    ) -> Recorder<FileAnswer?> {
+        memory.answer(to: question, for: asker ?? self.asker, by: limit.map { time.now + $0 }, requests.next)
             .setFailureType(to: FMRest.APIError.self)
-            .record { $0 == nil ? "nothing" : "fields" }
+            .record { $0 == nil ? "nothing" : "answer" }
     }
 
     @Test func whoAsksMeanwhileWaitsForTheSameAnswer() {
         let all = (0..<3).map { _ in ask() }
         expectNoDifference(requests.count, 1)
         requests.succeed()
-        for one in all { expectNoDifference(one.history, ["fields", "finished"]) }
+        for one in all { expectNoDifference(one.history, ["answer", "finished"]) }
     }
 
     @Test func anAnswerHoldsForAMinute() {
         let first = ask()
         requests.succeed()
-        expectNoDifference(first.history, ["fields", "finished"])
+        expectNoDifference(first.history, ["answer", "finished"])
         time.advance(by: .seconds(59))
-        expectNoDifference(ask().history, ["fields", "finished"])
+        expectNoDifference(ask().history, ["answer", "finished"])
         expectNoDifference(requests.count, 1)
         time.advance(by: .seconds(1))
         expectNoDifference(ask().history, [])
@@ -75,10 +73,23 @@ import Testing
         expectNoDifference(requests.count, 2)
     }
 
-    @Test func otherLayoutsAreAskedForThemselves() {
-        _ = ask()
-        _ = ask("Orders")
-        expectNoDifference(requests.count, 2)
+    @Test func otherQuestionsAreAskedForThemselves() {
+        for question in [FileQuestion.layout("People"), .layout("Orders"), .layoutNames, .scriptNames] {
+            _ = ask(question)
+        }
+        expectNoDifference(requests.count, 4)
+    }
+
+    @Test func whatIsKnownOfALayoutIsKnownWithoutAsking() {
+        #expect(memory.known("People") == nil)
+        let first = ask()
+        let metadata = DataAPI.Layout.LayoutMetaData(fieldMetaData: [], portalMetaData: [:], valueLists: nil)
+        requests.succeed(.layout(metadata))
+        expectNoDifference(first.history, ["answer", "finished"])
+        expectNoDifference(memory.known("People"), metadata)
+        #expect(memory.known("Orders") == nil)
+        time.advance(by: .seconds(60))
+        #expect(memory.known("People") == nil)
     }
 
     /// The one may wait for a session that the other holds.
@@ -87,9 +98,9 @@ import Testing
         let other = ask(for: requests)
         expectNoDifference(requests.count, 2)
         requests.succeed()
-        expectNoDifference(first.history, ["fields", "finished"])
+        expectNoDifference(first.history, ["answer", "finished"])
         expectNoDifference(other.history, [])
-        expectNoDifference(ask(for: requests).history, ["fields", "finished"])
+        expectNoDifference(ask(for: requests).history, ["answer", "finished"])
     }
 
     @Test func theLastToLeaveEndsTheRequest() {
@@ -110,13 +121,13 @@ import Testing
         time.advance(by: .seconds(2))
         expectNoDifference(hurried.history, ["nothing", "finished"])
         requests.succeed()
-        expectNoDifference(patient.history, ["fields", "finished"])
+        expectNoDifference(patient.history, ["answer", "finished"])
     }
 
     @Test func anAlarmEndsWithItsWaiter() {
         _ = ask(within: .seconds(2))
         requests.succeed()
-        let second = ask("Orders", within: .seconds(2))
+        let second = ask(.layoutNames, within: .seconds(2))
         expectNoDifference(time.alarmCount, 1)
         second.cancel()
         expectNoDifference(time.alarmCount, 0)

@@ -145,13 +145,15 @@ import Testing
     }
 
     @Test(
-        "a password that was written into the host",
+        "a secret that was written into the host",
         arguments: [
             "https://api:s3cret@fms.example.com", "api:s3cret@fms.example.com:443", "http://s3cret@fms.example.com",
             "s3cret://a:b@fms.example.com", "https://api:s3@cret:s3cret@fms.example.com/s",
+            "https://fms.example.com?token=s3cret", "fms.example.com/path?a=b&token=s3cret#s3cret", "api:s3cret",
+            "https://fms.example.com;token=s3cret", "https://api:p?s3cret@fms.example.com",
         ]
     )
-    func aPasswordInTheHostIsNotPrinted(host: String) async throws {
+    func aSecretInTheHostIsNotPrinted(host: String) async throws {
         let log = LogLines()
         var config = DataAPI.Config()
         config.logger = log.logger(.trace)

@@ -58,6 +58,122 @@ import Testing
         expectNoDifference(failure.code, .cancelled)
     }
 
+    /// As of every other `async` function; whoever asks for a result gets the one type of failure.
+    @Test func whoWaitsInACancelledTaskGetsACancellationError() async {
+        func waits<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> String {
+            let task = Task { try await body() }
+            task.cancel()
+            switch await task.result {
+            case .success(let value): return "\(value)"
+            case .failure(is CancellationError): return "cancelled"
+            case .failure(let error): return "\(type(of: error))"
+            }
+        }
+        let first = await waits { try await Empty<Int, FMRest.APIError>(completeImmediately: false).firstValue() }
+        expectNoDifference(first, "cancelled")
+        let result = await waits {
+            let result = await Empty<Int, FMRest.APIError>(completeImmediately: false).awaitSingleResult()
+            return (result.failure?.code).map { "\($0)" } ?? "none"
+        }
+        expectNoDifference(result, "cancelled")
+    }
+
+    @Test func aCancelledTaskIsToldFromOtherFailuresInACatch() async {
+        func caught(_ error: FMRest.APIError?) async -> String {
+            do {
+                let publisher = error.map { Fail<Int, FMRest.APIError>(error: $0).eraseToAnyPublisher() }
+                try await (publisher ?? Empty(completeImmediately: false).eraseToAnyPublisher()).firstValue()
+                return "value"
+            } catch is CancellationError {
+                return "cancelled"
+            } catch FileMakerErrorCode.recordInUse {
+                return "in use"
+            } catch FMRest.APIError.Code.network {
+                return "network"
+            } catch let error as FMRest.APIError where error.isRetryable {
+                return "later"
+            } catch {
+                return "other"
+            }
+        }
+        let errors = [
+            FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .recordInUse), .init(.network, reason: ""),
+            .init(.timeout, reason: ""), .init(.tls, reason: ""),
+        ]
+        var words: [String] = []
+        for error in errors { words.append(await caught(error)) }
+        let endless = Task { await caught(nil) }
+        endless.cancel()
+        words.append(await endless.value)
+        expectNoDifference(words, ["in use", "network", "later", "other", "cancelled"])
+    }
+
+    // MARK: All values
+
+    /// A loop that ends has seen all values, so one that was cancelled does not end like that.
+    @Test func aLoopOverValuesThrowsWhenItsTaskIsCancelled() async {
+        let subject = CurrentValueSubject<Int, FMRest.APIError>(1)
+        let first = AsyncStream<Void>.makeStream()
+        nonisolated(unsafe) let publisher = subject.eraseToAnyPublisher()
+        let task = Task {
+            for try await _ in publisher.values { first.continuation.finish() }
+            return "all"
+        }
+        for await _ in first.stream {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aLoopOverValuesEndsWithThePublisherAndThrowsItsFailure() async throws {
+        var seen: [Int] = []
+        for try await value in [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).values {
+            seen.append(value)
+        }
+        expectNoDifference(seen, [1, 2, 3])
+        let failing = [4].publisher.setFailureType(to: FMRest.APIError.self)
+            .append(Fail(error: FMRest.APIError(.tls, reason: "r")))
+        do {
+            for try await value in failing.values { seen.append(value) }
+            Issue.record("the publisher fails")
+        } catch FMRest.APIError.Code.tls {
+            expectNoDifference(seen, [1, 2, 3, 4])
+        }
+    }
+
+    /// One value for each turn of the loop, as far as it goes; who leaves it wants no more.
+    @Test func aLoopOverValuesAsksForOneAfterTheOtherAndCancelsWhenItIsLeft() async throws {
+        let history = NIOLockedValueBox<[String]>([])
+        let publisher = [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).handleEvents(
+            receiveCancel: { history.withLockedValue { $0.append("cancelled") } },
+            receiveRequest: { asked in history.withLockedValue { $0.append("\(asked)") } }
+        )
+        for try await value in publisher.values where value == 2 { break }
+        expectNoDifference(history.withLockedValue { $0 }, ["max(1)", "max(1)", "cancelled"])
+    }
+
+    /// Not every publisher waits until it is asked.
+    @Test func whatComesWithoutBeingAskedForIsKept() async throws {
+        let values = AwaitedValues<Int>()
+        for value in [1, 2] { _ = values.receive(value) }
+        values.receive(completion: .finished)
+        let all = [try await values.next(), try await values.next(), try await values.next()]
+        expectNoDifference(all, [1, 2, nil])
+    }
+
+    @Test func whoIsCancelledBeforeHeHasTakenAllIsTold() async throws {
+        let values = AwaitedValues<Int>()
+        _ = values.receive(1)
+        values.receive(completion: .finished)
+        let gate = AsyncStream<Void>.makeStream()
+        let task = Task {
+            for await _ in gate.stream {}
+            return try await values.next()
+        }
+        task.cancel()
+        gate.continuation.finish()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func aTaskThatIsAlreadyCancelledSendsNothing() async {
         let requested = NIOLockedValueBox(false)
         let publisher = Just(1)

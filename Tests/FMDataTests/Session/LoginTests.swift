@@ -11,6 +11,67 @@ import Testing
 
 /// The ways to prove who is asking.
 @Suite(.timeLimit(.minutes(15))) struct LoginTests {
+    // MARK: With the credentials that are there
+
+    @Test func aDatabaseLogsInBeforeItsFirstRequest() async throws {
+        try await World.run { world in
+            let login = world.database.login()
+            expectNoDifference(world.sandbox.counters.totalRequests, 0, "nothing is sent before demand")
+            let credentials = try await login.firstValue()
+            expectNoDifference(credentials.kind, .token)
+            expectNoDifference(world.database.credentials, credentials)
+            // The session is the one of the requests that follow, and enough for who asks again.
+            _ = try await login.firstValue()
+            _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(world.sandbox.counters.logins, 1)
+            expectNoDifference(world.sandbox.counters.totalRequests, 2)
+        }
+    }
+
+    @Test func whoLogsInAtTheSameTimeSharesTheLogin() async throws {
+        try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
+            let logins = Publishers.Sequence<[Int], Never>(sequence: Array(0..<8))
+                .setFailureType(to: FMRest.APIError.self)
+                .flatMap { _ in world.database.login() }
+            let credentials = try await logins.collect().firstValue()
+            expectNoDifference(credentials.count, 8)
+            expectNoDifference(Set(credentials.map(\.kind)), [.token])
+            #expect(world.sandbox.counters.logins <= 4)
+        }
+    }
+
+    @Test func aLoginSaysWhatItsPasswordIsWorth() async throws {
+        try await World.run(credentials: Credentials(user: "admin", password: "wrong")) { world in
+            let error = await world.database.login().awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, 212)
+            expectNoDifference(world.database.credentials, .invalid)
+        }
+        try await World.run(credentials: nil) { world in
+            let error = await world.database.login().awaitSingleResult().failure
+            expectNoDifference(error?.code, .unauthorized)
+            expectNoDifference(world.sandbox.counters.totalRequests, 0)
+        }
+    }
+
+    @Test func aPinnedDatabaseIsLoggedIn() async throws {
+        try await World.run { world in
+            let kinds = try await world.database.withSession { pinned in
+                [try await pinned.login().firstValue(), pinned.credentials].map(\.kind)
+            }
+            expectNoDifference(kinds, [.token, .token])
+            expectNoDifference(world.sandbox.counters.logins, 1)
+        }
+    }
+
+    @Test func aLoginIsTriedAgainAsThePolicySays() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.error(FileMakerErrorCode.recordInUse), on: .login)
+            let policy = DataAPI.RetryPolicy(maximumAttempts: 3, firstPause: .milliseconds(1))
+            let credentials = try await world.database.retrying(policy).login().firstValue()
+            expectNoDifference(credentials.kind, .token)
+        }
+    }
+
     // MARK: OAuth
 
     @Test func anOAuthSignInFromTheListOfProvidersToTheLogin() async throws {

@@ -1,3 +1,4 @@
+import CustomDump
 import FMHTTP
 import Testing
 
@@ -28,5 +29,23 @@ import Testing
     ])
     func refusesWhatIsNoHost(text: String) {
         #expect(throws: FMRest.APIError.self) { try HostAddress.origin(of: text, scheme: .https) }
+    }
+
+    /// Scheme, name, port and path, and nothing that could be a secret.
+    @Test(arguments: [
+        ("fms.example.com", "fms.example.com"), ("https://fms.example.com:8443/", "https://fms.example.com:8443/"),
+        ("HTTP://[::1]:3000", "HTTP://[::1]:3000"), ("::1", "::1"), ("host/path", "host/path"),
+        ("müller.example.com", "müller.example.com"), ("ftp://host", "ftp://host"), ("", ""),
+        ("https://host?token=s3cret", "https://host••••"), ("https://host/a?token=s3cret", "https://host/a••••"),
+        ("host#s3cret", "host••••"), ("host;token=s3cret", "host••••"), ("host token=s3cret", "host••••"),
+        ("host&token=s3cret", "host••••"), ("host\r\nX: s3cret", "host••••"),
+        ("api:s3cret", "api:••••"), ("https://api:s3cret/path", "https://api:••••"),
+        ("https://api:s3cret@host:443/a?b=s3cret", "https://••••@host:443/a••••"),
+        ("https://api:s3@cret@host", "https://••••@host"), ("https://api:s3/cret@host", "https://••••@host"),
+        ("https://api:s3?cret@host", "https://••••"), ("https://host?mail=s3cret@cret.example", "https://••••"),
+    ])
+    func showsNothingBeyondItsParts(text: String, shown: String) {
+        expectNoDifference(HostAddress.shown(text), shown)
+        expectNoDifference(DataAPI.Server(host: text).host, shown)
     }
 }

@@ -122,6 +122,17 @@ import Testing
         }
     }
 
+    @Test func anErrorIsNamedByItsNumberOrByAClientsNameForIt() {
+        enum ClientsCode: Int { case recordInUse = 301 }
+        #expect(Sandbox.Fault.error(301) == .error(FileMakerError(301)))
+        #expect(Sandbox.Fault.error(.recordInUse) == .error(FileMakerError(301)))
+        #expect(Sandbox.Fault.error(ClientsCode.recordInUse) == .error(FileMakerError(301)))
+        #expect(FileMakerError(ClientsCode.recordInUse, status: 400) == FileMakerError(301, status: 400))
+        let error: FileMakerError = 301
+        #expect(error.message == "Record is in use by another user" && error.status == 500)
+        #expect("\(error)" == "FileMaker error 301: Record is in use by another user")
+    }
+
     @Test func aDelayFollowsTheClock() async throws {
         try await withBench { (bench: Bench) async throws in
             bench.engine.withState { $0.faults.add(.init(.delay(.seconds(30)))) }

@@ -8,7 +8,7 @@ extension ClientPlan {
         config.proxy = .none
         config.delivery = .eventLoop
         config.maximumConnections = maximumConnections
-        config.asksWhichFieldFailed = asksWhichFieldFailed
+        config.explainsErrors = explainsErrors
         config.timeouts.firstByte = .seconds(firstByte)
         config.timeouts.total = total.map { .seconds($0) }
         config.sessions.maximumSessions = maximumSessions

@@ -67,7 +67,7 @@ extension ClientPlan {
         total = chance.once(in: 4) ? chance.pick([1, 5, 60]) : nil
         waitingDeadline = chance.pick([1, 30, 30])
         idleTrim = chance.pick([1, 60])
-        asksWhichFieldFailed = !chance.once(in: 3)
+        explainsErrors = !chance.once(in: 3)
         loops = chance.pick([1, 2])
         logs = chance.once(in: 8)
     }

@@ -31,7 +31,7 @@ struct ClientPlan: Equatable {
     var total: Int?
     var waitingDeadline: Int
     var idleTrim: Int
-    var asksWhichFieldFailed: Bool
+    var explainsErrors: Bool
     var loops: Int
     /// Whether it has a logger, which hears of everything.
     var logs: Bool

@@ -24,6 +24,12 @@ enum NearNames {
         return offers
     }
 
+    /// Whether some of the names that there are may have been meant by these; `nil` when none is near.
+    static func question(about names: [String], among others: [String]) -> String? {
+        let near = names.flatMap { Self.near($0, among: others) }
+        return near.isEmpty ? nil : "Did you mean \(near.map { "\"\($0)\"" }.joined(separator: " or "))?"
+    }
+
     /// A name in the form in which it is compared.
     private struct Spelling {
         let whole: ArraySlice<Unicode.Scalar>

@@ -243,7 +243,7 @@ extension FMRest.APIError {
     fileprivate var meansTooMuch: Bool {
         switch code {
         case .responseTooLarge: true
-        case .timeout: (underlying as? HTTPClientError).map { $0.outcome != .notSent } ?? false
+        case .timeout: transportError.map { $0.outcome != .notSent } ?? false
         default: false
         }
     }

@@ -10,11 +10,11 @@ extension DataAPI.FoundSet {
     ///         })
     ///
     /// Publishes one value for each record that the caller does not have, in the order of the found set, then finishes; an
-    /// empty container and one that cannot be had are values, too (``DataAPI/RecordContainer``). Records that the caller has
-    /// cost their part of a page and no more. Nothing is sent before demand, and no content is fetched that is not asked for.
-    /// Up to 4 are fetched at a time, as many as there are sessions, and so are in memory. Each is two requests or three, since a
-    /// container's URL goes stale: ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``. Cancelling
-    /// ends all of them on the wire.
+    /// empty container and one that cannot be had are values, too (``DataAPI/RecordContainer``). Each says how far the whole has
+    /// come: ``DataAPI/RecordContainer/progress``. Records that the caller has cost their part of a page and no more. Nothing is
+    /// sent before demand, and no content is fetched that is not asked for. Up to 4 are fetched at a time, as many as there are
+    /// sessions, and so are in memory. Each is two requests or three, since a container's URL goes stale:
+    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``. Cancelling ends all of them on the wire.
     ///
     /// Fails with what concerns all: no session, no connection, a field that is not on the layout. The records are read page
     /// after page, as ``all(_:pageSize:isolation:)`` reads them: one that comes meanwhile may be missed by this run, and the next
@@ -37,8 +37,10 @@ extension DataAPI.FoundSet {
         have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
-        containers(field, repetition, have: isKnown) { _, download in download.toMemory(upTo: maximumBytes) }
-            .handedOver(to: isolation, by: layout.server)
+        containers(field, repetition, have: isKnown, size: \.data.count) { _, download in
+            download.toMemory(upTo: maximumBytes)
+        }
+        .handedOver(to: isolation, by: layout.server)
     }
 
     /// The contents of a container field of all these records, in files.
@@ -62,11 +64,34 @@ extension DataAPI.FoundSet {
         have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
-        containers(field, repetition, have: isKnown) { record, download in download.toFile(at: path(record)) }
-            .handedOver(to: isolation, by: layout.server)
+        containers(field, repetition, have: isKnown, size: \.byteCount) { record, download in
+            download.toFile(at: path(record))
+        }
+        .handedOver(to: isolation, by: layout.server)
     }
 
     private func containers<Content>(
+        _ field: R.CodingKeys,
+        _ repetition: Int,
+        have isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
+        size: @escaping (Content) -> Int,
+        _ fetch:
+            @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
+            -> AnyPublisher<Content, FMRest.APIError>
+    ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
+        Deferred {
+            var bytes = 0
+            return contents(field, repetition, have: isKnown, fetch).map { container in
+                var container = container
+                bytes += container.content.map(size) ?? 0
+                container.progress.completedBytes = bytes
+                return container
+            }
+        }
+    }
+
+    /// The contents, which do not know how many bytes there were before them.
+    private func contents<Content>(
         _ field: R.CodingKeys,
         _ repetition: Int,
         have isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
@@ -76,8 +101,8 @@ extension DataAPI.FoundSet {
     ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
         let layout = layout.layout
         return pages(.offset, pageSize: 100)
-            .orderedMap(concurrency: 1) { page in .of(page.items.filter { !isKnown($0) }) }
-            .orderedMap(concurrency: layout.database.concurrentCalls) { record in
+            .orderedMap(concurrency: 1) { page in .of(page.places.filter { !isKnown($0.item) }) }
+            .orderedMap(concurrency: layout.database.concurrentCalls) { record, progress in
                 fetch(
                     record,
                     layout.downloadContainer(
@@ -89,9 +114,32 @@ extension DataAPI.FoundSet {
                 )
                 .map { .success($0) }
                 .afterFailure { error, _ in error.asContainerResult().publisher }
-                .map { [DataAPI.RecordContainer(recordId: record.recordId, modId: record.modId, result: $0)] }
+                .map { result in
+                    [
+                        DataAPI.RecordContainer(
+                            recordId: record.recordId,
+                            modId: record.modId,
+                            result: result,
+                            progress: progress
+                        )
+                    ]
+                }
                 .eraseToAnyPublisher()
             }
+    }
+}
+
+extension ItemPage {
+    /// What is on the page, each with how far the whole has come with it.
+    fileprivate var places: [(item: Item, progress: DataAPI.ContainersProgress)] {
+        let before = progress.delivered - items.count
+        return items.enumerated().map { index, item in
+            let progress = DataAPI.ContainersProgress(
+                completedRecords: before + index + 1,
+                totalRecords: progress.total
+            )
+            return (item, progress)
+        }
     }
 }
 

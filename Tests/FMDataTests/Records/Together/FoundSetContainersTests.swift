@@ -85,6 +85,27 @@ import Testing
         }
     }
 
+    @Test func eachSaysHowFarTheSetHasCome() async throws {
+        try await withHarbor(250, without: [3]) { vessels, _ in
+            let photos = try await vessels.containers(.photo, have: { $0.id > 5 && $0.id < 248 }).outcome().get()
+            expectNoDifference(photos.map(\.progress.completedRecords), [1, 2, 3, 4, 5, 248, 249, 250])
+            expectNoDifference(Set(photos.map(\.progress.totalRecords)), [250])
+            // "photo 1" has seven bytes, "photo 248" nine; the third is empty.
+            expectNoDifference(photos.map(\.progress.completedBytes), [7, 14, 14, 21, 28, 37, 46, 55])
+            expectNoDifference(photos.map(\.progress.fraction), [1, 2, 3, 4, 5, 248, 249, 250].map { $0 / 250 })
+        }
+    }
+
+    @Test func aSubscriptionCountsForItself() async throws {
+        try await withHarbor(2) { vessels, _ in
+            let photos = vessels.containers(.photo)
+            for _ in 0..<2 {
+                let bytes = try await photos.outcome().get().map(\.progress.completedBytes)
+                expectNoDifference(bytes, [7, 14])
+            }
+        }
+    }
+
     @Test func aFoundSetHasItsOwnOrder() async throws {
         try await withHarbor(12) { vessels, _ in
             let some = vessels.find { $0(.name).isOneOf(["vessel 3", "vessel 12"]) }.sorted(by: .name)
@@ -105,6 +126,7 @@ import Testing
                 .outcome().get()
                 expectNoDifference(photos.map(\.recordId), [2, 3, 4])
                 expectNoDifference(photos.map { $0.content?.path }, ["\(path)/2", nil, "\(path)/4"])
+                expectNoDifference(photos.map(\.progress.completedBytes), [7, 7, 14])
                 expectNoDifference(try FileManager.default.contentsOfDirectory(atPath: path).sorted(), ["2", "4"])
                 expectNoDifference(try String(contentsOfFile: "\(path)/4", encoding: .utf8), "photo 4")
             }
