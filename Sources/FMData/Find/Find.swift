@@ -9,8 +9,8 @@ extension DataAPI {
     /// ``FindField/raw(_:)`` lets them through. Conditions are combined with `&&`, `||` and `!` in any nesting; finds
     /// over the same layout can be named and combined further, as in `adults && !retired`.
     ///
-    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:)`` says what they
-    /// mean.
+    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)`` says
+    /// what they mean.
     ///
     /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode.
     ///

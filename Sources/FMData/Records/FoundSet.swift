@@ -34,7 +34,9 @@ extension DataAPI.FoundSet {
     ///
     ///     people.sorted(by: .city).sorted(by: .joined, .descending)
     ///
-    /// - Parameter order: ascending by default; `.valueList("Sizes")` for the order of a value list.
+    /// - Parameters:
+    ///   - field: the field to sort by.
+    ///   - order: ascending by default; `.valueList("Sizes")` for the order of a value list.
     public func sorted(
         by field: R.CodingKeys,
         _ order: DataAPI.SortQuery.Order = .ascending

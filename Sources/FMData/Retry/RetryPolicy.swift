@@ -79,7 +79,7 @@ extension DataAPI.Calling {
     ///
     /// It is set on what calls are made through, and is no operator of their publishers, because only the call knows what was
     /// done: an operator behind `create.flatMap { … edit … }` would make a second record when the edit finds a lock. Here each
-    /// call of such a chain is tried again by itself, and ``DataAPI/Database/withSession(isolation:_:)``
+    /// call of such a chain is tried again by itself, and ``DataAPI/Database/withSession(isolation:_:)->Value``
     /// keeps its session while a call inside of it pauses. (OpenCombine's `retry(_:)` is such an operator, without a pause.)
     ///
     /// All else stays as it is. Nothing is sent before demand, demand for a stream counts over all attempts, values arrive

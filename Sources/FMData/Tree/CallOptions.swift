@@ -54,7 +54,7 @@ extension DataAPI.Calling {
     ///         $0.total = nil
     ///     }
     ///
-    /// Work in ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call inside has these
+    /// Work in ``DataAPI/Database/withSession(isolation:_:)->Value`` waits that long for its session, and each call inside has these
     /// limits. See ``DataAPI/Timeouts`` for what each limit covers, and what the error says.
     ///
     /// - Parameter change: gets the limits that hold so far: those of ``DataAPI/Config/timeouts``, or of the call to this
@@ -88,7 +88,7 @@ extension DataAPI.Calling {
     /// Whoever asks for what somebody else is just asking for gets the same answer, or the same failure, and sends nothing. Who
     /// comes after the answer asks anew: nothing is kept. Who cancels leaves the others their answer, and the last one ends the
     /// request on the wire. Two reads are equal when they come from the same database object (and, in
-    /// ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask for the same in the same types, and have the same
+    /// ``DataAPI/Database/withSession(isolation:_:)->Value``, the same session), ask for the same in the same types, and have the same
     /// time limits and tag. The time of the one request counts, and the logger of whoever came first.
     ///
     /// Writes and scripts are never shared, and neither are reads that run scripts, streams of records and contents of

@@ -17,6 +17,7 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - credentials: kept for later logins.
     ///   - dataSourceCredentials: sent with this login and with every later one.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
     public func login(
@@ -103,7 +104,9 @@ extension DataAPI.Database {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    /// - Parameters:
+    ///   - isolation: where the values arrive; leave it out.
+    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
     public func withSession<Value>(
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
@@ -129,7 +132,9 @@ extension DataAPI.Database {
     /// way: both throw ``FMRest/APIError/Code/cancelled``. A session that is lost in between is not replaced, since its globals are
     /// gone: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
     ///
-    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    /// - Parameters:
+    ///   - isolation: where the work runs; leave it out.
+    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
     @_disfavoredOverload
     public func withSession<Value>(
         isolation: isolated (any Actor)? = #isolation,

@@ -61,7 +61,7 @@ extension DataAPI {
         enum Sessions: Sendable {
             /// Any that is free.
             case pool(SessionPool)
-            /// Always this one; see ``withSession(isolation:_:)``.
+            /// Always this one; see ``withSession(isolation:_:)->Value``.
             case pinned(SessionLease, of: SessionPool)
         }
 

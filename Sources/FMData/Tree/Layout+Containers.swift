@@ -83,6 +83,7 @@ extension DataAPI.Layout {
     ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
     ///   - modId: Upload only if the record still has this modification id.
     ///   - onProgress: Is told how many bytes of the file the connection has taken.
+    ///   - isolation: Where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
     public func uploadContainer(
@@ -145,6 +146,7 @@ extension DataAPI.Layout {
     ///     `"Parts::Drawing"`.
     ///   - recordId: The record.
     ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
+    ///   - isolation: Where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public func downloadContainer(

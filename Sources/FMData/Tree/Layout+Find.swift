@@ -45,8 +45,13 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records; not
-    ///   when nothing matches.
+    /// - Parameters:
+    ///   - fields: what the fields of a record are.
+    ///   - portals: what its portals are; the default is that none are asked for.
+    ///   - findQuery: which records.
+    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records; not when
+    ///     nothing matches.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
     public func records<R: Decodable, P: Decodable>(

@@ -39,7 +39,12 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records.
+    /// - Parameters:
+    ///   - fields: what the fields of a record are.
+    ///   - portals: what its portals are; the default is that none are asked for.
+    ///   - recordQuery: which records; the default is the first 100.
+    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
     public func records<R: Decodable, P: Decodable>(

@@ -71,8 +71,13 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
-    ///   records. The default is none.
+    /// - Parameters:
+    ///   - script: the script's name.
+    ///   - parameter: what it is given.
+    ///   - type: what its result is read as.
+    ///   - accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
+    ///     records. The default is none.
+    ///   - isolation: where the values arrive; leave it out.
     public func executeScript<Value: Decodable>(
         script: String,
         parameter: DataAPI.ScriptParameter? = nil,

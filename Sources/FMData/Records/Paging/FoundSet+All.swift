@@ -14,10 +14,11 @@ extension DataAPI.FoundSet {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
-    ///     place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
-    ///     not made smaller when they take too long.
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
+    ///     is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
+    ///     size are not made smaller when they take too long.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".
     public func all(
@@ -43,10 +44,11 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
-    ///     place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
-    ///     not made smaller when they take too long.
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
+    ///     is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
+    ///     size are not made smaller when they take too long.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records".
     public func all(

@@ -30,9 +30,10 @@ extension Publisher where Failure == FMRest.APIError {
     ///   - children: the records to choose from: those of a found set, in its order, with its portals.
     ///   - key: the key of a value: a key path as a rule. `nil` and an empty text are none.
     ///   - field: the field of the children that has to equal the key.
-    ///   - groupSize: how many values are looked for together. The default is 100; more than 1,000 are more find requests than
-    ///     a call has. Fewer suit keys with thousands of children each, and children whose own conditions have alternatives, as
-    ///     the alternatives are multiplied.
+    ///   - groupSize: how many values are looked for together. The default is 100; more than 1,000 are more find
+    ///     requests than a call has. Fewer suit keys with thousands of children each, and children whose own conditions
+    ///     have alternatives, as the alternatives are multiplied.
+    ///   - isolation: where the values arrive; leave it out.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.FoundSet<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -45,7 +46,7 @@ extension Publisher where Failure == FMRest.APIError {
     }
 
     /// Publishes each value with the records of a layout that belong to it; see
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)``.
+    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.TypedLayout<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -63,7 +64,7 @@ extension Publisher where Failure == FMRest.APIError {
     ///         .map { ($0.parent.fieldData.number, $0.child?.fieldData.name) }
     ///
     /// Of several the first in the order of the found set is taken. In all else it is
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)``.
+    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

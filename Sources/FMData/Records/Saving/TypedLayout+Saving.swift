@@ -38,9 +38,12 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
+    ///   - draft: the record as it was read, and as it is wanted.
     ///   - onConflict: what to do when somebody else has changed the record; to fail by default.
-    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by itself.
+    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by
+    ///     itself.
     ///   - script: scripts to run with the write. When nothing differs nothing is sent, and they do not run.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func save(
@@ -79,8 +82,11 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by itself.
+    ///   - recordId: the record.
+    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by
+    ///     itself.
     ///   - script: scripts to run with the write.
+    ///   - isolation: where the values arrive; leave it out.
     ///   - change: changes the draft that it is given.
     ///
     /// Source: Claris Data API guide, "Get a single record" and "Edit a record".
