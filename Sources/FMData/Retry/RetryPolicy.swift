@@ -1,10 +1,13 @@
 extension DataAPI {
     /// How often and at what pace calls are tried again that failed in passing; see ``Calling/retrying(_:)``.
     ///
-    ///     var policy = DataAPI.RetryPolicy()
-    ///     policy.maximumAttempts = 6
-    ///     policy.deadline = .seconds(120)
-    ///     let people = database.retrying(policy).addLayout("People")
+    /// ```swift
+    /// var policy = DataAPI.RetryPolicy()
+    /// policy.maximumAttempts = 6
+    /// policy.deadline = .seconds(120)
+    /// let patient = people.retrying(policy)
+    /// print(try await patient.exists { $0(.city) == "Atlantis" }.firstValue())       // false
+    /// ```
     ///
     /// It says when to try again, never whether that is safe: what a policy allows is tried again only where the error is
     /// ``FMRest/APIError/isRetryable``.

@@ -91,11 +91,14 @@ extension DataAPI.Database {
     /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
     /// else.
     ///
-    ///     database.withSession { pinned in
-    ///         pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"])
-    ///             .flatMap { _ in pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self) }
-    ///             .eraseToAnyPublisher()
-    ///     }
+    /// ```swift
+    /// let london = database.withSession { pinned in
+    ///     pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "London"])
+    ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).first() }
+    ///         .eraseToAnyPublisher()
+    /// }
+    /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
+    /// ```
     ///
     /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and logged out
     /// when the inner publisher ends or the subscription is cancelled. A session that is lost in between is not replaced,
@@ -122,10 +125,13 @@ extension DataAPI.Database {
     /// Runs `async` work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by
     /// nobody else.
     ///
-    ///     let orders = try await database.withSession { pinned in
-    ///         try await pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"]).firstValue()
-    ///         return try await pinned.layout(Order.self).find(ofThatYear).first().firstValue()
-    ///     }
+    /// ```swift
+    /// let paris = try await database.withSession { pinned in
+    ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
+    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).first().firstValue()?.fieldData["gFilter"]
+    /// }
+    /// print(paris?.text ?? "")                                    // Paris
+    /// ```
     ///
     /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; what it returns or
     /// throws is what comes back. Cancelling the task ends the wait for the session, and in the work the calls that are under

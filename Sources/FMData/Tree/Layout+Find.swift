@@ -3,8 +3,12 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// The records that match.
     ///
-    ///     people.findRecords(query: FindQuery(query: [["City": "Calgary"]]))
-    ///         .returnAs(Person.self)
+    /// ```swift
+    /// let found = try await people.layout.findRecords(query: FindQuery(query: [["City": "London"]]))
+    ///     .returnAs(Person.self)
+    ///     .firstValue()
+    /// print(found.data.map(\.fieldData.name))                     // ["Ada Lovelace"]
+    /// ```
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request, or several when
     /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is

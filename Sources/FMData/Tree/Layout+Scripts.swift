@@ -60,7 +60,11 @@ extension DataAPI.Layout {
 
     /// Runs a script and reads its result.
     ///
-    ///     prices.executeScript(script: "Quote", parameter: .json(basket), returning: Quote.self)
+    /// ```swift
+    /// let people = database.addLayout("Contacts")
+    /// let echo = people.executeScript(script: "Echo", parameter: .json(["A-7", "B-9"]), returning: [String].self)
+    /// print(try await echo.firstValue())                          // ["A-7", "B-9"]
+    /// ```
     ///
     /// Publishes the script's result, then finishes. The result is read as JSON; `String.self` takes the text as it is, and
     /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the

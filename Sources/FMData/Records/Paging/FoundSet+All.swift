@@ -1,10 +1,11 @@
 extension DataAPI.FoundSet {
     /// Every one of the records, page after page.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .name).all()
-    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
-    ///
-    ///     for try await record in orders.find { $0(.open) == 1 }.all(.windows(serial: .number)).values { … }
+    /// ```swift
+    /// for try await zone in zones.find { $0(.country) == "NZ" }.sorted(by: .name).all().values {
+    ///     print(zone.fieldData.name)                              // Pacific/Auckland
+    /// }
+    /// ```
     ///
     /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
     /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends

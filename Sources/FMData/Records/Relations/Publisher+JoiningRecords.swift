@@ -5,9 +5,12 @@ public import OpenCombine
 extension Publisher where Failure == FMRest.APIError {
     /// Publishes each value with the records that belong to it, in the order of the values.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.all()
-    ///         .joining(orders, on: \.fieldData.id, equals: .customerID)
-    ///         .map { "\($0.parent.fieldData.name): \($0.children.count) orders" }
+    /// ```swift
+    /// let rows = countries.find { $0(.code) == "NZ" }.all()
+    ///     .joining(zones, on: \.fieldData.code, equals: .country)
+    ///     .map { "\($0.parent.fieldData.name): \($0.children.count) zones" }
+    /// print(try await rows.firstValue())                          // New Zealand: 2 zones
+    /// ```
     ///
     /// The values may be records of another layout, database or server, or no records at all. The children of up to 100 values
     /// are looked for by one find. A group is closed sooner when no more values come at the moment and no other find is under

@@ -63,11 +63,15 @@ extension DataAPI.TypedLayout {
 
     /// Reads a record, changes it and writes what differs.
     ///
-    ///     people.edit(17) { $0.city = "London" }
-    ///     accounts.edit(4) { account in
-    ///         guard account.balance >= 20 else { throw NotEnough() }
-    ///         account.balance -= 20
-    ///     }
+    /// ```swift
+    /// struct NotEnough: Error {}
+    ///
+    /// let paying = people.edit(3) { person in
+    ///     guard let balance = person.balance, balance >= 20 else { throw NotEnough() }
+    ///     person.balance = 0
+    /// }
+    /// print(try await paying.firstValue().outcome)                // written
+    /// ```
     ///
     /// When somebody else changes the record between the reading and the writing, it is read again and the closure is called
     /// again with what is there then, three times at most: what it decides always rests on what it overwrites. So there is no
