@@ -4,7 +4,8 @@ extension DataAPI {
     /// ```swift
     /// let people = database.layout(Person.self)
     ///
-    /// for try await person in people.find { $0(.city) == "London" }.sorted(by: .name).all().values {
+    /// let londoners = people.find { $0(.city) == "London" }.sorted(by: .name)
+    /// for try await person in londoners.all().values {
     ///     print(person.fieldData.name)                            // Ada Lovelace
     /// }
     /// let made = try await people.create(Person(name: "Charles Babbage")).firstValue()

@@ -2,7 +2,8 @@ extension DataAPI.FoundSet {
     /// Every one of the records, page after page.
     ///
     /// ```swift
-    /// for try await zone in zones.find { $0(.country) == "NZ" }.sorted(by: .name).all().values {
+    /// let inNewZealand = zones.find { $0(.country) == "NZ" }.sorted(by: .name)
+    /// for try await zone in inNewZealand.all().values {
     ///     print(zone.fieldData.name)                              // Pacific/Auckland
     /// }
     /// ```
