@@ -110,9 +110,16 @@ struct Document {
             let name = isSource ? library(of: file) : file.deletingPathExtension().lastPathComponent
             let index = documents.firstIndex { $0.name == name } ?? documents.endIndex
             if index == documents.endIndex { documents.append(Document(name: name)) }
-            documents[index].add(isSource ? ["do {"] + lines + ["}"] : lines)
+            documents[index].add(isSource ? function(around: lines, of: file) : lines)
         }
         return documents
+    }
+
+    /// A scope of its own for the samples of a source file, and its call.
+    private static func function(around lines: [String], of source: URL) -> [String] {
+        let name = "of" + source.deletingPathExtension().lastPathComponent.filter(\.isLetter)
+        return lines.filter { $0.hasPrefix("import ") } + ["func \(name)() async throws {"]
+            + lines.filter { !$0.hasPrefix("import ") } + ["}", "try await \(name)()"]
     }
 
     private init(name: String) { self.name = name }
