@@ -30,9 +30,12 @@ public struct SystemClock: SandboxClock {
 
 /// A clock that stands still until it is told to go on: tests let fifteen minutes pass in no time.
 ///
-///     let clock = ManualClock()
-///     let sandbox = try await Sandbox.start(configuration: .init(clock: clock))
-///     clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
+/// ```swift
+/// let clock = ManualClock()
+/// let sandbox = try await Sandbox.start(configuration: .init(clock: clock))
+/// clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
+/// print(sandbox.sessions.count, "sessions")   // 0 sessions
+/// ```
 public final class ManualClock: AdvancingClock {
     private struct Waiter {
         var deadline: Date

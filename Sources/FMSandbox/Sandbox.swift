@@ -5,9 +5,11 @@ import Foundation
 /// It speaks the protocol well enough that Data API clients work against it unmodified: sessions, records, finds with
 /// FileMaker's operators, portals, scripts, globals, containers, metadata, and the error codes with their HTTP statuses.
 ///
-///     let sandbox = try await Sandbox.start()    // the sample database, on a free port
-///     defer { sandbox.stopAndWait() }
-///     print(sandbox.url)                         // http://127.0.0.1:54321
+/// ```swift
+/// let sandbox = try await Sandbox.start()     // the sample database, on a free port
+/// defer { sandbox.stopAndWait() }
+/// print(sandbox.url)
+/// ```
 ///
 /// Requests of one session run one after the other, sessions in parallel. Everything is deterministic: record ids, tokens
 /// and container keys are counted, not drawn, and time comes from ``Configuration/clock``.

@@ -12,56 +12,68 @@ import Testing
         case mainFile, main, `class`, function
     }
 
-    /// A document with samples, and what they claim to print.
+    /// A document with samples, and what they claim to print. The doc comments of a library are part of its page.
     struct Document: Sendable, CustomTestStringConvertible {
         let name: String
-        let claims: [String]
+        var claims: [String] = []
 
         var testDescription: String { name }
 
-        init?(at url: URL) throws {
-            name = url.deletingPathExtension().lastPathComponent
+        /// What the samples of a file claim to print; `nil` when it has none.
+        static func claims(of file: URL) throws -> [String]? {
             var isInSample = false
-            var hasSample = false
-            var claims: [String] = []
-            for line in try Self.lines(of: url) {
+            var claims: [String]?
+            for line in try lines(of: file) {
                 if line == "```swift" || line == "<!-- swift" {
                     isInSample = true
-                    hasSample = true
+                    claims = claims ?? []
                 } else if line == "```" || line == "-->" {
                     isInSample = false
                 } else if isInSample, line.contains("print("),
                     let comment = line.range(of: #"[)}] *// "#, options: .regularExpression)
                 {
-                    claims.append(String(line[comment.upperBound...]))
+                    claims?.append(String(line[comment.upperBound...]))
                 }
             }
-            guard hasSample else { return nil }
-            self.claims = claims
+            return claims
         }
 
         /// The lines of a document; of a source file those of its comments.
-        private static func lines(of url: URL) throws -> [String] {
-            let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")
-            guard url.pathExtension == "swift" else { return lines }
+        private static func lines(of file: URL) throws -> [String] {
+            let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+            guard file.pathExtension == "swift" else { return lines }
             return lines.map { $0.replacing(/^\s*\/\/\/? ?/, with: "") }
         }
     }
 
+    private static let libraries = ["FMData", "FMSandbox", "FMWebhooks"]
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     static let documents: [Document] = {
-        let sources = root.appendingPathComponent("Sources/FMData")
-        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects ?? []
-        return ([root.appendingPathComponent("README.md")] + files.compactMap { $0 as? URL })
-            .filter { ["md", "swift"].contains($0.pathExtension) }
-            .compactMap { try? Document(at: $0) }
+        var documents: [String: Document] = [:]
+        func add(_ file: URL, to name: String) {
+            guard let claims = try? Document.claims(of: file) else { return }
+            documents[name, default: Document(name: name)].claims += claims
+        }
+        add(root.appendingPathComponent("README.md"), to: "README")
+        for library in libraries {
+            let folder = root.appendingPathComponent("Sources/\(library)")
+            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+            for case let file as URL in files {
+                switch file.pathExtension {
+                case "md": add(file, to: file.deletingPathExtension().lastPathComponent)
+                case "swift": add(file, to: library)
+                default: break
+                }
+            }
+        }
+        return documents.values.sorted { $0.name < $1.name }
     }()
 
     @Test func allDocumentsAreFound() {
-        #expect(Self.documents.count > 6)
-        #expect(Set(Self.documents.map(\.name)).isSuperset(of: ["README", "Errors", "APIError", "Server"]))
+        #expect(Self.documents.count > 15)
+        #expect(Set(Self.documents.map(\.name)).isSuperset(of: ["README", "Errors"] + Self.libraries))
         expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
     }
 
@@ -69,7 +81,8 @@ import Testing
     func everySamplePrintsWhatItClaims(_ document: Document, in place: Place) async throws {
         var solution = Solution.sample
         solution.addJobs()
-        let sandbox = try await Sandbox.start([solution])
+        solution.accounts.append(.init(name: "hooks", password: "secret"))
+        let sandbox = try await Sandbox.start([solution], configuration: .init(odata: .webhooks()))
         let missing = try await unprinted(document.claims, by: document, in: place, at: sandbox.url)
         expectNoDifference(missing, [])
         await sandbox.stop()

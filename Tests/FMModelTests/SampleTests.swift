@@ -34,6 +34,12 @@ import Testing
         )
     }
 
+    @Test func theBuildPluginWritesNothingIntoThePackage() throws {
+        let folder = Committed.root.appendingPathComponent("Tests/FMModelSamples")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        expectNoDifference(names.sorted(), ["About.swift", "FileMaker"])
+    }
+
     @Test(arguments: 0..<types.count) func aTypeReadsAndWritesItsLayout(_ index: Int) throws {
         let type = Self.types[index]
         let own = try snapshots().first { $0.layout == type.layout }

@@ -6,7 +6,7 @@ extension DataAPI {
     ///         var photo: DataAPI.ContainerReference
     ///     }
     ///
-    /// An empty container is ``empty``, also where the property is optional. ``Database/download(_:)`` fetches what the
+    /// An empty container is ``empty``, also where the property is optional. ``Database/download(_:isolation:)`` fetches what the
     /// reference refers to.
     ///
     /// Encoding writes the text that was read. A container takes no text but an empty one, which clears it; new content

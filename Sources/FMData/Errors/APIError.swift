@@ -2,11 +2,7 @@ import FMHTTP
 
 extension FMRest {
     // <!-- swift
-    // import FMData
-    // import OpenCombine
-    // let contacts = DataAPI.Server(host: "fms.example.com")
-    //     .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
-    //     .addLayout("Contacts")
+    // let contacts = database.addLayout("Contacts")
     // var subscriptions: Set<AnyCancellable> = []
     // -->
 

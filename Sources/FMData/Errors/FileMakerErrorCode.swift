@@ -3,12 +3,18 @@
 /// Any number is a code. Those that Claris documents have a ``name``, and many a ``hint``; those that a request itself may end
 /// with have a constant:
 ///
+/// ```swift
+/// do {
+///     try await people.delete(999_999).firstValue()
+/// } catch {
 ///     switch error.fileMakerCode {
-///     case .recordMissing: …              // 101
-///     case .invalidToken: …               // 952
-///     case let code? where code.isValidation: …   // 500 … 513
-///     default: …
+///     case .recordMissing: print("gone before")               // gone before
+///     case .invalidToken: print("logged out")
+///     case let code? where code.isValidation: print("refused: \(code)")
+///     default: throw error
 ///     }
+/// }
+/// ```
 ///
 /// An error that carries a code (``FileMakerCodedError``) is caught by it:
 ///

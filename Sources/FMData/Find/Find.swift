@@ -1,16 +1,19 @@
 extension DataAPI {
     /// What records to find, built on coding keys, so that a misspelled field does not compile.
     ///
-    ///     let find = DataAPI.Find(Person.CodingKeys.self) { field in
-    ///         field(.city) == "Calgary" && field(.age) >= 18 && !(field(.status) == "retired")
-    ///     }
+    /// ```swift
+    /// let find = DataAPI.Find(Person.CodingKeys.self) { field in
+    ///     field(.city) == "Paris" && field(.balance) < 0 && !(field(.name) == "Bob")
+    /// }
+    /// print(try await people.find(find).count().firstValue())     // 1
+    /// ```
     ///
     /// Values are taken literally: characters that FileMaker reads as operators are escaped, and only
     /// ``FindField/raw(_:)`` lets them through. Conditions are combined with `&&`, `||` and `!` in any nesting; finds
     /// over the same layout can be named and combined further, as in `adults && !retired`.
     ///
-    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:)`` says what they
-    /// mean.
+    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)`` says
+    /// what they mean.
     ///
     /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode.
     ///

@@ -5,7 +5,7 @@ extension DataAPI.Find {
     /// be compiled to something else than they say of several repetitions. This is for a test, or for the start of a
     /// program that builds its finds at run time:
     ///
-    ///     try find.check(against: layout.getLayoutMetadata().firstValue())
+    ///     try await find.check(against: layout.getLayoutMetadata().firstValue())
     ///
     /// - Throws: ``DataAPI/FindError/Code/repeatingField`` for a repeating field with several conditions of which none says
     ///   ``DataAPI/FindField/anyRepetition``.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What ``DataAPI/Find/explain(limit:)`` says.
+/// What ``DataAPI/Find/explain(limit:maximumCalls:)`` says.
 struct FindExplanation {
     let text: String
 

@@ -17,7 +17,12 @@ extension DataAPI.FindText {
     /// A time, `HH:mm:ss`. Hours may exceed 23, since a time field holds a duration; the sign of a negative one is given
     /// apart, so that "minus 30 minutes" can be said.
     ///
-    /// - Parameter nanoseconds: The fraction of the second; written without trailing zeros, and not at all when 0.
+    /// - Parameters:
+    ///   - isNegative: Whether a minus stands before it.
+    ///   - hours: Any number of them.
+    ///   - minutes: 0 to 59.
+    ///   - seconds: 0 to 59.
+    ///   - nanoseconds: The fraction of the second; written without trailing zeros, and not at all when 0.
     public static func time(
         isNegative: Bool = false,
         hours: Int,

@@ -3,7 +3,7 @@ public import OpenCombine
 extension Publisher {
     /// Hands values and the end over on an actor: what follows may touch the actor's state.
     ///
-    ///     func show(_ names: AnyPublisher<String, DataAPI.APIError>) -> AnyCancellable {      // in main-actor code
+    ///     func show(_ names: AnyPublisher<String, FMRest.APIError>) -> AnyCancellable {      // in main-actor code
     ///         names
     ///             .receive(on: MainActor.shared)
     ///             .sink(receiveCompletion: { _ in }, receiveValue: { self.list.append($0) })

@@ -3,8 +3,11 @@ public import OpenCombine
 extension Publisher where Failure == FMRest.APIError {
     /// Publishes a value and finishes, where the publisher fails with one of these FileMaker codes. Other failures pass.
     ///
-    ///     people.deleteRecord(recordId: 17).map { _ in true }
-    ///         .replaceError(of: .recordMissing, with: false)
+    /// ```swift
+    /// let isDeleted = people.delete(999_999).map { _ in true }
+    ///     .replaceError(of: .recordMissing, with: false)
+    /// print(try await isDeleted.firstValue())                     // false
+    /// ```
     public func replaceError(
         of code: FileMakerErrorCode,
         _ others: FileMakerErrorCode...,

@@ -5,7 +5,11 @@ public import OpenCombine
 extension Publisher {
     /// Publishes the values of this publisher and of another, each as it arrives.
     ///
-    ///     north.records(Customer.self).merge(with: south.records(Customer.self))
+    /// ```swift
+    /// let north = zones.find { $0(.country) == "PT" }.all()
+    /// let south = zones.find { $0(.country) == "NZ" }.all()
+    /// print(try await north.merge(with: south).collect().firstValue().count)      // 5
+    /// ```
     ///
     /// Finishes when both have finished; fails when one fails, and cancels the other. Nothing is asked of either before
     /// demand. Demand reaches back: of each at most 16 values are asked for ahead of a slow subscriber. Values arrive one

@@ -1,11 +1,11 @@
 extension DataAPI {
     /// Records of a layout: those that a find finds, or all, in an order.
     ///
-    ///     let inCalgary = people.find { $0(.city) == "Calgary" }.sorted(by: .name)
-    ///
-    ///     inCalgary.all()
-    ///     inCalgary.first()
-    ///     inCalgary.count()
+    /// ```swift
+    /// let inLondon = people.find { $0(.city) == "London" }.sorted(by: .name)
+    /// print(try await inLondon.count().firstValue())              // 1
+    /// print(try await inLondon.first().firstValue()?.fieldData.name ?? "")        // Ada Lovelace
+    /// ```
     ///
     /// It is a description, not a result: making one sends nothing, and each call asks the server anew. Two of them are equal
     /// when they ask for the same.
@@ -34,7 +34,9 @@ extension DataAPI.FoundSet {
     ///
     ///     people.sorted(by: .city).sorted(by: .joined, .descending)
     ///
-    /// - Parameter order: ascending by default; `.valueList("Sizes")` for the order of a value list.
+    /// - Parameters:
+    ///   - field: the field to sort by.
+    ///   - order: ascending by default; `.valueList("Sizes")` for the order of a value list.
     public func sorted(
         by field: R.CodingKeys,
         _ order: DataAPI.SortQuery.Order = .ascending
@@ -52,7 +54,7 @@ extension DataAPI.FoundSet {
 
     /// Those of these records that fulfil another condition as well.
     ///
-    ///     inCalgary.where { $0(.age) >= 18 }
+    ///     inLondon.where { $0(.balance) >= 18 }
     public func `where`(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
         narrowed(to: DataAPI.Find(R.CodingKeys.self, condition))
     }

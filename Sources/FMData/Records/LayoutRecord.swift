@@ -11,19 +11,22 @@ public protocol RecordFields: Codable, Sendable {
 
 /// A record of one layout: which layout that is, its fields, and the portals that matter.
 ///
-///     struct Person: LayoutRecord {
-///         static let layout = "People"
+/// ```swift
+/// struct Person: LayoutRecord {
+///     static let layout = "Contacts"
 ///
-///         var name: String
-///         var city: String?
+///     var name: String
+///     var city: String?
 ///
-///         enum CodingKeys: String, CodingKey {
-///             case name = "Name"
-///             case city = "City"
-///         }
+///     enum CodingKeys: String, CodingKey {
+///         case name = "Name"
+///         case city = "City"
 ///     }
+/// }
 ///
-///     let people = contacts.layout(Person.self)       // DataAPI.TypedLayout<Person>
+/// let people = database.layout(Person.self)                   // DataAPI.TypedLayout<Person>
+/// print(people.layout.name)                                   // Contacts
+/// ```
 ///
 /// The text of a coding key is the field's name on the layout. A property that is optional reads an empty field as `nil`.
 ///

@@ -88,8 +88,11 @@ extension DataAPI.TypedLayout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter portals: the portals to return; `nil`, the default, is all of the layout if the record's type has some, 50
-    ///   rows of each.
+    /// - Parameters:
+    ///   - recordId: the record.
+    ///   - portals: the portals to return; `nil`, the default, is all of the layout if the record's type has some, 50
+    ///     rows of each.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func record(

@@ -15,8 +15,10 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
+    ///   - fields: the new record.
     ///   - portals: rows of portals to make with it, in the same commit.
     ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Create a record".
     public func create(
@@ -42,7 +44,12 @@ extension DataAPI.TypedLayout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter modId: the version that the edit is based on. Without it the edit overwrites.
+    /// - Parameters:
+    ///   - recordId: the record.
+    ///   - fields: the fields to change, with their new values.
+    ///   - modId: the version that the edit is based on. Without it the edit overwrites.
+    ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public func edit(

@@ -1,14 +1,17 @@
 extension DataAPI {
     /// A layout that knows what its records are: the door to them, without a type annotation at any call.
     ///
-    ///     let people = contacts.layout(Person.self)
+    /// ```swift
+    /// let people = database.layout(Person.self)
     ///
-    ///     people.all()                                                    // every record, page after page
-    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .name).all()
-    ///     people.first { $0(.name) == "Ada" }
-    ///     people.create(Person(name: "Ada"))
-    ///     people.edit(17, ["City": "London"])
-    ///     people.delete(17)
+    /// let londoners = people.find { $0(.city) == "London" }.sorted(by: .name)
+    /// for try await person in londoners.all().values {
+    ///     print(person.fieldData.name)                            // Ada Lovelace
+    /// }
+    /// let made = try await people.create(Person(name: "Charles Babbage")).firstValue()
+    /// try await people.edit(made.recordId, ["City": "Devon"]).firstValue()
+    /// try await people.delete(made.recordId).firstValue()
+    /// ```
     ///
     /// It is a small value over ``Layout``, whose calls it makes; ``layout`` has those that need no type. Portals are asked for
     /// when the record's type has some.

@@ -121,7 +121,16 @@ extension DataAPI.FindQuery {
     /// case and accents, as the user's language is not known here. A query of several calls runs no scripts.
     ///
     /// - Parameters:
-    ///   - maximumRequests: The most requests of one call; the default is ``DataAPI/Find/defaultMaximumRequests``, 1,000.
+    ///   - find: Which records.
+    ///   - sort: By what they are sorted; the default is the order of their creation.
+    ///   - script: The scripts to run with the find.
+    ///   - offset: The first record to return, counted from 1.
+    ///   - limit: The most records to return; without it 100.
+    ///   - layoutResponse: The layout whose fields and portals shape the answer.
+    ///   - portal: The portals to return; `nil` is all of the layout.
+    ///   - noMatch: What it is when no record matches; the default is an empty response.
+    ///   - maximumRequests: The most requests of one call; the default is ``DataAPI/Find/defaultMaximumRequests``,
+    ///     1,000.
     ///   - maximumCalls: The most calls. The default is 1: a find is one call or fails.
     public init(
         _ find: DataAPI.Find,

@@ -33,7 +33,9 @@ extension DataAPI {
         /// The direction.
         public var sortOrder: Order
 
-        /// - Parameter sortOrder: the default is ascending.
+        /// - Parameters:
+        ///   - fieldName: the field, qualified with its table occurrence if it is not the layout's own.
+        ///   - sortOrder: the default is ascending.
         public init(fieldName: String, sortOrder: Order = .ascend) {
             self.fieldName = fieldName
             self.sortOrder = sortOrder

@@ -97,15 +97,17 @@ extension DataAPI.Record: Identifiable {
 
 /// A row of a portal: a related record, with its own identity and version.
 ///
-///     struct Line: DataAPIPortalRecord {
-///         var recordId: Int
-///         var modId: Int
-///         var article: String
+/// ```swift
+/// struct Line: DataAPIPortalRecord {
+///     var recordId: Int
+///     var modId: Int
+///     var article: String
 ///
-///         enum CodingKeys: String, CodingKey {
-///             case recordId, modId, article = "Lines::Article"
-///         }
+///     enum CodingKeys: String, CodingKey {
+///         case recordId, modId, article = "Lines::Article"
 ///     }
+/// }
+/// ```
 ///
 /// Each of the two ids may be declared as `Int` or as `String`, whichever the program likes: the server sends both as text, and
 /// they decode from text or number. FileMaker Server 17 sends rows without `modId`: declare it optional, `Int?` or `String?`,

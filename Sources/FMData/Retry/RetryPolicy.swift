@@ -1,10 +1,13 @@
 extension DataAPI {
     /// How often and at what pace calls are tried again that failed in passing; see ``Calling/retrying(_:)``.
     ///
-    ///     var policy = DataAPI.RetryPolicy()
-    ///     policy.maximumAttempts = 6
-    ///     policy.deadline = .seconds(120)
-    ///     let people = database.retrying(policy).addLayout("People")
+    /// ```swift
+    /// var policy = DataAPI.RetryPolicy()
+    /// policy.maximumAttempts = 6
+    /// policy.deadline = .seconds(120)
+    /// let patient = people.retrying(policy)
+    /// print(try await patient.exists { $0(.city) == "Atlantis" }.firstValue())       // false
+    /// ```
     ///
     /// It says when to try again, never whether that is safe: what a policy allows is tried again only where the error is
     /// ``FMRest/APIError/isRetryable``.
@@ -79,7 +82,7 @@ extension DataAPI.Calling {
     ///
     /// It is set on what calls are made through, and is no operator of their publishers, because only the call knows what was
     /// done: an operator behind `create.flatMap { … edit … }` would make a second record when the edit finds a lock. Here each
-    /// call of such a chain is tried again by itself, and ``DataAPI/Database/withSession(isolation:_:)``
+    /// call of such a chain is tried again by itself, and ``DataAPI/Database/withSession(isolation:_:)->Value``
     /// keeps its session while a call inside of it pauses. (OpenCombine's `retry(_:)` is such an operator, without a pause.)
     ///
     /// All else stays as it is. Nothing is sent before demand, demand for a stream counts over all attempts, values arrive

@@ -32,8 +32,11 @@ extension DataAPI {
     /// but for the options of the calls that are made through what comes back: of a server also those of its databases, of a
     /// database those of its layouts.
     ///
-    ///     let patient = database.timeouts { $0.firstByte = .seconds(900) }
-    ///     let names = database.tagged("start").getLayoutNames()
+    /// ```swift
+    /// let patient = database.timeouts { $0.firstByte = .seconds(900) }.tagged("start")
+    /// let isThere = patient.layout(Person.self).exists { $0(.name) == "Ada Lovelace" }
+    /// print(try await isThere.firstValue())                       // true
+    /// ```
     ///
     /// Credentials, sessions, lists and connections are shared with what the method was called on: what is changed through
     /// one shows in the other. Options that are not touched stay as they are. Each call has its own time: a publisher that is
@@ -49,14 +52,15 @@ extension DataAPI {
 extension DataAPI.Calling {
     /// The same, whose calls have other time limits.
     ///
-    ///     people.timeouts { $0.total = .seconds(2) }.findRecords(query: query).returnAs(Person.self)
+    /// ```swift
+    /// let nightly = people.timeouts {
+    ///     $0.firstByte = .seconds(1800)                           // the script takes its time
+    ///     $0.total = nil
+    /// }
+    /// print(try await nightly.script("Echo", "done").firstValue().scriptResult ?? "")      // done
+    /// ```
     ///
-    ///     let nightly = reports.timeouts {
-    ///         $0.firstByte = .seconds(1800)       // the script takes its time
-    ///         $0.total = nil
-    ///     }
-    ///
-    /// Work in ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call inside has these
+    /// Work in ``DataAPI/Database/withSession(isolation:_:)->Value`` waits that long for its session, and each call inside has these
     /// limits. See ``DataAPI/Timeouts`` for what each limit covers, and what the error says.
     ///
     /// - Parameter change: gets the limits that hold so far: those of ``DataAPI/Config/timeouts``, or of the call to this
@@ -84,13 +88,16 @@ extension DataAPI.Calling {
 
     /// The same, whose equal reads become one request while it is under way.
     ///
-    ///     let menu = dishes.find { $0(.day) == today }.shared()
-    ///     menu.first()            // asked for by a thousand visitors at once, it is one request
+    /// ```swift
+    /// let londoners = people.find { $0(.city) == "London" }.shared()
+    /// let first = try await londoners.first().firstValue()        // asked for by a thousand visitors at once, it is one request
+    /// print(first?.fieldData.name ?? "")                          // Ada Lovelace
+    /// ```
     ///
     /// Whoever asks for what somebody else is just asking for gets the same answer, or the same failure, and sends nothing. Who
     /// comes after the answer asks anew: nothing is kept. Who cancels leaves the others their answer, and the last one ends the
     /// request on the wire. Two reads are equal when they come from the same database object (and, in
-    /// ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask for the same in the same types, and have the same
+    /// ``DataAPI/Database/withSession(isolation:_:)->Value``, the same session), ask for the same in the same types, and have the same
     /// time limits and tag. The time of the one request counts, and the logger of whoever came first.
     ///
     /// Writes and scripts are never shared, and neither are reads that run scripts, streams of records and contents of

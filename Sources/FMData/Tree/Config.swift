@@ -13,10 +13,13 @@ extension DataAPI {
     /// How a server is reached and how its answers are read. Every property has a default that suits a FileMaker Server
     /// with a valid certificate.
     ///
-    ///     var config = DataAPI.Config()
-    ///     config.sessions.maximumSessions = 4
-    ///     config.timeouts.firstByte = .seconds(300)       // long scripts
-    ///     let server = DataAPI.Server(host: "fms.example.com", config: config)
+    /// ```swift
+    /// var config = DataAPI.Config()
+    /// config.sessions.maximumSessions = 4
+    /// config.timeouts.firstByte = .seconds(300)                   // long scripts
+    /// let server = DataAPI.Server(host: "fms.example.com", config: config)
+    /// print(server.config.sessions.maximumSessions)               // 4
+    /// ```
     public struct Config: Sendable {
         /// The version of the API in every path. The default is ``APIVersion/latest``.
         public var version: APIVersion = .latest
@@ -217,11 +220,13 @@ extension DataAPI {
 
     /// How TLS is done. The default verifies the certificate and the host name against the system's roots.
     ///
-    ///     config.tls.roots = .systemAnd(file: "ca.pem")           // a private authority beside the public ones
-    ///     config.tls.roots = .only(file: "server.pem")            // this one and no other
-    ///     config.tls.clientCertificate = .init(chainFile: "me.pem", keyFile: "me.key", passphrase: secret)
-    ///     config.tls.pinnedPublicKeys = ["qOkfW/NREyuKnwgPhYFBTrQ7qDiA5q2yYh+q2iY1GFY="]
-    ///     config.tls.minimumVersion = .tls13
+    /// ```swift
+    /// config.tls.roots = .systemAnd(file: "ca.pem")               // a private authority beside the public ones
+    /// config.tls.roots = .only(file: "server.pem")                // this one and no other
+    /// config.tls.clientCertificate = .init(chainFile: "me.pem", keyFile: "me.key", passphrase: secret)
+    /// config.tls.pinnedPublicKeys = ["qOkfW/NREyuKnwgPhYFBTrQ7qDiA5q2yYh+q2iY1GFY="]
+    /// config.tls.minimumVersion = .tls13
+    /// ```
     ///
     /// `dangerouslySkipsVerification` accepts any certificate, for a development machine only; a server that is made with it
     /// logs a warning. What cannot be used, such as a file that is not there, fails with ``FMRest/APIError/Code/tls`` and says

@@ -13,7 +13,7 @@ extension DataAPI.Database {
     /// cancelling ends it on the wire.
     ///
     /// A global lives in one session of the server, and is gone with it, which nobody announces: 15 minutes without a
-    /// request, a restart of the host. Within ``withSession(isolation:_:)`` such a loss is a failure, and other work goes
+    /// request, a restart of the host. Within ``withSession(isolation:_:)->Value`` such a loss is a failure, and other work goes
     /// on in parallel sessions; that is the place for it. Outside, so that all requests after it see the globals, they all
     /// run from then on in the one session in which they were set, one after the other, until it ends. Set them in one
     /// call, or one after the other: of two calls at the same time each may have had a session of its own.
@@ -21,8 +21,10 @@ extension DataAPI.Database {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter globalFields: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be
-    ///   on a layout. A name without its table fails with ``FMRest/APIError/Code/invalidRequest``.
+    /// - Parameters:
+    ///   - globalFields: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be on a
+    ///     layout. A name without its table fails with ``FMRest/APIError/Code/invalidRequest``.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Set global field values", `PATCH …/globals`.
     public func setGlobalFields(

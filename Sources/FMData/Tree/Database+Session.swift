@@ -61,6 +61,7 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - credentials: kept for later logins.
     ///   - dataSourceCredentials: sent with this login and with every later one.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
     public func login(
@@ -134,11 +135,14 @@ extension DataAPI.Database {
     /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
     /// else.
     ///
-    ///     database.withSession { pinned in
-    ///         pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"])
-    ///             .flatMap { _ in pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self) }
-    ///             .eraseToAnyPublisher()
-    ///     }
+    /// ```swift
+    /// let london = database.withSession { pinned in
+    ///     pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "London"])
+    ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).first() }
+    ///         .eraseToAnyPublisher()
+    /// }
+    /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
+    /// ```
     ///
     /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and logged out
     /// when the inner publisher ends or the subscription is cancelled. A session that is lost in between is not replaced,
@@ -147,7 +151,9 @@ extension DataAPI.Database {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    /// - Parameters:
+    ///   - isolation: where the values arrive; leave it out.
+    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
     public func withSession<Value>(
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
@@ -163,17 +169,22 @@ extension DataAPI.Database {
     /// Runs `async` work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by
     /// nobody else.
     ///
-    ///     let orders = try await database.withSession { pinned in
-    ///         try await pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"]).firstValue()
-    ///         return try await pinned.layout(Order.self).find(ofThatYear).first().firstValue()
-    ///     }
+    /// ```swift
+    /// let paris = try await database.withSession { pinned in
+    ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
+    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).first().firstValue()?.fieldData["gFilter"]
+    /// }
+    /// print(paris?.text ?? "")                                    // Paris
+    /// ```
     ///
     /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; what it returns or
     /// throws is what comes back. Cancelling the task ends the wait for the session, and in the work the calls that are under
     /// way: both throw `CancellationError`. A session that is lost in between is not replaced, since its globals are gone: the
     /// work's calls fail with ``FMRest/APIError/Code/sessionLost``.
     ///
-    /// - Parameter work: gets this database bound to the one session. It is of no use after the work has ended.
+    /// - Parameters:
+    ///   - isolation: where the work runs; leave it out.
+    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
     @_disfavoredOverload
     public func withSession<Value>(
         isolation: isolated (any Actor)? = #isolation,

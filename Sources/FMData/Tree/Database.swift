@@ -5,8 +5,11 @@ public import OpenCombine
 extension DataAPI {
     /// A hosted file: the place of credentials and sessions, and the parent of layouts.
     ///
-    ///     let contacts = server.addDatabase("Contacts", credentials: .init(user: "api", password: secret))
-    ///     let people = contacts.addLayout("People")
+    /// ```swift
+    /// let world = server.addDatabase("World", credentials: .init(user: "admin", password: secret))
+    /// let people = world.addLayout("Contacts")
+    /// print(people.name)                                          // Contacts
+    /// ```
     ///
     /// Making one sends nothing. The first request that needs a session logs in; a session that dies is renewed by the
     /// request that notices. When the last reference to a database goes, its sessions are logged out.
@@ -61,7 +64,7 @@ extension DataAPI {
         enum Sessions: Sendable {
             /// Any that is free.
             case pool(SessionPool)
-            /// Always this one; see ``withSession(isolation:_:)``.
+            /// Always this one; see ``withSession(isolation:_:)->Value``.
             case pinned(SessionLease, of: SessionPool)
         }
 

@@ -3,11 +3,11 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// Puts a file into a container field of a record.
     ///
-    ///     vessels.uploadToContainerField(
-    ///         fieldName: "Photo",
-    ///         recordId: 17,
-    ///         file: FMRest.ContainerFile(fileName: "bow.jpg", data: bytes)
-    ///     )
+    /// ```swift
+    /// let people = database.addLayout("Contacts")
+    /// let bow = FMRest.ContainerFile(fileName: "bow.txt", data: Data("A bow".utf8))
+    /// try await people.uploadToContainerField(fieldName: "Photo", recordId: 3, file: bow).firstValue()
+    /// ```
     ///
     /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)``
     /// is the same call with the new modId and a report on its progress, and says all about it.
@@ -57,9 +57,12 @@ extension DataAPI.Layout {
 
     /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
     ///
-    ///     vessels.uploadContainer(film, to: "Film", recordId: 17) { progress in
-    ///         print("\(Int(100 * (progress.fraction ?? 0))) %")
-    ///     }
+    /// ```swift
+    /// let uploaded = people.uploadContainer(bow, to: "Photo", recordId: 3) { progress in
+    ///     print("\(Int(100 * (progress.fraction ?? 0))) %")       // 100 %
+    /// }
+    /// try await uploaded.firstValue()
+    /// ```
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand, each subscription is one upload, and cancelling
     /// ends it on the wire. The bytes are read while they are sent, as the connection takes them.
@@ -83,6 +86,7 @@ extension DataAPI.Layout {
     ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
     ///   - modId: Upload only if the record still has this modification id.
     ///   - onProgress: Is told how many bytes of the file the connection has taken.
+    ///   - isolation: Where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
     public func uploadContainer(
@@ -132,7 +136,10 @@ extension DataAPI.Layout {
 
     /// The content of a container field of a record, still to be fetched.
     ///
-    ///     vessels.downloadContainer(fieldName: "Photo", recordId: 17).toMemory(upTo: 10_000_000)
+    /// ```swift
+    /// let photo = people.downloadContainer(fieldName: "Photo", recordId: 3).toMemory(upTo: 10_000_000)
+    /// print(try await photo.firstValue().fileName ?? "")          // bow.txt
+    /// ```
     ///
     /// The record is read and its content fetched in one session: a container's URL is bound to the session it was read
     /// in, and goes stale with it. When the session has expired, both are done again in a fresh one.
@@ -145,6 +152,7 @@ extension DataAPI.Layout {
     ///     `"Parts::Drawing"`.
     ///   - recordId: The record.
     ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
+    ///   - isolation: Where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public func downloadContainer(

@@ -3,8 +3,12 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// The records that match.
     ///
-    ///     people.findRecords(query: FindQuery(query: [["City": "Calgary"]]))
-    ///         .returnAs(Person.self)
+    /// ```swift
+    /// let found = try await people.layout.findRecords(query: FindQuery(query: [["City": "London"]]))
+    ///     .returnAs(Person.self)
+    ///     .firstValue()
+    /// print(found.data.map(\.fieldData.name))                     // ["Ada Lovelace"]
+    /// ```
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request, or several when
     /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is
@@ -45,8 +49,13 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records; not
-    ///   when nothing matches.
+    /// - Parameters:
+    ///   - fields: what the fields of a record are.
+    ///   - portals: what its portals are; the default is that none are asked for.
+    ///   - findQuery: which records.
+    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records; not when
+    ///     nothing matches.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
     public func records<R: Decodable, P: Decodable>(

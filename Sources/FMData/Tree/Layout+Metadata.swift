@@ -9,8 +9,10 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter recordId: the record for which value lists limited to related values are worked out. Without it they
-    ///   are empty.
+    /// - Parameters:
+    ///   - recordId: the record for which value lists limited to related values are worked out. Without it they are
+    ///     empty.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// FileMaker Server 17 knows an older form of the call alone, which this falls back on by itself: without portals, and
     /// with fewer properties of each field.

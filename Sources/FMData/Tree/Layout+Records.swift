@@ -6,8 +6,13 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// A range of the table's records: the first 100 unless the query says otherwise.
     ///
-    ///     people.getRecords(recordQuery: RecordQuery(offset: 101, limit: 100))
-    ///         .returnAs(Person.self)
+    /// ```swift
+    /// let countries = database.addLayout("Countries")
+    /// let page = try await countries.getRecords(recordQuery: RecordQuery(offset: 101, limit: 100))
+    ///     .returnAs(Country.self)
+    ///     .firstValue()
+    /// print(page.data.count, "of", page.dataInfo.foundCount)      // 100 of 249
+    /// ```
     ///
     /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record, and
     /// with ``FMRest/APIError/Code/invalidRequest`` when a parameter of a script may not be in a URL or is too long for one.
@@ -28,8 +33,11 @@ extension DataAPI.Layout {
     /// answer, of 100 records unless the query says otherwise; ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` goes on to
     /// the next.
     ///
-    ///     people.records(Person.self, recordQuery: RecordQuery(limit: 100_000))
-    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
+    /// ```swift
+    /// for try await country in countries.records(Country.self, recordQuery: RecordQuery(limit: 100_000)).values {
+    ///     if country.recordId == 249 { print(country.fieldData.name) }        // Zimbabwe
+    /// }
+    /// ```
     ///
     /// Publishes each record, as far as the subscriber asks, then finishes. Demand reaches back to the socket: while nothing
     /// is asked for, the server waits, and the request's idle time does not run. Nothing is sent before demand; each
@@ -39,7 +47,12 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter summary: called once, before the publisher finishes, with what the answer says beside its records.
+    /// - Parameters:
+    ///   - fields: what the fields of a record are.
+    ///   - portals: what its portals are; the default is that none are asked for.
+    ///   - recordQuery: which records; the default is the first 100.
+    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
     public func records<R: Decodable, P: Decodable>(

@@ -60,7 +60,11 @@ extension DataAPI.Layout {
 
     /// Runs a script and reads its result.
     ///
-    ///     prices.executeScript(script: "Quote", parameter: .json(basket), returning: Quote.self)
+    /// ```swift
+    /// let people = database.addLayout("Contacts")
+    /// let echo = people.executeScript(script: "Echo", parameter: .json(["A-7", "B-9"]), returning: [String].self)
+    /// print(try await echo.firstValue())                          // ["A-7", "B-9"]
+    /// ```
     ///
     /// Publishes the script's result, then finishes. The result is read as JSON; `String.self` takes the text as it is, and
     /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the
@@ -71,8 +75,13 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
-    ///   records. The default is none.
+    /// - Parameters:
+    ///   - script: the script's name.
+    ///   - parameter: what it is given.
+    ///   - type: what its result is read as.
+    ///   - accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
+    ///     records. The default is none.
+    ///   - isolation: where the values arrive; leave it out.
     public func executeScript<Value: Decodable>(
         script: String,
         parameter: DataAPI.ScriptParameter? = nil,

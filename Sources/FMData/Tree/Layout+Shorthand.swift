@@ -60,7 +60,12 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
+    /// - Parameters:
+    ///   - fields: the fields to change, with their new values.
+    ///   - recordId: the record.
+    ///   - modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
+    ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func editRecord<R: Encodable>(
@@ -86,7 +91,12 @@ extension DataAPI.Layout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
+    /// - Parameters:
+    ///   - fields: the fields to change, with their new values.
+    ///   - recordId: the record.
+    ///   - modId: the version the edit is based on; see ``DataAPI/EditRecord/modId``. Without it the edit overwrites.
+    ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func editRecord(

@@ -41,7 +41,9 @@ extension DataAPI.Server {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter credentials: the token of a session, as in `database.credentials` after a login.
+    /// - Parameters:
+    ///   - credentials: the token of a session, as in `database.credentials` after a login.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
     public func validateSession(

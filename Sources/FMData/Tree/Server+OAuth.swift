@@ -32,8 +32,9 @@ extension DataAPI.Server {
     /// - Parameters:
     ///   - provider: the name of one of ``getOAuthProviders(isolation:)``.
     ///   - returnURL: where the browser ends up: a page of yours.
-    ///   - trackingId: any text, to tell this sign-in from others when the browser comes back. The default is a new UUID for
-    ///     each subscription.
+    ///   - trackingId: any text, to tell this sign-in from others when the browser comes back. The default is a new
+    ///     UUID for each subscription.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /oauth/getoauthurl`.

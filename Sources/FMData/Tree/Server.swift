@@ -8,8 +8,11 @@ public import OpenCombine
 extension DataAPI {
     /// A FileMaker Server: the root of the tree.
     ///
-    ///     let server = DataAPI.Server(host: "fms.example.com")
-    ///     let contacts = server.addDatabase("Contacts", credentials: .init(user: "api", password: secret))
+    /// ```swift
+    /// let server = DataAPI.Server(host: "fms.example.com")
+    /// let world = server.addDatabase("World", credentials: .init(user: "admin", password: secret))
+    /// print(world.name)                                           // World
+    /// ```
     ///
     /// Making one sends nothing. A database keeps its server alive, a server knows its databases weakly: hold on to the
     /// layouts or databases you use and let the rest follow. When the last reference goes, open connections are closed.
@@ -144,11 +147,6 @@ extension DataAPI {
         ) -> Database {
             addDatabase(name, login: Login(credentialsProvider, dataSources: dataSources))
         }
-
-        // <!-- swift
-        // import FMData
-        // let server = DataAPI.Server(host: "fms.example.com")
-        // -->
 
         /// Ends everything: logs out all sessions of all databases, then closes the connections.
         ///

@@ -3,10 +3,12 @@ public import Foundation
 /// A `Date` in a date field: it is read as the first instant of the day and written as the day that it is, both in
 /// ``ValueOptions/timeZone``.
 ///
-///     struct Person: Codable {
-///         @FMDateOnly var born: Date
-///         @FMDateOnly var left: Date?
-///     }
+/// ```swift
+/// struct Person: Codable {
+///     @FMDateOnly var born: Date
+///     @FMDateOnly var left: Date?
+/// }
+/// ```
 ///
 /// A plain `Date` is read from date fields as well, but written as a timestamp, which a date field refuses. ``FMDate`` needs no
 /// time zone and is the better type for days.

@@ -1,9 +1,11 @@
 /// The values of a field that holds several, one in each line: a field with check boxes, or a list of keys.
 ///
-///     struct Person: Codable {
-///         var interests: FMList<String>          // "Chess\rTea"
-///         var friends: FMList<Int>               // "17\r4\r23", or the number 17
-///     }
+/// ```swift
+/// struct Person: Codable {
+///     var interests: FMList<String>          // "Chess\rTea"
+///     var friends: FMList<Int>               // "17\r4\r23", or the number 17
+/// }
+/// ```
 ///
 /// Each line is read by the rules for a field of its type, so that an empty line is `nil` for an optional element and an
 /// error where it has to be a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well.

@@ -1,9 +1,13 @@
 /// The fields of a record without a type of their own: names and values, in the order the server sent them.
 ///
-///     layout.findRecords(query: query).returnAs(FieldData.self)
+/// ```swift
+/// var person: FieldData = ["Name": "Ada", "Balance": 36]
+/// person["Nicknames(2)"] = "Countess"
+/// let made = try await people.layout.createRecord(person).firstValue()
 ///
-///     var person: FieldData = ["Name": "Ada", "Age": 36]
-///     person["Phone(2)"] = "555-0100"
+/// let read = try await people.layout.getRecordById(recordId: made.recordId).returnAs(FieldData.self).firstValue()
+/// print(read.data[0].fieldData["Nicknames(2)"]?.text ?? "")  // Countess
+/// ```
 ///
 /// Two are equal when they hold the same values, in whatever order. A name given twice keeps the last value.
 ///

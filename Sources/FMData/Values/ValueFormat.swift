@@ -44,7 +44,10 @@ public struct ValueFormat: Hashable, Sendable {
     /// stands for itself. Doubled letters pad with a zero on writing; reading takes both. A fraction of a second needs no
     /// letter: it is read and written where there is one.
     ///
-    /// - Parameter timestamp: The default is date and time with a space between.
+    /// - Parameters:
+    ///   - date: The pattern of dates.
+    ///   - time: The pattern of times. The default is `HH:mm:ss`.
+    ///   - timestamp: The default is date and time with a space between.
     /// - Throws: ``PatternError`` when a pattern lacks a part, names one twice or has an unknown letter, or a year of
     ///   two digits, which cannot be read back.
     public init(date: String, time: String = "HH:mm:ss", timestamp: String? = nil) throws(PatternError) {

@@ -23,8 +23,11 @@ public struct ValueOptions: Hashable, Sendable {
 
     /// US dates, GMT and a decimal point, unless said otherwise.
     ///
-    /// - Parameter format: `nil`, the default, is ``ValueFormat/us``, or what a configuration says that the options are
-    ///   put into.
+    /// - Parameters:
+    ///   - format: `nil`, the default, is ``ValueFormat/us``, or what a configuration says that the options are put
+    ///     into.
+    ///   - timeZone: the zone of timestamps. The default is GMT.
+    ///   - decimalSeparator: what separates whole and fraction in numbers that come as text. The default is a point.
     public init(
         format: ValueFormat? = nil,
         timeZone: TimeZone = .gmt,

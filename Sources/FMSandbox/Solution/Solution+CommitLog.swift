@@ -3,10 +3,13 @@ extension Solution {
     /// `OnWindowTransaction`: for each record that a commit has created, changed or deleted an entry with `Serial`, a number that
     /// rises, `Table`, `Record` and `Operation` (`New`, `Modified` or `Deleted`).
     ///
-    ///     var solution = Solution.sample
-    ///     solution.addCommitLog()
-    ///     let sandbox = try await Sandbox.start([solution])
-    ///     try sandbox.editRecord(1, ["City": "Kiel"], ofTable: "Contacts", inDatabase: "World")   // is logged
+    /// ```swift
+    /// var solution = Solution.sample
+    /// solution.addCommitLog()
+    /// let sandbox = try await Sandbox.start([solution])
+    /// try sandbox.editRecord(1, ["City": "Kiel"], ofTable: "Contacts", inDatabase: "World")
+    /// print(sandbox.records(ofTable: "Log", inDatabase: "World")?.count ?? 0, "commit is logged")     // 1 commit is logged
+    /// ```
     ///
     /// As with FileMaker, commits of scripts and of people are logged, and direct writes by the Data API are not. The log is not part of
     /// the coded form. The solution must have no table and no layout of that name.

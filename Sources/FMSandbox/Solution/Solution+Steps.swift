@@ -4,14 +4,17 @@ extension Solution {
     /// A transaction is what FileMaker makes of it: the steps between Open Transaction and Commit Transaction, which stand in one
     /// list, happen as a whole or not at all.
     ///
-    ///     let steps: [Solution.Step] = [
-    ///         .openTransaction,
-    ///         .newRecord,
-    ///         .set("Name", to: "Get ( ScriptParameter )"),
-    ///         .revertTransaction(if: "IsEmpty ( Name )", error: 5001),
-    ///         .commitTransaction,
-    ///         .exit("Get ( RecordID )", error: "Get ( LastError )"),
-    ///     ]
+    /// ```swift
+    /// let steps: [Solution.Step] = [
+    ///     .openTransaction,
+    ///     .newRecord,
+    ///     .set("Name", to: "Get ( ScriptParameter )"),
+    ///     .revertTransaction(if: "IsEmpty ( Name )", error: 5001),
+    ///     .commitTransaction,
+    ///     .exit("Get ( RecordID )", error: "Get ( LastError )"),
+    /// ]
+    /// print(steps.count, "steps")                                 // 6 steps
+    /// ```
     public indirect enum Step: Codable, Sendable, Equatable {
         /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
         case set(String, to: String)

@@ -1,13 +1,16 @@
 /// A hosted FileMaker file as a value: its tables with their records, relationships, layouts, value lists, scripts and
 /// accounts. It is what a ``Sandbox`` hosts.
 ///
-///     var solution = Solution(
-///         name: "Shop",
-///         tables: [.init(name: "Items", fields: [.init("Name"), .init("Price", .number)])],
-///         layouts: [.layout(.init(name: "Items", table: "Items", fields: ["Name", "Price"]))]
-///     )
-///     solution.addScript("Ping") { context in .result("pong") }
-///     let sandbox = try await Sandbox.start([solution])
+/// ```swift
+/// var solution = Solution(
+///     name: "Shop",
+///     tables: [.init(name: "Items", fields: [.init("Name"), .init("Price", .number)])],
+///     layouts: [.layout(.init(name: "Items", table: "Items", fields: ["Name", "Price"]))]
+/// )
+/// solution.addScript("Ping") { context in .result("pong") }
+/// let sandbox = try await Sandbox.start([solution])
+/// try sandbox.createRecord(["Name": "Tea", "Price": "3"], ofTable: "Items", inDatabase: "Shop")
+/// ```
 ///
 /// A solution is `Codable`; ``Solution/load(from:)`` reads one from a JSON file. Scripts written as Swift closures are not
 /// part of the coded form.

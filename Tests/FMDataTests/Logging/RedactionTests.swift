@@ -189,7 +189,7 @@ import Testing
     }
 
     /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
-    @Test("errors of every kind and the log print no secret", .tags(.earlierClients))
+    @Test(.tags(.earlierClients))
     func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
         let secret = Self.secret
         let log = LogLines()

@@ -256,6 +256,7 @@ import Testing
     @Test func theStatusTellsWhenTheSessionsExpire() async throws {
         try await World.run { world in
             #expect(!world.database.sessionStatus.isActive())
+            expectNoDifference(world.sandbox.counters.totalRequests, 0, "it asks nobody")
             let begin = Date()
             _ = try await read(world.database).firstValue()
             let status = world.database.sessionStatus

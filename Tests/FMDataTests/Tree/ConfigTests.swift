@@ -31,6 +31,39 @@ struct ConfigTests {
         )
     }
 
+    @Test func theDefaultsOfSessionsAreThoseOfTheirDocumentation() {
+        let sessions = DataAPI.Config().sessions
+        expectNoDifference(sessions.maximumSessions, 8)
+        expectNoDifference(sessions.maximumWaiting, 10_000)
+        expectNoDifference(sessions.loginAttempts, 3)
+        expectNoDifference(
+            [
+                sessions.waitingDeadline, sessions.fullHostDeadline, sessions.idleExpiry, sessions.idleMargin,
+                sessions.idleTrim, sessions.minimumBackOff, sessions.maximumBackOff, sessions.abandonedLogin,
+                sessions.shutdownDeadline, sessions.logOutDeadline, sessions.lockOutCoolDown,
+            ]
+            .map { Int($0.components.seconds) },
+            [30, 10, 15 * 60, 30, 60, 1, 60, 5, 25, 10, 5 * 60]
+        )
+    }
+
+    @Test func theDefaultsOfRetriesAreThoseOfTheirDocumentation() {
+        expectNoDifference(
+            DataAPI.RetryPolicy(),
+            DataAPI.RetryPolicy(
+                maximumAttempts: 4,
+                firstPause: .milliseconds(250),
+                multiplier: 2,
+                maximumPause: .seconds(10),
+                jitter: 0.5,
+                deadline: .seconds(60),
+                codes: nil,
+                fileMakerCodes: nil,
+                budget: nil
+            )
+        )
+    }
+
     @Test func everySettingArrives() {
         var config = DataAPI.Config()
         config.maximumConnections = 3

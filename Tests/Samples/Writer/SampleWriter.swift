@@ -3,18 +3,18 @@ import Foundation
 /// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader would paste
 /// them.
 ///
-///     sample-writer main-file|functions OUTPUT DOCUMENT…
+///     sample-writer main-file|functions OUTPUT FILE…
 ///
 /// All samples of a document are one text, in their order, together with what stands in comments that no reader sees
-/// (`<!-- swift … -->`): what a sample takes for granted. `"fms.example.com"` becomes the address of the server that the
-/// programs are given. Of a source file the comments are the document: its samples stand between fences in doc comments, and what
-/// no reader sees in other ones.
+/// (`<!-- swift … -->`): what a sample takes for granted. Addresses in them become those that are there where the programs run.
+///
+/// An article is a document. So is the page of a library, `FMData.md`, together with the doc comments of the library's sources: the
+/// samples of each source file stand in a scope of their own behind it, and what the page declares unseen is there for all of them.
 @main
 struct SampleWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
-        let documents = try arguments.dropFirst(3).map { try Document(at: URL(fileURLWithPath: $0)) }
-            .filter { !$0.code.isEmpty }
+        let documents = try Document.of(arguments.dropFirst(3).map { URL(fileURLWithPath: $0) })
         let program = arguments[1] == "main-file" ? mainFile(documents) : functions(documents)
         try program.write(toFile: arguments[2], atomically: true, encoding: .utf8)
     }
@@ -92,19 +92,60 @@ struct SampleWriter {
     }
 }
 
-/// The Swift in one Markdown document, or in the comments of one source file.
+/// The Swift of a Markdown document, and of the comments of source files that belong to it.
 struct Document {
     let name: String
-    let imports: [String]
-    let code: String
+    private(set) var imports: [String] = []
+    private(set) var code = ""
 
     var function: String { "sample\(name)" }
 
-    init(at url: URL) throws {
-        name = url.deletingPathExtension().lastPathComponent
+    /// The documents that have samples, in the order of their files.
+    static func of(_ files: [URL]) throws -> [Document] {
+        var documents: [Document] = []
+        for file in files {
+            let lines = try samples(in: file)
+            guard !lines.isEmpty else { continue }
+            let isSource = file.pathExtension == "swift"
+            let name = isSource ? library(of: file) : file.deletingPathExtension().lastPathComponent
+            let index = documents.firstIndex { $0.name == name } ?? documents.endIndex
+            if index == documents.endIndex { documents.append(Document(name: name)) }
+            documents[index].add(isSource ? function(around: lines, of: file) : lines)
+        }
+        return documents
+    }
+
+    /// A scope of its own for the samples of a source file, and its call.
+    private static func function(around lines: [String], of source: URL) -> [String] {
+        let name = "of" + source.deletingPathExtension().lastPathComponent.filter(\.isLetter)
+        return lines.filter { $0.hasPrefix("import ") } + ["func \(name)() async throws {"]
+            + lines.filter { !$0.hasPrefix("import ") } + ["}", "try await \(name)()"]
+    }
+
+    private init(name: String) { self.name = name }
+
+    private mutating func add(_ lines: [String]) {
+        imports += lines.filter { $0.hasPrefix("import ") }
+        code += lines.filter { !$0.hasPrefix("import ") }.map { Self.inPlace($0) + "\n" }.joined()
+    }
+
+    /// `Sources/FMData/Tree/Server.swift` is of `FMData`.
+    private static func library(of source: URL) -> String {
+        source.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+    }
+
+    /// The host of the samples is the server that the programs are given. Where they listen themselves the system chooses a
+    /// port, and the server finds them on this machine.
+    private static func inPlace(_ line: String) -> String {
+        line.replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
+            .replacingOccurrences(of: "port: 8055", with: "port: 0")
+            .replacingOccurrences(of: "\"http://10.0.0.7:8055\"", with: #""http://127.0.0.1:\(receiver.port ?? 0)""#)
+    }
+
+    private static func samples(in file: URL) throws -> [String] {
         var lines: [String] = []
         var end: String?
-        for line in try Self.lines(of: url) {
+        for line in try Self.lines(of: file) {
             if let closing = end {
                 if line.hasPrefix(closing) { end = nil } else { lines.append(line) }
             } else if line == "```swift" {
@@ -113,16 +154,13 @@ struct Document {
                 end = "-->"
             }
         }
-        imports = lines.filter { $0.hasPrefix("import ") }
-        code =
-            lines.filter { !$0.hasPrefix("import ") }
-            .joined(separator: "\n")
-            .replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
+        return lines
     }
 
-    private static func lines(of url: URL) throws -> [String] {
-        let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")
-        guard url.pathExtension == "swift" else { return lines }
+    /// The lines of a document; of a source file those of its comments.
+    private static func lines(of file: URL) throws -> [String] {
+        let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+        guard file.pathExtension == "swift" else { return lines }
         return lines.map { $0.replacing(/^\s*\/\/\/? ?/, with: "") }
     }
 }

@@ -93,7 +93,7 @@ extension DataAPI.ContainerError: CustomStringConvertible {
 extension FMRest.APIError {
     /// Why the content of a container cannot be had, when this is such a failure.
     ///
-    ///     .catch { error in error.containerError?.code == .empty ? Just(nil) : Fail(error: error) }
+    ///     guard error.containerError?.code == .empty else { throw error }
     public var containerError: DataAPI.ContainerError? { underlying as? DataAPI.ContainerError }
 
     init(_ error: DataAPI.ContainerError) {

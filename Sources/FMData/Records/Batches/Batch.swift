@@ -4,10 +4,16 @@ public import OpenCombine
 extension DataAPI {
     /// Many writes, of which each has an outcome of its own: a publisher of what became of each row.
     ///
-    ///     let batch = rows.publisher.create(in: people)
+    /// ```swift
+    /// let batch = [Person(name: "Annie Jump Cannon"), Person(name: "Vera Rubin")].publisher.create(in: people)
+    /// for try await row in batch.values {                         // one BatchRow for each row, as they are done
+    ///     if let error = row.error { print("row \(row.index): \(error)") }
+    /// }
     ///
-    ///     batch                               // one BatchRow for each row, as they are done
-    ///     batch.summary                       // one value when all are done
+    /// let edits = [DataAPI.RecordEdit(2, ["City": "Lyon"]), DataAPI.RecordEdit(99_999, ["City": "Lyon"])]
+    /// let summary = try await edits.publisher.edit(in: people).summary.firstValue()      // one value when all are done
+    /// print(summary.editedCount, summary.failedCount)             // 1 1
+    /// ```
     ///
     /// Made by the operators `create(in:)`, `edit(in:)`, `delete(in:)` and `upsert(in:by:)` of any publisher of values. Nothing is
     /// sent before demand. **Each subscription writes all rows**: to see rows and a summary of one run, use

@@ -113,7 +113,11 @@ extension Publisher {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter key: the field by which a record is found. FileMaker finds texts whatever their case.
+    /// - Parameters:
+    ///   - layout: the layout to write to.
+    ///   - key: the field by which a record is found. FileMaker finds texts whatever their case.
+    ///   - options: how the rows are written.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Edit a record", "Create a record".
     public func upsert<R: RecordFields>(

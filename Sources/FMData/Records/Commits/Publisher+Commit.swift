@@ -3,10 +3,13 @@ public import OpenCombine
 extension Publisher {
     /// Carries out many writes in one transaction after the other: each is made as a whole, or not at all.
     ///
-    ///     let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
-    ///     let writes: [DataAPI.RecordWrite<Person>] = [.create(ada), .edit(17, ["City": "London"]), .delete(18)]
+    /// ```swift
+    /// let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
+    /// let writes: [DataAPI.RecordWrite<Person>] = [.create(Person(name: "Emmy Noether")), .edit(3, ["City": "Göttingen"])]
     ///
-    ///     writes.publisher.commit(in: people, by: script)
+    /// let committed = try await writes.publisher.commit(in: people, by: script).summarized().firstValue()
+    /// print(committed.createdCount, "made,", committed.editedCount, "edited")      // 1 made, 1 edited
+    /// ```
     ///
     /// It takes a script in the file: ``DataAPI/CommitScript``. Without one, rows of a portal are what the Data API itself writes
     /// together with their record: ``DataAPI/Draft/portals``.

@@ -41,6 +41,8 @@ extension DataAPI.TypedLayout {
     /// - Parameters:
     ///   - found: which records; `nil` is all.
     ///   - cursor: of the last event that an earlier run has dealt with.
+    ///   - options: how often it looks, and how.
+    ///   - isolation: where the values arrive; leave it out.
     public func changes(
         of found: DataAPI.FoundSet<R>? = nil,
         since cursor: DataAPI.LiveCursor? = nil,

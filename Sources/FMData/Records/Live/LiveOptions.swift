@@ -1,7 +1,7 @@
 extension DataAPI {
     /// How a live query looks after its records.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.live(LiveOptions(every: .seconds(2) ... .seconds(30)))
+    ///     people.find { $0(.city) == "Calgary" }.live(DataAPI.LiveOptions(every: .seconds(2) ... .seconds(30)))
     ///
     /// Queries that are equal in all of this, over the same records of the same type, share their looks.
     public struct LiveOptions: Hashable, Sendable {

@@ -3,10 +3,13 @@ public import OpenCombine
 extension DataAPI {
     /// A found set that keeps itself current: a publisher of its records each time they change.
     ///
-    ///     let inCalgary = people.find { $0(.city) == "Calgary" }.sorted(by: .name).live()
-    ///
-    ///     inCalgary.sink(receiveCompletion: { … }, receiveValue: { value in show(value.records) })
-    ///     inCalgary.refresh()
+    /// ```swift
+    /// let inLondon = people.find { $0(.city) == "London" }.sorted(by: .name).live()
+    /// for try await value in inLondon.values {
+    ///     print(value.records.count, "in London now")             // 1 in London now
+    ///     break                                                   // or it goes on
+    /// }
+    /// ```
     ///
     /// Nothing is sent before demand. The first value is the whole found set; another follows whenever a look finds it changed,
     /// with what has changed since the subscriber's value before. A subscriber that is slow gets fewer, larger changes. Never

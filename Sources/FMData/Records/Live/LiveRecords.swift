@@ -5,7 +5,7 @@ public import OpenCombine
 extension DataAPI {
     /// The records of a live query as state, for views and services that are built on it.
     ///
-    ///     let inCalgary = LiveRecords(people.find { $0(.city) == "Calgary" }.live())
+    ///     let inCalgary = DataAPI.LiveRecords(people.find { $0(.city) == "Calgary" }.live())
     ///
     ///     inCalgary.records                       // as they are now
     ///     inCalgary.$records.sink { … }           // and whenever they change

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// How often the live queries of a server may look, all together: 60 looks a minute, ten of them at once. Who has waited longest
-/// goes first. Calls of the program are never counted.
+/// How often the live queries of a server may look, all together: once a second, and ten times at once after a rest. Who has
+/// waited longest goes first. Calls of the program are never counted.
 struct LookBudget {
     typealias ID = Int
 

@@ -1,10 +1,12 @@
 extension DataAPI.FoundSet {
     /// Every one of the records, page after page.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .name).all()
-    ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
-    ///
-    ///     for try await record in orders.find { $0(.open) == 1 }.all(.windows(serial: .number)).values { … }
+    /// ```swift
+    /// let inNewZealand = zones.find { $0(.country) == "NZ" }.sorted(by: .name)
+    /// for try await zone in inNewZealand.all().values {
+    ///     print(zone.fieldData.name)                              // Pacific/Auckland
+    /// }
+    /// ```
     ///
     /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
     /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends
@@ -14,10 +16,11 @@ extension DataAPI.FoundSet {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
-    ///     place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
-    ///     not made smaller when they take too long.
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
+    ///     is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
+    ///     size are not made smaller when they take too long.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".
     public func all(
@@ -43,10 +46,11 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default is by
-    ///     place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given size are
-    ///     not made smaller when they take too long.
+    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
+    ///     is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
+    ///     size are not made smaller when they take too long.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records".
     public func all(

@@ -12,9 +12,9 @@ extension DataAPI {
     /// | ``offset`` | nothing | comes, or ``PageDrift`` tells that places moved | one find a page |
     /// | ``stable(by:)`` | a key: unique, never empty, never changed | comes exactly once | one find and sort of all that is left a page |
     /// | ``windows(serial:)`` | a whole number, else the same | comes exactly once | one find a page, no sort |
-    /// | ``ids(by:on:)`` | a key as for `stable` | comes exactly once | one find a page, and one for every 50 records |
+    /// | ``ids(by:on:)-(_,String?)`` | a key as for `stable` | comes exactly once | one find a page, and one for every 50 records |
     ///
-    /// With ``offset`` the records come in the order of the found set, as with ``ids(by:on:)``; with ``stable(by:)`` in the order
+    /// With ``offset`` the records come in the order of the found set, as with ``ids(by:on:)-(_,String?)``; with ``stable(by:)`` in the order
     /// of the key; with ``windows(serial:)`` in that of the serial number from window to window, and as they were created within
     /// one. Those two take no found set that is sorted.
     ///
@@ -45,7 +45,7 @@ extension DataAPI {
         ///
         /// The key has to be unique, filled in, and not to change; let it be indexed. Inserts beyond the greatest key of the
         /// beginning are not read, where the key is a number. A key that is a text has to be one word: FileMaker compares texts
-        /// word by word, and a UUID with its hyphens is five words. Page by ``ids(by:on:)`` then; the publisher fails with
+        /// word by word, and a UUID with its hyphens is five words. Page by ``ids(by:on:)-(_,String?)`` then; the publisher fails with
         /// ``FMRest/APIError/Code/invalidRequest`` otherwise.
         ///
         /// Records without a key cannot be found by it: ``PagingProgress/withoutKey`` counts them.

@@ -3,12 +3,17 @@ public import OpenCombine
 extension DataAPI {
     /// All records of a found set, page after page, still to be read: a publisher of the records, or of the pages.
     ///
-    ///     let all = people.all()
+    /// ```swift
+    /// let all = countries.all()                                   // the records, one by one
+    /// let loud = all.reportingProgress { progress in              // the same, and how far it has come
+    ///     print("\(progress.delivered) of \(progress.total ?? 0)")        // 249 of 249
+    /// }
+    /// print(try await loud.collect().firstValue().count)          // 249
     ///
-    ///     all                                             // the records, one by one
-    ///     all.pages                                       // the pages
-    ///     all.pages.map(\.progress)                       // how far it has come: delivered, total, drift
-    ///     all.reportingProgress { bar.show($0.fraction) } // the records, and how far it has come
+    /// for try await page in all.pages.values {                    // the pages
+    ///     if page.progress.fraction == 1 { print("nothing has moved:", page.progress.driftCount == 0) }     // nothing has moved: true
+    /// }
+    /// ```
     ///
     /// As a publisher it publishes every record, as far as the subscriber asks, then finishes. Nothing is sent before demand;
     /// each subscription reads all records anew. A page is one call to the server; when less than half of its records are

@@ -23,6 +23,7 @@ extension DataAPI.TypedLayout {
     ///   - name: the portal's object name on the layout, if it has one, else the name of its table occurrence.
     ///   - pageSize: the rows of each page. `nil`, the default, is as many as come in a moment.
     ///   - progress: is told with each page when it has arrived, on the thread that brought it.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record", parameters `portal`, `_offset.…` and `_limit.…`.
     public func rows<Row: DataAPIPortalRecord>(

@@ -1,5 +1,6 @@
 extension DataAPI {
-    /// A value with the records that belong to it; see ``OpenCombine/Publisher/joining(_:on:equals:inGroupsOf:isolation:)``.
+    /// A value with the records that belong to it; see
+    /// ``OpenCombine/Publisher/joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     public struct Joined<Parent, Child> {
         /// The value.
         public var parent: Parent
@@ -19,7 +20,7 @@ extension DataAPI {
     }
 
     /// A value with the one record that belongs to it, if there is one; see
-    /// ``OpenCombine/Publisher/joiningOne(_:on:equals:inGroupsOf:isolation:)``.
+    /// ``OpenCombine/Publisher/joiningOne(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     public struct JoinedOne<Parent, Child> {
         /// The value.
         public var parent: Parent

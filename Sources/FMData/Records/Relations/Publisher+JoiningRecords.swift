@@ -5,9 +5,12 @@ public import OpenCombine
 extension Publisher where Failure == FMRest.APIError {
     /// Publishes each value with the records that belong to it, in the order of the values.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.all()
-    ///         .joining(orders, on: \.fieldData.id, equals: .customerID)
-    ///         .map { "\($0.parent.fieldData.name): \($0.children.count) orders" }
+    /// ```swift
+    /// let rows = countries.find { $0(.code) == "NZ" }.all()
+    ///     .joining(zones, on: \.fieldData.code, equals: .country)
+    ///     .map { "\($0.parent.fieldData.name): \($0.children.count) zones" }
+    /// print(try await rows.firstValue())                          // New Zealand: 2 zones
+    /// ```
     ///
     /// The values may be records of another layout, database or server, or no records at all. The children of up to 100 values
     /// are looked for by one find. A group is closed sooner when no more values come at the moment and no other find is under
@@ -30,9 +33,10 @@ extension Publisher where Failure == FMRest.APIError {
     ///   - children: the records to choose from: those of a found set, in its order, with its portals.
     ///   - key: the key of a value: a key path as a rule. `nil` and an empty text are none.
     ///   - field: the field of the children that has to equal the key.
-    ///   - groupSize: how many values are looked for together. The default is 100; more than 1,000 are more find requests than
-    ///     a call has. Fewer suit keys with thousands of children each, and children whose own conditions have alternatives, as
-    ///     the alternatives are multiplied.
+    ///   - groupSize: how many values are looked for together. The default is 100; more than 1,000 are more find
+    ///     requests than a call has. Fewer suit keys with thousands of children each, and children whose own conditions
+    ///     have alternatives, as the alternatives are multiplied.
+    ///   - isolation: where the values arrive; leave it out.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.FoundSet<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -45,7 +49,7 @@ extension Publisher where Failure == FMRest.APIError {
     }
 
     /// Publishes each value with the records of a layout that belong to it; see
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)``.
+    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.TypedLayout<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -63,7 +67,7 @@ extension Publisher where Failure == FMRest.APIError {
     ///         .map { ($0.parent.fieldData.number, $0.child?.fieldData.name) }
     ///
     /// Of several the first in the order of the found set is taken. In all else it is
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)``.
+    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

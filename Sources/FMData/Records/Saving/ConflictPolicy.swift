@@ -1,10 +1,16 @@
 extension DataAPI {
     /// What to do when somebody else has changed a record between its reading and its saving (FileMaker code 306).
     ///
-    ///     people.save(draft, onConflict: .merge)
-    ///     people.save(draft, onConflict: .resolve { conflict in
-    ///         conflict.field == "Notes" ? .value("\(conflict.theirs)\r\(conflict.mine)") : .theirs
-    ///     })
+    /// ```swift
+    /// var draft = try await people.record(3).firstValue().draft()
+    /// draft.notes = "mine"
+    /// try await people.edit(3, ["Notes": "Theirs"]).firstValue()  // somebody else
+    ///
+    /// let resolving = people.save(draft, onConflict: .resolve { conflict in
+    ///     conflict.field == "Notes" ? .value("\(conflict.theirs) and \(conflict.mine)") : .theirs
+    /// })
+    /// print(try await resolving.firstValue().record.fieldData.notes ?? "")        // Theirs and mine
+    /// ```
     ///
     /// Whatever it is, a record whose modId moved although no field of it did is saved: an import and a commit without a change
     /// count as modifications. A field that both changed to the same value is none to argue about.

@@ -2,11 +2,14 @@ extension DataAPI {
     /// A record as it was read, and as it is wanted: what ``TypedLayout/save(_:onConflict:refreshing:script:isolation:)`` finds
     /// the difference of.
     ///
-    ///     var draft = record.draft()
-    ///     draft.city = "London"
-    ///     draft.email = nil                           // clears the field
-    ///     draft.portals?.phones[0].number = "555-0100"
-    ///     people.save(draft)
+    /// ```swift
+    /// var draft = try await people.record(1).firstValue().draft()
+    /// draft.notes = "Countess"
+    /// draft.balance = nil                                         // clears the field
+    /// draft.portals?.phones[0].number = "555-0100"
+    /// let saved = try await people.save(draft).firstValue()
+    /// print(saved.sentPortals)                                    // ["Phones"]
+    /// ```
     ///
     /// The properties of the record's type are the draft's own. Rows of portals are changed in ``portals``: a row that is
     /// changed is edited, one without a recordId is added, one that is removed is deleted. Only rows that were read can be;

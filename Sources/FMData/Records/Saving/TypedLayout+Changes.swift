@@ -13,7 +13,11 @@ extension DataAPI.TypedLayout {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter portals: rows of portals to make with it, in the same commit.
+    /// - Parameters:
+    ///   - changes: the fields that are set.
+    ///   - portals: rows of portals to make with it, in the same commit.
+    ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Create a record".
     public func create<Changes: RecordChanges>(
@@ -40,8 +44,12 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
+    ///   - recordId: the record.
+    ///   - changes: the fields that are set.
     ///   - portals: rows of portals to make or change with it, in the same commit.
     ///   - modId: the version that the edit is based on. Without it the edit overwrites.
+    ///   - script: scripts to run with the request.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public func edit<Changes: RecordChanges>(

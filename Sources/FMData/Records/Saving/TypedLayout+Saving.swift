@@ -38,9 +38,12 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
+    ///   - draft: the record as it was read, and as it is wanted.
     ///   - onConflict: what to do when somebody else has changed the record; to fail by default.
-    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by itself.
+    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by
+    ///     itself.
     ///   - script: scripts to run with the write. When nothing differs nothing is sent, and they do not run.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
     public func save(
@@ -60,11 +63,15 @@ extension DataAPI.TypedLayout {
 
     /// Reads a record, changes it and writes what differs.
     ///
-    ///     people.edit(17) { $0.city = "London" }
-    ///     accounts.edit(4) { account in
-    ///         guard account.balance >= 20 else { throw NotEnough() }
-    ///         account.balance -= 20
-    ///     }
+    /// ```swift
+    /// struct NotEnough: Error {}
+    ///
+    /// let paying = people.edit(3) { person in
+    ///     guard let balance = person.balance, balance >= 20 else { throw NotEnough() }
+    ///     person.balance = 0
+    /// }
+    /// print(try await paying.firstValue().outcome)                // written
+    /// ```
     ///
     /// When somebody else changes the record between the reading and the writing, it is read again and the closure is called
     /// again with what is there then, three times at most: what it decides always rests on what it overwrites. So there is no
@@ -79,8 +86,11 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
-    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by itself.
+    ///   - recordId: the record.
+    ///   - refreshing: whether the record is read again after the write in any case, for what FileMaker entered by
+    ///     itself.
     ///   - script: scripts to run with the write.
+    ///   - isolation: where the values arrive; leave it out.
     ///   - change: changes the draft that it is given.
     ///
     /// Source: Claris Data API guide, "Get a single record" and "Edit a record".

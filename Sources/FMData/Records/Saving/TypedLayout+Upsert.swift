@@ -39,8 +39,10 @@ extension DataAPI.TypedLayout {
     /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
+    ///   - fields: the record as it shall be.
     ///   - key: the field that tells the records apart.
     ///   - onConflict: what to do when somebody else changes the record between the find and the write.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Create a record" and "Edit a record".
     public func upsert(

@@ -28,6 +28,7 @@ extension DataAPI.FoundSet {
     ///   - repetition: which repetition of the field, counted from 1. The default is the first.
     ///   - maximumBytes: the most bytes of one content. The default is 16 MB.
     ///   - isKnown: whether the caller has the record's content in this version. The default is that it has none.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public func containers(
@@ -55,8 +56,13 @@ extension DataAPI.FoundSet {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     ///
-    /// - Parameter path: where the file of a record shall be. Each record needs a place of its own. Think before making it of a
-    ///   field's value: whoever filled the field chooses the place then.
+    /// - Parameters:
+    ///   - field: a container field.
+    ///   - repetition: which repetition of the field, counted from 1. The default is the first.
+    ///   - path: where the file of a record shall be. Each record needs a place of its own. Think before making it of a
+    ///     field's value: whoever filled the field chooses the place then.
+    ///   - isKnown: whether the caller has the record's content in this version. The default is that it has none.
+    ///   - isolation: where the values arrive; leave it out.
     public func containers(
         _ field: R.CodingKeys,
         repetition: Int = 1,

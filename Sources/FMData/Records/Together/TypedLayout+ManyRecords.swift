@@ -32,6 +32,7 @@ extension DataAPI.TypedLayout {
     ///   - recordIds: the ids. One that comes twice is read twice.
     ///   - missing: what becomes of an id that no record has. The default is a failure.
     ///   - portals: the portals to return, as for ``record(_:portals:isolation:)``.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func records<IDs: Sequence>(
