@@ -2,8 +2,9 @@
 import PackageDescription
 
 /// CI sets `FMDATA_STRICT=1`: every warning in our own targets is then an error. (SwiftPM silences warnings of
-/// dependencies, so the flag cannot be given on the command line for all of them.)
-let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
+/// dependencies, so the flag cannot be given on the command line for all of them.) Without unsafe flags, which nobody could
+/// depend on in whose environment the variable happens to stand.
+let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
 /// `FMDATA_FUZZ=1`, as `Tests/Fuzz/run` sets it: there is a product `fuzz`, and what it fuzzes is compiled for libFuzzer, which
 /// sees what code an input reaches, and for the address sanitizer. Everything else is the same as without.
@@ -108,7 +109,7 @@ let package = Package(
                 "FMData", openCombine, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
-            swiftSettings: settings
+            swiftSettings: settings + fuzzing
         ),
         .target(
             name: "FMSandbox",
@@ -183,13 +184,6 @@ let package = Package(
             dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/LiveBoard",
             swiftSettings: settings
-        ),
-        // A program as its author would keep it, in a package of its own: here so that CI need not build everything twice.
-        .executableTarget(
-            name: "ancestor-program",
-            dependencies: ["FMData", openCombine],
-            path: "Tests/AncestorProgram/Sources/AncestorProgram",
-            swiftSettings: strict
         ),
         .target(
             name: "FMTestHost",
@@ -309,7 +303,7 @@ if isFuzzed {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "FMData", "FMHTTP", "FMTestSupport", "LibFuzzer", nio("NIOCore"), nio("NIOHTTP1"),
+                "FMData", "FMHTTP", "FMTestSupport", "FMWebhooks", "LibFuzzer", nio("NIOCore"), nio("NIOHTTP1"),
             ],
             path: "Tests/Fuzz/Sources",
             swiftSettings: settings + fuzzing,

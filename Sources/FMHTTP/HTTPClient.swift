@@ -175,8 +175,8 @@ extension ConnectionFactory {
             maximumHeadBytes: configuration.maximumHeadBytes,
             maximumHeaderCount: configuration.maximumHeaderCount
         )
-        tls = TLSContext(configuration.tls)
-        peerCheck = PeerCheck(configuration.tls)
+        tls = TLSContexts(configuration.tls)
+        peerCheck = PeerCheck(configuration.tls, names: configuration.nameCheck)
         maximumInflationRatio = configuration.maximumInflationRatio
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp

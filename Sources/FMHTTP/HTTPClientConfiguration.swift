@@ -68,6 +68,9 @@ public struct HTTPClientConfiguration: Sendable {
     public var proxy: ProxyOptions
     /// How names become addresses. Tests bring their own.
     package var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = HostResolver.system
+    /// Whether a certificate with these names is for the host: our own check, which comes after that of NIOSSL. Tests bring one
+    /// that is wrong.
+    var nameCheck: PeerCheck.NameCheck = { host, names in HostIdentity(host: host).isAmong(names) }
 
     /// `nil` when bodies stay as they are.
     var maximumInflationRatio: Int? {

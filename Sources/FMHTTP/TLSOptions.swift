@@ -74,7 +74,9 @@ public struct TLSOptions: Sendable, Hashable {
     /// What is skipped otherwise: that the certificate leads to a trusted authority, its dates, and that it is for the host. A
     /// host's name must be one of the certificate's DNS names (subject alternative names), an address one of its addresses
     /// ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the address that a name
-    /// leads to. A wildcard stands for one whole label, the first, with two or more behind it.
+    /// leads to. A wildcard stands for one whole label, the first, with two or more behind it, and for none that begins with
+    /// "xn--". Names are compared twice, by NIOSSL and by this library; both have to accept them, and NIOSSL accepts none with an
+    /// underscore.
     public var dangerouslySkipsVerification: Bool
 
     /// Options; each property says its own default.

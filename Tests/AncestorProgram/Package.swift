@@ -1,12 +1,11 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // A program as its author would keep it: a package of its own that depends on FMData and OpenCombine and on nothing else.
 //
 //     swift run --package-path Tests/AncestorProgram ancestor-program "$(the URL that `fmdata sandbox` prints)"
 //
-// CI builds the same sources as a target of the main package, which has all that they need already; see
-// `.ci/check-ancestor-program`.
+// `.ci/check-ancestor-program` does so, in a folder where nearly all that it needs is built already.
 let package = Package(
     name: "AncestorProgram",
     platforms: [.macOS(.v13)],
@@ -21,7 +20,8 @@ let package = Package(
                 .product(name: "FMData", package: "FMData"),
                 .product(name: "OpenCombine", package: "OpenCombine"),
             ],
-            path: "Sources/AncestorProgram"
+            path: "Sources/AncestorProgram",
+            swiftSettings: Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
         )
     ],
     swiftLanguageModes: [.v6]

@@ -7,7 +7,7 @@ struct ConnectionFactory: Sendable {
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
     let maximumInflationRatio: Int?
-    let tls: TLSContext
+    let tls: TLSContexts
     let peerCheck: PeerCheck
     let proxy: ProxyResolver
     let lookUp: HostResolver.LookUp
@@ -28,7 +28,7 @@ struct ConnectionFactory: Sendable {
         case .http:
             begin(attempt, id, to: origin, pool: pool, deadline: deadline, tls: nil)
         case .https:
-            tls.get(on: attempt.eventLoop).whenComplete { result in
+            tls.get(for: HostIdentity(host: origin.host), on: attempt.eventLoop).whenComplete { result in
                 switch result {
                 case .success(let tls):
                     begin(attempt, id, to: origin, pool: pool, deadline: deadline, tls: tls)

@@ -50,7 +50,8 @@ enum ConnectionFailure {
         case let error as IOError: error.errnoCode == ECONNREFUSED ? .connectionRefused : .connectFailed
         case ChannelError.connectTimeout: .connectTimeout
         case let error as NIOSSLError: TLSFailure.code(of: error)
-        case is NIOSSLExtraError, is BoringSSLError: .tlsFailure
+        case let error as NIOSSLExtraError: TLSFailure.code(of: error)
+        case is BoringSSLError: .tlsFailure
         default: .connectFailed
         }
     }

@@ -114,6 +114,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private func startTLS(context: ChannelHandlerContext) {
         guard let tls = setup.tls else { preconditionFailure("the machine starts TLS only where there is a context") }
         do {
+            let serverName = HostIdentity.serverName(of: setup.origin.host)
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
             let closer = AbruptCloseHandler()
             let firstBytes = FirstBytesHandler()
@@ -123,12 +124,6 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
         } catch {
             failed(error, context: context)
         }
-    }
-
-    /// The name for SNI, which has no place for an address or for the dot of the root (RFC 6066 §3).
-    private var serverName: String? {
-        let host = setup.origin.host
-        return HostGrammar.address(host) == nil ? HostGrammar.withoutRoot(host) : nil
     }
 
     /// Why a handshake failed, with what only this connection knows: the server's certificate, or that it speaks no TLS.

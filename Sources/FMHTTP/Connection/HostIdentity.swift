@@ -3,6 +3,9 @@ internal import NIOCore
 /// What a server's certificate has to name, and whether it does ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)): a host's
 /// name is looked for among the certificate's DNS names alone, an address among its addresses alone. Which address the name
 /// led to does not count, since whoever answers for the name system chooses it, and neither does the subject's common name.
+///
+/// NIOSSL, which has compared a name before, lets both of them count and takes `f*.example.com` for a wildcard; on the other hand
+/// it refuses a wildcard for an international label and every name with an underscore. What is accepted is what both accept.
 enum HostIdentity: Equatable {
     /// Labels in lower case, without the root's.
     case name([Substring])
@@ -21,6 +24,13 @@ enum HostIdentity: Equatable {
         } else {
             self = .impossible
         }
+    }
+
+    /// What is said in the greeting, so that a server with several certificates finds the right one, and what NIOSSL compares
+    /// the certificate with. `nil` for an address, which has no place there, and neither has the dot of the root (RFC 6066 §3).
+    static func serverName(of host: String) -> String? {
+        if case .address = HostIdentity(host: host) { return nil }
+        return HostGrammar.withoutRoot(host)
     }
 
     /// Whether one of a certificate's names is this one.

@@ -1,15 +1,18 @@
 internal import NIOSSL
 
-/// What is asked of a server's certificate beyond what BoringSSL asks for: that it names the host, and that its key is pinned.
-/// Checked between the handshake and the first byte of a request.
+/// What is asked of a server's certificate beyond what NIOSSL asks for: that it names the host by the rules of ``HostIdentity``,
+/// and that its key is pinned. Checked between the handshake and the first byte of a request.
 struct PeerCheck: Sendable {
     typealias Refusal = (code: HTTPClientError.Code, detail: String)
+    typealias NameCheck = @Sendable (_ host: String, _ names: [CertificateName]) -> Bool
 
     private let verifiesName: Bool
+    private let isNamed: NameCheck
     private let pinnedKeys: Set<String>
 
-    init(_ options: TLSOptions) {
+    init(_ options: TLSOptions, names: @escaping NameCheck) {
         verifiesName = !options.dangerouslySkipsVerification
+        isNamed = names
         pinnedKeys = Set(options.pinnedPublicKeys)
     }
 
@@ -23,8 +26,16 @@ struct PeerCheck: Sendable {
     }
 
     private func nameRefusal(of certificate: NIOSSLCertificate?, for host: String) -> Refusal? {
-        if let certificate, HostIdentity(host: host).isAmong(certificate.names) { return nil }
-        let held = certificate.map { PeerCertificate($0).listOfNames } ?? "no name"
-        return (.certificateNameMismatch, "\"\(host)\" was asked for, and it holds \(held)")
+        if let certificate, isNamed(host, certificate.names) { return nil }
+        return Self.nameRefusal(of: certificate.map(PeerCertificate.init), for: host)
+    }
+
+    /// Of a certificate that is for other names than the host's.
+    static func nameRefusal(of certificate: PeerCertificate?, for host: String) -> Refusal {
+        var detail = "\"\(host)\" was asked for, and it holds \(certificate?.listOfNames ?? "no name")"
+        if host.hasPrefix("xn--"), certificate?.names.contains(where: { $0.hasPrefix("*") }) == true {
+            detail += " (a wildcard does not stand for an international name)"
+        }
+        return (.certificateNameMismatch, detail)
     }
 }

@@ -17,6 +17,13 @@ enum TLSFailure {
         }
     }
 
+    static func code(of error: NIOSSLExtraError) -> HTTPClientError.Code {
+        switch error {
+        case .failedToValidateHostname, .serverHostnameImpossibleToMatch: .certificateNameMismatch
+        default: .tlsFailure
+        }
+    }
+
     static func text(of error: NIOSSLError) -> String {
         switch error {
         case .handshakeFailed(let cause), .shutdownFailed(let cause): text(of: cause)
@@ -38,6 +45,9 @@ enum TLSFailure {
         case .invalidSNIHostname: "the host's name is too long for TLS"
         case .cannotUseIPAddressInSNI: "an address is no name"
         case .unknownPrivateKeyFileType: "the private key's file is of an unknown type"
+        case .failedToValidateHostname: "the certificate is for another name"
+        case .serverHostnameImpossibleToMatch:
+            "a certificate is compared only with names of letters, digits, \"-\" and \".\""
         default: "a fault in TLS"
         }
     }
@@ -58,6 +68,10 @@ extension HTTPClientError {
         // A server that goes away without reading on closes by a reset, or not: the network decides.
         if error is IOError {
             return HTTPClientError(.tlsFailure, .notSent, origin: origin, detail: TLSFailure.closedDuringHandshake)
+        }
+        if error as? NIOSSLExtraError == .failedToValidateHostname {
+            let (code, detail) = PeerCheck.nameRefusal(of: certificate, for: origin.host)
+            return HTTPClientError(code, .notSent, origin: origin, detail: detail)
         }
         let plain = HTTPClientError.connecting(error, origin: origin)
         guard let certificate, plain.code == .certificateInvalid else { return plain }

@@ -8,32 +8,50 @@ import Musl
 import Darwin
 #endif
 
-/// Coverage-guided fuzzing of what reads a server's bytes. `--decoder` or `--response-parser` says which reader; libFuzzer
-/// passes over arguments with two dashes, and takes the others. `Tests/Fuzz/run` builds and runs this.
+/// Coverage-guided fuzzing of what reads the bytes of others. An argument of two dashes and a reader's name says which, such as
+/// `--decoder`; libFuzzer passes over it, and takes the other arguments. `Tests/Fuzz/run` builds and runs this.
+///
+/// Each reader has a folder of the same name in `Corpus` and a dictionary beside it. Its `test` ends the program when
+/// something does not hold.
 @main
 enum Fuzz {
+    private static let readers: [String: @Sendable (UnsafeRawBufferPointer) -> Void] = [
+        "cookies": CookieFuzz.test,
+        "decoder": DecoderFuzz.test,
+        "headers": HeaderFuzz.test,
+        "response-parser": ResponseParserFuzz.test,
+        "urls": URLFuzz.test,
+        "webhooks": WebhookFuzz.test,
+    ]
+
+    /// Kept here, since the function that libFuzzer calls can capture nothing.
+    private static let reader = CommandLine.arguments.dropFirst().lazy.compactMap { readers[String($0.dropFirst(2))] }
+        .first
+
     static func main() {
-        var count = CommandLine.argc
-        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
-        let readers = CommandLine.arguments.filter { $0.hasPrefix("--") }
-        switch readers {
-        case ["--decoder"]:
-            exit(
-                LLVMFuzzerRunDriver(&count, &arguments) { start, count in
-                    DecoderFuzz.test(UnsafeRawBufferPointer(start: start, count: count))
-                    return 0
-                }
-            )
-        case ["--response-parser"]:
-            exit(
-                LLVMFuzzerRunDriver(&count, &arguments) { start, count in
-                    ResponseParserFuzz.test(UnsafeRawBufferPointer(start: start, count: count))
-                    return 0
-                }
-            )
-        default:
-            print("--decoder or --response-parser?")
+        guard reader != nil else {
+            print("Which reader? --" + readers.keys.sorted().joined(separator: ", --"))
             exit(64)
         }
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+        exit(
+            LLVMFuzzerRunDriver(&count, &arguments) { start, count in
+                Fuzz.reader?(UnsafeRawBufferPointer(start: start, count: count))
+                return 0
+            }
+        )
     }
+}
+
+/// The lines of an input, as texts: what a header, a URL or a path is when the library is given it.
+func lines(_ input: UnsafeRawBufferPointer) -> [String] {
+    input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+        String(decoding: $0, as: UTF8.self)
+    }
+}
+
+/// Ends the program, with the input written to a file by libFuzzer, when something does not hold.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+    if !condition { fatalError(message()) }
 }

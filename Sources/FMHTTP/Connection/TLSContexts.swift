@@ -3,37 +3,49 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// The one TLS context of a client, made when first needed and away from event loops: it reads files, and the system's
-/// authorities are some hundred kilobytes of text. One that failed is made anew for the next connection: its files may be
-/// there by then.
-final class TLSContext: Sendable {
+/// The TLS contexts of a client, one for hosts by name and one for hosts by address, since a context says what NIOSSL verifies.
+/// Each is made when first needed and away from event loops: it reads files, and the system's authorities are some hundred
+/// kilobytes of text. One that failed is made anew for the next connection: its files may be there by then.
+final class TLSContexts: Sendable {
     private let options: TLSOptions
-    private let made: NIOLockedValueBox<EventLoopFuture<NIOSSLContext>?> = NIOLockedValueBox(nil)
+    private let made = NIOLockedValueBox<[CertificateVerification: EventLoopFuture<NIOSSLContext>]>([:])
 
     init(_ options: TLSOptions) { self.options = options }
 
-    func get(on eventLoop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+    func get(for host: HostIdentity, on eventLoop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+        let verification = verification(for: host)
         let (future, isNew) = made.withLockedValue { made in
-            if let made { return (made, false) }
+            if let future = made[verification] { return (future, false) }
             let future = NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [options] in
-                try TLSContext.make(options)
+                try TLSContexts.make(options, verification)
             }
-            made = future
+            made[verification] = future
             return (future, true)
         }
         // Before the caller hears of the failure: when he tries again, he does not meet it again.
-        if isNew { future.whenFailure { _ in self.forget(future) } }
+        if isNew { future.whenFailure { _ in self.forget(future, verification) } }
         return future.hop(to: eventLoop)
     }
 
-    private func forget(_ failed: EventLoopFuture<NIOSSLContext>) {
+    private func forget(_ failed: EventLoopFuture<NIOSSLContext>, _ verification: CertificateVerification) {
         made.withLockedValue { made in
-            if made === failed { made = nil }
+            if made[verification] === failed { made[verification] = nil }
         }
     }
 
-    private static func make(_ options: TLSOptions) throws -> NIOSSLContext {
-        let configuration = try configuration(options)
+    /// A name is compared with the certificate twice, by NIOSSL and then by ``PeerCheck``, so that an error in one of them alone
+    /// opens no door. Of an address NIOSSL knows only what the connection leads to, which may be a proxy, so that
+    /// ``PeerCheck`` alone decides.
+    private func verification(for host: HostIdentity) -> CertificateVerification {
+        if options.dangerouslySkipsVerification { return .none }
+        switch host {
+        case .name, .impossible: return .fullVerification
+        case .address: return .noHostnameVerification
+        }
+    }
+
+    private static func make(_ options: TLSOptions, _ verification: CertificateVerification) throws -> NIOSSLContext {
+        let configuration = try configuration(options, verification)
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch NIOSSLError.failedToLoadPrivateKey {
@@ -42,7 +54,10 @@ final class TLSContext: Sendable {
         }
     }
 
-    private static func configuration(_ options: TLSOptions) throws -> TLSConfiguration {
+    private static func configuration(
+        _ options: TLSOptions,
+        _ verification: CertificateVerification
+    ) throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.applicationProtocols = ["http/1.1"]
         // How long an orderly close waits for the server's close_notify; no request waits for that.
@@ -58,8 +73,7 @@ final class TLSContext: Sendable {
         case .only(let roots):
             configuration.trustRoots = .certificates(try roots.flatMap(certificates))
         }
-        // The name is checked by `PeerCheck`: NIOSSL also accepts the peer's address and the common name.
-        configuration.certificateVerification = options.dangerouslySkipsVerification ? .none : .noHostnameVerification
+        configuration.certificateVerification = verification
         if let certificate = options.clientCertificate {
             configuration.certificateChain = try certificates(certificate.chain).map { .certificate($0) }
             configuration.privateKey = .privateKey(try privateKey(of: certificate))

@@ -1,0 +1,65 @@
+import FMData
+import Foundation
+
+@testable import FMWebhooks
+
+/// The first byte of an input says what the request's head is like, the first line is what stands behind the mark in its path,
+/// and the rest is the body of a delivery, and then the list of webhooks that a server answers. A delivery that proves itself
+/// is accepted whatever it says, another one never.
+enum WebhookFuzz {
+    private static let key = WebhookKey(
+        mark: UUID(
+            uuid: (0x6F, 0x0B, 0x3C, 0x1E, 0x53, 0xF5, 0x4B, 0x7E, 0x9C, 0x58, 0x0B, 0x1E, 0x9A, 0x6D, 0x2F, 0x11)
+        ),
+        secret: "s3cret"
+    )
+    private static let decoder = WebhookDecoder(key: key)
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    static func test(_ input: UnsafeRawBufferPointer) {
+        guard let first = input.first else { return }
+        let end = input.firstIndex(of: UInt8(ascii: "\n")) ?? input.endIndex
+        let behindMark = String(decoding: input[1..<max(1, end)], as: UTF8.self)
+        let body = Array(input[min(end + 1, input.count)...])
+        let path = (first & 1 == 0 ? "" : "/behind/a/proxy") + "/\(key.mark.uuidString)/" + behindMark
+        let secret = first & 2 == 0 ? key.secret : behindMark
+
+        let verdict = verdict(path, secret: secret, first & 4 == 0 ? body : nil)
+        require([200, 401, 404].contains(verdict.status), "\(verdict)")
+        require((verdict.hint != nil) == (verdict.status == 200), "\(verdict)")
+        require(verdict.status != 200 || secret == key.secret, "the secret \(secret) is taken")
+        guard let hint = verdict.hint else { return check(list: body) }
+
+        require(hint.receivedAt == now, "\(hint)")
+        require(!hint.isSchema || hint.table == nil, "\(hint)")
+        if let ids = hint.rowIDs {
+            require(!ids.isEmpty && ids.allSatisfy { $0 > 0 } && zip(ids, ids.dropFirst()).allSatisfy(<), "\(ids)")
+            require(first & 4 == 0, "rows of no body")
+        }
+        // The path that we would have given this hook says the same.
+        let tables = behindMark.utf8.split(separator: UInt8(ascii: "/")).count == 2 ? [hint.table] : [nil]
+        for table in tables where !hint.database.isEmpty && table != "" {
+            let again = self.verdict(key.path(database: hint.database, table: table), secret: secret, body)
+            require(again.hint?.database == hint.database, "\(hint) becomes \(again)")
+        }
+        // Nothing but the body can make more of a delivery than a hint at its place.
+        let bare = self.verdict(path, secret: secret, nil)
+        require(bare.hint?.database == hint.database && bare.hint?.rowIDs == nil, "\(hint) and \(bare)")
+        check(list: body)
+    }
+
+    private static func verdict(_ path: String, secret: String, _ body: [UInt8]?) -> WebhookDecoder.Verdict {
+        decoder.verdict(
+            method: "POST",
+            path: path,
+            headers: [(name: "x-fmdata-secret", value: secret)],
+            body: body,
+            receivedAt: now
+        )
+    }
+
+    private static func check(list: [UInt8]) {
+        _ = try? FMDecoder().decode([RegisteredWebhook].self, from: list)
+        _ = try? FMDecoder().decode([String: [RegisteredWebhook]].self, from: list)
+    }
+}

@@ -1,0 +1,28 @@
+import FMData
+import OpenCombine
+
+// Functions outside of any type, which differ in what they say of their isolation.
+
+func unmarked(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
+    server.getProductInfo().map { _ in here() }.eraseToAnyPublisher()
+}
+
+nonisolated func markedNonisolated(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
+    server.getProductInfo().map { _ in here() }.eraseToAnyPublisher()
+}
+
+func unmarkedAndWaiting(_ server: DataAPI.Server) async throws -> String {
+    try await server.getProductInfo().map { _ in here() }.firstValue()
+}
+
+nonisolated func nonisolatedAndWaiting(_ server: DataAPI.Server) async throws -> String {
+    try await server.getProductInfo().map { _ in here() }.firstValue()
+}
+
+nonisolated(nonsending) func nonsending(_ server: DataAPI.Server) async throws -> String {
+    try await server.getProductInfo().map { _ in here() }.firstValue()
+}
+
+@concurrent nonisolated func concurrent(_ server: DataAPI.Server) async throws -> String {
+    try await server.getProductInfo().map { _ in here() }.firstValue()
+}

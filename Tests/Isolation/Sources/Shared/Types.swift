@@ -1,0 +1,24 @@
+import FMData
+import OpenCombine
+
+@MainActor
+final class Window {
+    func place(_ server: DataAPI.Server) async throws -> String {
+        try await server.getProductInfo().map { _ in here() }.firstValue()
+    }
+}
+
+/// An actor whose turns can be told from the background: they come on a queue of its own.
+actor Clerk {
+    private let executor = ClerkExecutor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func place(_ server: DataAPI.Server) async throws -> String {
+        try await server.getProductInfo().map { _ in here() }.firstValue()
+    }
+
+    func placeOfUnmarked(_ server: DataAPI.Server) async throws -> String { try await unmarkedAndWaiting(server) }
+    func placeOfNonisolated(_ server: DataAPI.Server) async throws -> String { try await nonisolatedAndWaiting(server) }
+    func placeOfNonsending(_ server: DataAPI.Server) async throws -> String { try await nonsending(server) }
+}
