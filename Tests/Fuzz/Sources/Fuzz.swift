@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Coverage-guided fuzzing of what reads a server's bytes. `--decoder` or `--response-parser` says which reader; libFuzzer
-/// passes over arguments with two dashes, and takes the others. `Tests/Fuzz/run` builds and runs this.
+/// Coverage-guided fuzzing of what reads a server's bytes. `--decoder`, `--response-parser` or `--inflater` says which reader;
+/// libFuzzer passes over arguments with two dashes, and takes the others. `Tests/Fuzz/run` builds and runs this.
 @main
 enum Fuzz {
     static func main() {
@@ -31,8 +31,15 @@ enum Fuzz {
                     return 0
                 }
             )
+        case ["--inflater"]:
+            exit(
+                LLVMFuzzerRunDriver(&count, &arguments) { start, count in
+                    InflaterFuzz.test(UnsafeRawBufferPointer(start: start, count: count))
+                    return 0
+                }
+            )
         default:
-            print("--decoder or --response-parser?")
+            print("--decoder, --response-parser or --inflater?")
             exit(64)
         }
     }
