@@ -31,11 +31,7 @@ let issueReporting: Target.Dependency = .product(
 )
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioCompression: Target.Dependency = .product(
-    name: "NIOHTTPCompression",
-    package: "swift-nio-extras",
-    condition: .when(traits: ["Compression"])
-)
+let zlib: Target.Dependency = .target(name: "CFMZlib", condition: .when(traits: ["Compression"]))
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 let simulation: [Target.Dependency] = [
@@ -74,24 +70,24 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Compression"]),
-        .trait(name: "Compression", description: "gzip and deflate bodies, by NIOHTTPCompression of swift-nio-extras"),
+        .trait(name: "Compression", description: "gzip and deflate bodies, by the zlib of the system"),
     ],
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CFMZlib"),
         .target(
             name: "FMHTTP",
             dependencies: [
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
-                nioSSL, nioCompression, openCombine, logging,
+                nioSSL, zlib, openCombine, logging,
             ],
             swiftSettings: settings + fuzzing
         ),
@@ -115,7 +111,7 @@ let package = Package(
             name: "FMSandbox",
             dependencies: [
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
-                nio("NIOFoundationCompat"), nioSSL, nioCompression, logging,
+                nio("NIOFoundationCompat"), nioSSL, zlib, logging,
             ],
             resources: [.copy("Resources")],
             swiftSettings: settings
@@ -198,7 +194,7 @@ let package = Package(
             dependencies: [
                 "FMHTTP", "FMData", "FMSandbox", "FMTestHost", openCombine, customDump, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
-                nioSSL,
+                nioSSL, zlib,
             ],
             path: "Tests/FMTestSupport",
             swiftSettings: settings
@@ -208,7 +204,7 @@ let package = Package(
             dependencies: [
                 "FMHTTP", "FMTestSupport", openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
-                nio("NIOEmbedded"), nioSSL, nioCompression,
+                nio("NIOEmbedded"), nioSSL,
             ],
             swiftSettings: settings
         ),

@@ -75,7 +75,7 @@ public struct HTTPClientConfiguration: Sendable {
     /// `nil` when bodies stay as they are.
     var maximumInflationRatio: Int? {
         switch decompression {
-        case .enabled(let ratio) where Inflation.isAvailable: max(1, ratio)
+        case .enabled(let ratio) where Inflater.isAvailable: max(1, ratio)
         case .enabled, .disabled: nil
         }
     }

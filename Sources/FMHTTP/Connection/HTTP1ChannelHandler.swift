@@ -10,7 +10,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private let pool: ConnectionPool
     /// `nil` when bodies stay as they are.
     private let maximumInflationRatio: Int?
-    private var hasInflation = false
     /// Of an encrypted connection.
     var closer: AbruptCloseHandler?
     private var context: ChannelHandlerContext?
@@ -28,7 +27,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         let connection: HTTP1Connection
         let sink: any ResponseSink
         var upload: Upload?
-        var isCompressed = false
+        /// Of a compressed response.
+        var inflater: Inflater?
         var figures = ExchangeFigures()
 
         init(_ exchange: Exchange, on connection: HTTP1Connection, sink: any ResponseSink) {
@@ -177,18 +177,29 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
             running.figures.status = head.status.code
             running.sink.received(.head(head))
-            if bodyLength != .none, maximumInflationRatio != nil, Inflation.isNeeded(for: head) { startInflation() }
+            if let maximumInflationRatio, bodyLength != .none {
+                running.inflater = Inflater(for: head, maximumRatio: maximumInflationRatio)
+            }
         case .body(let bytes):
             running.figures.wireBodyBytes += bytes.readableBytes
-            if running.isCompressed {
-                context?.fireChannelRead(NIOAny(HTTPClientResponsePart.body(bytes)))
-            } else {
-                received(bytes, running)
-            }
-        case .end where running.isCompressed:
-            context?.fireChannelRead(NIOAny(HTTPClientResponsePart.end(nil)))
+            if running.inflater == nil { received(bytes, running) } else { inflate(bytes, running) }
         case .end:
-            complete()
+            do throws(Inflater.Problem) {
+                try running.inflater?.finish()
+                complete()
+            } catch {
+                inflationFailed(error)
+            }
+        }
+    }
+
+    private func inflate(_ bytes: ByteBuffer, _ running: Running) {
+        running.inflater?.append(bytes)
+        do throws(Inflater.Problem) {
+            // A chunk may be the one that is too many, and then nothing is made of the rest.
+            while self.running === running, let chunk = try running.inflater?.next() { received(chunk, running) }
+        } catch {
+            inflationFailed(error)
         }
     }
 
@@ -196,36 +207,6 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         if let failure = machine.bodyReceived(count: bytes.readableBytes) { return abandon(failure) }
         running.figures.bodyBytes += bytes.readableBytes
         running.sink.received(.body(bytes))
-    }
-
-    // MARK: Compressed bodies: the detour through `Inflation`
-
-    private func startInflation() {
-        guard let context, let maximumInflationRatio, let running else { return }
-        do {
-            if !hasInflation {
-                try Inflation.install(behind: self, maximumRatio: maximumInflationRatio, context: context)
-            }
-            hasInflation = true
-            running.isCompressed = true
-            context.fireChannelRead(NIOAny(HTTPClientResponsePart.head(Inflation.head)))
-        } catch {
-            inflationFailed(ConnectionFailure.text(of: error))
-        }
-    }
-
-    func inflated(_ bytes: ByteBuffer) {
-        guard let running, running.isCompressed, bytes.readableBytes > 0 else { return }
-        received(bytes, running)
-    }
-
-    func inflationEnded() {
-        guard let running, running.isCompressed else { return }
-        complete()
-    }
-
-    func inflationFailed(_ detail: String) {
-        abandon(HTTPClientError(.decompressionFailed, .answered, origin: pool.origin, detail: detail))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -251,6 +232,10 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     private func abandon(_ failure: RequestStateMachine.Failure) {
         abandon(HTTPClientError(failure.code, failure.outcome, origin: pool.origin, detail: failure.detail))
+    }
+
+    private func inflationFailed(_ problem: Inflater.Problem) {
+        abandon(HTTPClientError(.decompressionFailed, .answered, origin: pool.origin, detail: "\(problem)"))
     }
 
     /// Gives up the exchange and with it the connection, which is in the middle of something.

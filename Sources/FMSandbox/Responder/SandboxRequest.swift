@@ -47,4 +47,6 @@ struct SandboxResponse: Sendable {
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name }?.value
     }
+
+    var isJSON: Bool { header("content-type")?.hasPrefix("application/json") == true }
 }

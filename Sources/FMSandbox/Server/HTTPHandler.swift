@@ -145,20 +145,47 @@ final class HTTPHandler: ChannelInboundHandler {
         switch response.delivery {
         case .whole: write(response, for: head, closing: isLast || !head.isKeepAlive, context)
         case .thenClose: write(response, for: head, closing: true, announced: false, context)
-        case .cut(let count): write(response, cutAfter: count, context)
+        case .cut(let count): write(response, for: head, cutAfter: count, context)
         case .bytes(let bytes):
             let head = responseHead(response, closing: false)
             write(bytes(RawAnswer(head: head, body: response.body)), context)
         }
     }
 
-    private func responseHead(_ response: SandboxResponse, closing: Bool) -> HTTPResponseHead {
+    /// The first bytes of an answer, or all of them, as they go on the wire: JSON over 1 KB compressed for those who accept
+    /// that, as by the middleware of the real engine.
+    private func encodedBody(
+        of response: SandboxResponse,
+        count: Int,
+        for head: HTTPRequestHead
+    ) -> (bytes: ByteBuffer, coding: ContentCoding?) {
+        let bytes = response.body.prefix(count)
+        if responder.engine.traits.compression, response.isJSON, response.body.count >= 1024, head.method != .HEAD,
+            let coding = ContentCoding.chosen(from: head.headers[canonicalForm: "accept-encoding"]),
+            let compressed = coding.compressed(bytes, isWhole: bytes.count == response.body.count)
+        {
+            return (compressed, coding)
+        }
+        return (ByteBuffer(bytes: bytes), nil)
+    }
+
+    private func responseHead(
+        _ response: SandboxResponse,
+        coding: ContentCoding? = nil,
+        closing: Bool
+    ) -> HTTPResponseHead {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         // The web server in front of the engine.
         headers.add(name: "Server", value: "Apache")
         headers.add(name: "Date", value: responder.engine.httpDate)
-        headers.add(name: "Content-Length", value: String(response.body.count))
-        if response.header("content-type")?.hasPrefix("application/json") == true {
+        if let coding {
+            // The web server sends what it has before it knows the length: compressed answers are chunked, as recorded.
+            headers.add(name: "Content-Encoding", value: coding.rawValue)
+            headers.add(name: "Transfer-Encoding", value: "chunked")
+        } else {
+            headers.add(name: "Content-Length", value: String(response.body.count))
+        }
+        if response.isJSON {
             headers.add(name: "Access-Control-Allow-Origin", value: authority)
         }
         if closing {
@@ -184,18 +211,17 @@ final class HTTPHandler: ChannelInboundHandler {
         announced: Bool = true,
         _ context: ChannelHandlerContext
     ) {
-        let responseHead = responseHead(response, closing: closing && announced)
+        let (body, coding) = encodedBody(of: response, count: response.body.count, for: head)
+        let responseHead = responseHead(response, coding: coding, closing: closing && announced)
         context.write(Self.wrapOutboundOut(.head(responseHead)), promise: nil)
-        if !response.body.isEmpty, head.method != .HEAD {
-            let body = context.channel.allocator.buffer(bytes: response.body)
+        if body.readableBytes > 0, head.method != .HEAD {
             context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-            // The compressor sends what it has before it knows the length: compressed answers are chunked, as recorded.
-            context.flush()
         }
         if closing {
-            context.write(Self.wrapOutboundOut(.end(nil)), promise: nil)
-            // The compressor says that an end is sent when only the part before it is: nothing, sent behind it, tells better.
-            write([], context)
+            state = .closing
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            // The end is out when all that was written before it is.
+            context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
         } else {
             // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
             state = .idle
@@ -205,10 +231,16 @@ final class HTTPHandler: ChannelInboundHandler {
     }
 
     /// Promises the whole body and closes in the middle of it.
-    private func write(_ response: SandboxResponse, cutAfter count: Int, _ context: ChannelHandlerContext) {
+    private func write(
+        _ response: SandboxResponse,
+        for head: HTTPRequestHead,
+        cutAfter count: Int,
+        _ context: ChannelHandlerContext
+    ) {
         state = .closing
-        let part = context.channel.allocator.buffer(bytes: response.body.prefix(count))
-        context.write(Self.wrapOutboundOut(.head(responseHead(response, closing: false))), promise: nil)
+        let (part, coding) = encodedBody(of: response, count: count, for: head)
+        let responseHead = responseHead(response, coding: coding, closing: false)
+        context.write(Self.wrapOutboundOut(.head(responseHead)), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(Self.wrapOutboundOut(.body(.byteBuffer(part)))).whenComplete { _ in
             bound.value.close(promise: nil)

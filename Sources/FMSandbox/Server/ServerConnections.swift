@@ -3,10 +3,6 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-#if Compression
-import NIOHTTPCompression
-#endif
-
 /// The connections that a sandbox has accepted, whatever carries them.
 final class ServerConnections: Sendable {
     private struct State {
@@ -55,28 +51,10 @@ final class ServerConnections: Sendable {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         try pipeline.configureHTTPServerPipeline()
-        #if Compression
-        if responder.engine.traits.compression {
-            try pipeline.addHandlers([GzipPreference(), Self.makeCompressor()])
-        }
-        #endif
         try pipeline.addHandler(
             HTTPHandler(responder: responder, tasks: tasks, scheme: tls == nil ? "http" : "https", authority: authority)
         )
     }
-
-    #if Compression
-    /// Compresses JSON over 1 KB, as the middleware of the real engine does.
-    private static func makeCompressor() -> HTTPResponseCompressor {
-        HTTPResponseCompressor(initialByteBufferCapacity: 64 << 10) { head, canCompress in
-            let length = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
-            let type = head.headers.first(name: "content-type") ?? ""
-            guard canCompress, length >= 1024, type.hasPrefix("application/json") else { return .doNotCompress }
-            head.headers.remove(name: "content-length")
-            return .compressIfPossible
-        }
-    }
-    #endif
 
     // MARK: Stopping
 
@@ -99,30 +77,3 @@ final class ServerConnections: Sendable {
         for (channel, _) in dropped { channel.close(promise: nil) }
     }
 }
-
-#if Compression
-/// Asks for gzip where a client takes several codings: the compressor would choose by its own order, servers choose gzip.
-private final class GzipPreference: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = Self.unwrapInboundIn(data) else {
-            context.fireChannelRead(data)
-            return
-        }
-        if head.headers[canonicalForm: "accept-encoding"].contains(where: Self.allowsGzip) {
-            head.headers.replaceOrAdd(name: "accept-encoding", value: "gzip")
-        }
-        context.fireChannelRead(Self.wrapInboundOut(.head(head)))
-    }
-
-    /// `gzip`, or `gzip;q=0.5`, but not `gzip;q=0` (RFC 9110, section 12.5.3).
-    private static func allowsGzip(_ coding: Substring) -> Bool {
-        let parts = coding.lowercased().split(separator: ";").map { String($0).trimmed }
-        guard parts.first == "gzip" else { return false }
-        return parts.dropFirst().allSatisfy { !$0.hasPrefix("q=") || Double($0.dropFirst(2)) ?? 0 > 0 }
-    }
-
-    typealias InboundOut = HTTPServerRequestPart
-}
-#endif

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
@@ -39,6 +40,39 @@ struct HTTP1ChannelHandlerTests {
         #expect(bench.reads.count == 3, "an idle connection is read again")
         expectNoDifference(bench.sink.events, ["head 200", "body a", "body b", "body c", "finished"])
     }
+
+    #if Compression
+    @Test func readsFollowDemandWhenABodyIsCompressed() throws {
+        let bench = try Bench(maximumInflationRatio: 500)
+        bench.run()
+        bench.sink.wantsMoreBox.withLockedValue { $0 = false }
+        let body = CompressedFormat.gzip.compressed(ByteBuffer(string: "abc"))
+        let length = "Content-Length: \(body.readableBytes)"
+        var answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(length)\r\n\r\n")
+        answer.writeImmutableBuffer(body)
+        // All but the last byte, which belongs to the length behind the data.
+        bench.receive(try #require(answer.readSlice(length: answer.readableBytes - 1)))
+        #expect(bench.reads.count == 0)
+        expectNoDifference(bench.sink.events, ["head 200", "body abc"])
+        bench.exchange?.resumeReading()
+        #expect(bench.reads.count == 1)
+        bench.receive(answer)
+        expectNoDifference(bench.sink.events, ["head 200", "body abc", "finished"])
+    }
+
+    @Test func nothingIsInflatedBehindTheChunkThatIsTooMuch() throws {
+        let bench = try Bench(maximumInflationRatio: 2000)
+        bench.limits.maximumBodyBytes = 100_000
+        bench.run()
+        bench.receive("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+        bench.receive(CompressedFormat.gzip.compressed(ByteBuffer(repeating: 0x20, count: 1_000_000)))
+        let bodies = bench.sink.events.filter { $0.hasPrefix("body ") }
+        let count = bodies.reduce(0) { $0 + $1.utf8.count - "body ".utf8.count }
+        #expect((50_000...100_000).contains(count))
+        #expect(bench.sink.events.count == 1 + bodies.count + 1)
+        #expect(bench.sink.events.last == "failed responseTooLarge answered")
+    }
+    #endif
 
     @Test func aHeadIsReadWhateverTheDemand() throws {
         let bench = try Bench()
@@ -157,7 +191,7 @@ private final class Bench {
     private let pool: ConnectionPool
     private let connection: HTTP1Connection
 
-    init() throws {
+    init(maximumInflationRatio: Int? = nil) throws {
         // A pool that may not connect: requests wait in it until the test hands them over.
         pool = ConnectionPool(
             origin: Self.origin,
@@ -171,7 +205,7 @@ private final class Bench {
             id: id,
             pool: pool,
             limits: limits,
-            maximumInflationRatio: nil
+            maximumInflationRatio: maximumInflationRatio
         )
         connection = HTTP1Connection(id: id, eventLoop: channel.embeddedEventLoop, handler: handler)
         try channel.pipeline.syncOperations.addHandlers(reads, handler)
@@ -206,8 +240,10 @@ private final class Bench {
         if let exchange { connection.run(exchange) }
     }
 
-    func receive(_ text: String) {
-        channel.pipeline.fireChannelRead(ByteBuffer(string: text))
+    func receive(_ text: String) { receive(ByteBuffer(string: text)) }
+
+    func receive(_ bytes: ByteBuffer) {
+        channel.pipeline.fireChannelRead(bytes)
         channel.pipeline.fireChannelReadComplete()
     }
 }

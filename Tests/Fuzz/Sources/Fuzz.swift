@@ -19,6 +19,7 @@ enum Fuzz {
         "cookies": CookieFuzz.test,
         "decoder": DecoderFuzz.test,
         "headers": HeaderFuzz.test,
+        "inflater": InflaterFuzz.test,
         "response-parser": ResponseParserFuzz.test,
         "urls": URLFuzz.test,
         "webhooks": WebhookFuzz.test,

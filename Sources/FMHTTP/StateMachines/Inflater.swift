@@ -1,0 +1,223 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+#if Compression
+internal import CFMZlib
+
+/// Compressed bytes in, chunks of the body out. A pure value around the state of zlib: no channel, no lock; how the bytes are
+/// cut never matters.
+///
+///     append(bytes) → next() … chunk*, nil → append(bytes) … → finish()
+///
+/// The first byte tells the format: what is called "deflate" comes with the header of zlib and without it
+/// ([RFC 9110 §8.4.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2)). The members of gzip are one body together
+/// ([RFC 1952 §2.2](https://www.rfc-editor.org/rfc/rfc1952#section-2.2)). Any other byte behind the end is a problem, a zero
+/// too: HTTP says where a body ends, and nobody has to fill it up. A body of no bytes is an empty one, as servers send it that
+/// announce gzip with every answer.
+struct Inflater: ~Copyable {
+    private enum State {
+        /// No byte has come → `inside`.
+        case empty
+        /// → `ended`, or `betweenMembers` if it is gzip.
+        case inside(Format)
+        /// A member has ended → `inside` with the next one.
+        case betweenMembers
+        case ended
+        /// After a problem nothing more is read.
+        case failed
+    }
+
+    private enum Format {
+        case gzip, zlib, raw
+
+        /// What zlib calls them: a window of 2¹⁵ bytes, which is the largest, and what stands around it.
+        var windowBits: Int32 {
+            switch self {
+            case .gzip: 15 + 16
+            case .zlib: 15
+            case .raw: -15
+            }
+        }
+    }
+
+    private static let firstByteOfGzip: UInt8 = 0x1F
+    private static let maximumChunkBytes = 32 << 10
+
+    private let maySkipHeader: Bool
+    private let maximumRatio: Int
+    private var state = State.empty
+    private var input = ByteBuffer()
+    /// zlib filled the last chunk, and may hold more that it has made of bytes which are no longer in `input`.
+    private var wasFilled = false
+    private var receivedBytes = 0
+    private var inflatedBytes = 0
+    /// zlib keeps the address.
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// - Parameters:
+    ///   - maySkipHeader: Whether the format may be raw deflate, in which nothing tells damage from data.
+    ///   - maximumRatio: How many times as large as what has arrived of it a body may become. At least 1.
+    init(maySkipHeader: Bool, maximumRatio: Int) {
+        self.maySkipHeader = maySkipHeader
+        self.maximumRatio = maximumRatio
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deallocate()
+    }
+
+    mutating func append(_ bytes: ByteBuffer) {
+        receivedBytes += bytes.readableBytes
+        if input.readableBytes == 0 {
+            input = bytes
+        } else {
+            input.discardReadBytes()
+            input.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// The next chunk that the bytes so far allow, never empty, or `nil` when more are needed.
+    mutating func next() throws(Problem) -> ByteBuffer? {
+        do {
+            return try advance()
+        } catch {
+            state = .failed
+            throw error
+        }
+    }
+
+    /// The body has ended, and `next` has returned `nil`.
+    mutating func finish() throws(Problem) {
+        switch state {
+        case .empty, .betweenMembers, .ended, .failed: break
+        case .inside: throw .truncated
+        }
+    }
+
+    private mutating func advance() throws(Problem) -> ByteBuffer? {
+        while true {
+            let byte: UInt8? = input.getInteger(at: input.readerIndex)
+            switch (state, byte) {
+            case (.empty, let byte?):
+                let format = format(beginningWith: byte)
+                try begin(format)
+                state = .inside(format)
+            case (.inside(let format), _) where byte != nil || wasFilled:
+                if let chunk = try nextChunk(of: format) { return chunk }
+            case (.betweenMembers, Self.firstByteOfGzip):
+                inflateReset(stream)
+                state = .inside(.gzip)
+            case (.betweenMembers, _?), (.ended, _?):
+                throw .trailingBytes
+            case (.failed, _), (_, nil), (.inside, _):
+                return nil
+            }
+        }
+    }
+
+    /// Raw deflate begins with neither byte of the others: 0x1F is a kind of block that does not exist, and the 8 of zlib's
+    /// header is a bit of a stored block that is left zero.
+    private func format(beginningWith byte: UInt8) -> Format {
+        if byte == Self.firstByteOfGzip { return .gzip }
+        return maySkipHeader && byte & 0x0F != 8 ? .raw : .zlib
+    }
+
+    private func begin(_ format: Format) throws(Problem) {
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, format.windowBits, ZLIB_VERSION, size) == Z_OK else { throw .outOfMemory }
+    }
+
+    private mutating func nextChunk(of format: Format) throws(Problem) -> ByteBuffer? {
+        var chunk = ByteBuffer()
+        // JSON grows to four times its size and more. What a chunk has no room for is in the next one.
+        chunk.reserveCapacity(min(Self.maximumChunkBytes, max(512, 4 * input.readableBytes)))
+        let code = stream.inflate(&input, into: &chunk)
+        wasFilled = stream.pointee.avail_out == 0
+        switch code {
+        case Z_OK: break
+        // zlib held nothing more.
+        case Z_BUF_ERROR where input.readableBytes == 0: break
+        case Z_STREAM_END:
+            wasFilled = false
+            state = format == .gzip ? .betweenMembers : .ended
+        case Z_MEM_ERROR: throw .outOfMemory
+        default: throw .damaged(String(cString: stream.pointee.msg ?? zError(code)))
+        }
+        guard chunk.readableBytes > 0 else { return nil }
+        inflatedBytes += chunk.readableBytes
+        // The same as inflatedBytes > receivedBytes * maximumRatio, which could overflow.
+        if (inflatedBytes - 1) / maximumRatio >= receivedBytes { throw .tooLarge(maximumRatio: maximumRatio) }
+        return chunk
+    }
+}
+
+extension UnsafeMutablePointer<z_stream> {
+    /// Goes on as far as the input and the room in the chunk allow.
+    fileprivate func inflate(_ input: inout ByteBuffer, into chunk: inout ByteBuffer) -> Int32 {
+        var code = Z_OK
+        input.readWithUnsafeReadableBytes { source in
+            pointee.next_in = source.baseAddress?.assumingMemoryBound(to: Bytef.self)
+            pointee.avail_in = uInt(source.count)
+            chunk.writeWithUnsafeMutableBytes(minimumWritableBytes: 0) { target in
+                pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
+                pointee.avail_out = uInt(target.count)
+                code = CFMZlib.inflate(self, Z_NO_FLUSH)
+                return target.count - Int(pointee.avail_out)
+            }
+            return source.count - Int(pointee.avail_in)
+        }
+        return code
+    }
+}
+
+extension Inflater {
+    static var isAvailable: Bool { true }
+
+    /// `nil` for a response whose body stays as it is.
+    init?(for head: HTTPResponseHead, maximumRatio: Int) {
+        guard head.headers.contains(name: "content-encoding") else { return nil }
+        switch head.headers[canonicalForm: "content-encoding"].map({ $0.lowercased() }) {
+        case ["gzip"], ["x-gzip"]: self.init(maySkipHeader: false, maximumRatio: maximumRatio)
+        case ["deflate"]: self.init(maySkipHeader: true, maximumRatio: maximumRatio)
+        default: return nil
+        }
+    }
+}
+#else
+/// Without the trait there is none, and bodies stay as they are.
+enum Inflater {
+    static var isAvailable: Bool { false }
+
+    init?(for head: HTTPResponseHead, maximumRatio: Int) { return nil }
+
+    mutating func append(_ bytes: ByteBuffer) {}
+    mutating func next() throws(Problem) -> ByteBuffer? { nil }
+    mutating func finish() throws(Problem) {}
+}
+#endif
+
+extension Inflater {
+    enum Problem: Error, Equatable {
+        /// It is no gzip or deflate, or it has changed on its way. In the words of zlib, which hold nothing of the body.
+        case damaged(String)
+        case tooLarge(maximumRatio: Int)
+        case truncated
+        case trailingBytes
+        case outOfMemory
+    }
+}
+
+extension Inflater.Problem: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .damaged(let text): text
+        case .tooLarge(let maximumRatio): "it grows to more than \(maximumRatio) times its size"
+        case .truncated: "it ends too early"
+        case .trailingBytes: "bytes follow its end"
+        case .outOfMemory: "no memory is left"
+        }
+    }
+}
