@@ -185,10 +185,10 @@ extension ConnectionFactory {
 }
 
 /// Takes a value that is not `Sendable` to the one place where it is used next.
-struct Crossing<Value>: @unchecked Sendable {
+package struct Crossing<Value>: @unchecked Sendable {
     // Sendable because the value is handed over, not shared: whoever makes a crossing does not use it again.
-    let value: Value
-    init(_ value: Value) { self.value = value }
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
 }
 
 extension HTTPClient: CustomReflectable {

@@ -3,11 +3,15 @@ public import OpenCombine
 extension Publisher {
     /// Hands values and the end over on an actor: what follows may touch the actor's state.
     ///
-    ///     func show(_ names: AnyPublisher<String, FMRest.APIError>) -> AnyCancellable {      // in main-actor code
+    ///     func show(_ names: AnyPublisher<String, FMRest.APIError>) -> AnyCancellable {       // in main-actor code
     ///         names
     ///             .receive(on: MainActor.shared)
     ///             .sink(receiveCompletion: { _ in }, receiveValue: { self.list.append($0) })
     ///     }
+    ///
+    /// Operators that stand before it run where the values come from. So it comes before the first closure that touches
+    /// the actor's state: Swift ends a program in which a closure of main-actor code runs elsewhere. For the main actor
+    /// ``map(on:_:)`` and ``sink(on:receiveCompletion:receiveValue:)`` say both in one word.
     ///
     /// The calls of this library do it by themselves for the actor in whose code they are written; see
     /// <doc:WhereValuesArrive>. Publishes what the publisher publishes, in order, one value after the other, in turns of the

@@ -8,8 +8,10 @@ extension DataAPI.TypedLayout {
     ///
     ///     people.create(Person(name: "Ada"))
     ///
-    /// Publishes the new record's id and modId, then finishes. An optional that is `nil` leaves its field to FileMaker. Fails
-    /// with FileMaker codes 500 to 513 when a field's validation refuses its value; nothing is made then.
+    /// Publishes the new record's id and modId, then finishes. A property that is `nil` makes its field empty, or
+    /// leaves it to FileMaker with ``EncodingOptions/nilValues`` = `.omit`; ``RecordChanges`` leave to FileMaker what
+    /// is not set. Fails with FileMaker codes 500 to 513 when a field's validation refuses its value; nothing is made
+    /// then.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

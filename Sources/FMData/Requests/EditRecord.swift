@@ -4,9 +4,9 @@ extension DataAPI {
     ///     EditRecord(createRecord: Person(name: "Ada"))
     ///     EditRecord(editRecord: changed, modId: record.modId)
     ///
-    /// `R` is any `Encodable` type; its keys are field names. An optional that is `nil` and not encoded leaves its field
-    /// untouched. `P` has one array per portal, named like the portal; a row with a `recordId` is edited, one without is
-    /// created.
+    /// `R` is any `Encodable` type; its keys are field names. A property that is `nil` empties its field, or leaves it
+    /// alone with ``EncodingOptions/nilValues`` = `.omit`. `P` has one array per portal, named like the portal; a row
+    /// with a `recordId` is edited, one without is created.
     ///
     /// Source: Claris Data API guide, "Create a record" and "Edit a record".
     public struct EditRecord<R: Encodable, P: Encodable> {

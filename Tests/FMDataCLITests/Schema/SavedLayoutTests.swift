@@ -9,7 +9,6 @@ import Testing
 
 /// The layouts of saved answers, as snapshots. The plugin makes Swift of them in each build; `SampleTests` decode with it.
 @Suite struct SavedLayoutTests {
-
     private struct Answer: Decodable {
         var response: DataAPI.Layout.LayoutMetaData
     }

@@ -19,8 +19,9 @@ extension DataAPI {
         public var linger: Duration
         /// How long looks may fail in passing before the query fails. `nil`, the default, is for ever: the status tells.
         public var patience: Duration?
-        /// The most records of a query that is read as a whole by each look. Beyond it a query needs a way to look that reads less,
-        /// and fails without. The default is 5,000.
+        /// The most records that are read as a whole: by the first look of every query, by each look with
+        /// ``LiveWatch/reread``, and by one that finds more than a fifth of them changed. A query that has more fails
+        /// then. The default is 5,000.
         public var maximumRecords: Int
 
         /// See the properties for their meaning.
@@ -68,8 +69,8 @@ extension DataAPI {
 
         let way: Way
 
-        /// As ``reread`` today: what needs nothing in the file. A query with more records than ``LiveOptions/maximumRecords`` fails
-        /// with an error that names the layout to make. It never guesses a stamp field.
+        /// What needs nothing in the file: ``reread``. A query with more records than ``LiveOptions/maximumRecords``
+        /// fails with an error that says what to do. It never guesses a stamp field.
         public static let automatic = LiveWatch(way: .automatic)
 
         /// Reads all records again, portals and calculations included.

@@ -1,0 +1,218 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// `map(on:)` and `sink(on:)`: values of nonisolated code in main-actor code, whose closures run where they belong.
+@Suite(.timeLimit(.minutes(5))) struct OnMainActorTests {
+    private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
+
+    @MainActor private final class Model {
+        var seen: [String] = []
+        var subscription: AnyCancellable?
+
+        func see(_ what: String) { seen.append("\(what) \(MainQueue.isCurrent)") }
+
+        func map(_ source: some Publisher<Int, FMRest.APIError>, done: @escaping @Sendable () -> Void) {
+            subscription =
+                source
+                .map(on: MainActor.shared) { value in
+                    self.see("map")
+                    return value + 1
+                }
+                .filter { _ in
+                    self.see("filter")
+                    return true
+                }
+                .sink(receiveCompletion: { _ in done() }, receiveValue: { self.see("value \($0)") })
+        }
+
+        func sink(_ source: some Publisher<Int, FMRest.APIError>, done: @escaping @Sendable () -> Void) {
+            subscription = source.sink(on: MainActor.shared) { completion in
+                if case .failure(let error) = completion { self.see("\(error.code)") }
+                done()
+            } receiveValue: {
+                self.see("value \($0)")
+            }
+        }
+
+        func sink(_ source: some Publisher<Int, Never>, done: @escaping @Sendable () -> Void) {
+            subscription = source.sink(on: MainActor.shared) {
+                self.see("value \($0)")
+                done()
+            }
+        }
+    }
+
+    private actor Elsewhere {}
+
+    /// Publishes in the background, as calls of nonisolated code do, and then ends.
+    private static func inTheBackground(
+        _ values: Int...,
+        failing code: FMRest.APIError.Code? = nil
+    ) -> AnyPublisher<Int, FMRest.APIError> {
+        values.publisher
+            .setFailureType(to: FMRest.APIError.self)
+            .append(code.map { .failing(FMRest.APIError($0, reason: "broke")) } ?? Empty().eraseToAnyPublisher())
+            .receive(on: Elsewhere())
+    }
+
+    @Test func mapAndWhatFollowsRunOnTheMainActor() async {
+        let model = await Model()
+        await withCheckedContinuation { done in
+            Task { @MainActor in model.map(Self.inTheBackground(1, 2)) { done.resume() } }
+        }
+        let seen = await model.seen
+        expectNoDifference(
+            seen,
+            ["map", "filter", "value 2", "map", "filter", "value 3"].map { "\($0) true" }
+        )
+    }
+
+    @Test func sinkHearsValuesAndTheEndOnTheMainActor() async {
+        let model = await Model()
+        await withCheckedContinuation { done in
+            Task { @MainActor in model.sink(Self.inTheBackground(1, 2, failing: .network)) { done.resume() } }
+        }
+        let seen = await model.seen
+        expectNoDifference(seen, ["value 1", "value 2", "network"].map { "\($0) true" })
+    }
+
+    @Test func sinkTakesValuesAloneOfWhatCannotFail() async {
+        let model = await Model()
+        await withCheckedContinuation { done in
+            Task { @MainActor in
+                model.sink(Self.inTheBackground(1).replaceError(with: 0)) { done.resume() }
+            }
+        }
+        let seen = await model.seen
+        expectNoDifference(seen, ["value 1 true"])
+    }
+
+    // MARK: What holds for every operator
+
+    @Test func nothingIsAskedForBeforeDemandAndNoMoreIsPublishedThanWasAskedFor() async {
+        let exchange = StubExchange<Int>()
+        let subscriber = Values(initialDemand: .none)
+        exchange.map(on: MainActor.shared) { $0 }.subscribe(subscriber)
+        expectNoDifference(exchange.demand, [])
+        subscriber.request(.max(1))
+        expectNoDifference(exchange.demand, [.max(1)])
+        exchange.send(1)
+        await subscriber.valueCount(atLeast: 1)
+        exchange.finish()
+        await subscriber.completion()
+        expectNoDifference(subscriber.values, [1])
+    }
+
+    @Test func aFailurePassesBehindTheValues() async {
+        let subscriber = Values()
+        Self.inTheBackground(1, failing: .network).map(on: MainActor.shared) { $0 + 1 }.subscribe(subscriber)
+        guard case .failure(let error) = await subscriber.completion() else {
+            return #expect(Bool(false), "it has failed")
+        }
+        expectNoDifference(error.code, .network)
+        expectNoDifference(subscriber.values, [2])
+    }
+
+    @Test func cancellingReachesThePublisherAndNoValueFollowsOnTheMainActor() async {
+        let exchange = StubExchange<Int>()
+        let subscriber = Values()
+        exchange.map(on: MainActor.shared) { $0 }.subscribe(subscriber)
+        // The value is on its way to the main actor, which is busy with cancelling.
+        await MainActor.run {
+            let gate = Gate()
+            Thread.detachNewThread {
+                exchange.send(1)
+                gate.open()
+            }
+            gate.blockThread()
+            subscriber.cancel()
+        }
+        await MainActor.run {}
+        #expect(exchange.isCancelled)
+        expectNoDifference(subscriber.values, [])
+    }
+
+    @Test func askingFromInsideAValue() async {
+        let exchange = StubExchange<Int>()
+        let subscriber = Values(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
+        exchange.map(on: MainActor.shared) { $0 }.subscribe(subscriber)
+        for value in 1...3 { exchange.send(value) }
+        exchange.finish()
+        await subscriber.completion()
+        expectNoDifference(subscriber.values, [1, 2, 3])
+    }
+
+    @Test @MainActor func withTheEndEverythingIsLetGo() {
+        final class Captured: Sendable {}
+        weak var released: Captured?
+        let exchange = StubExchange<Int>()
+        let subscriber = Values()
+        do {
+            let captured = Captured()
+            released = captured
+            exchange.map(on: MainActor.shared) { value in withExtendedLifetime(captured) { value } }
+                .subscribe(subscriber)
+        }
+        #expect(released != nil)
+        exchange.succeed(1)
+        expectNoDifference(subscriber.values, [1])
+        #expect(released == nil)
+    }
+
+    // MARK: The trap
+
+    /// A model of the main actor over calls that nonisolated code has made: what <doc:WhereValuesArrive> warns of.
+    @MainActor private final class Directory {
+        private(set) var count = 0
+        private var subscription: AnyCancellable?
+
+        nonisolated static func names(_ world: World) -> AnyPublisher<[String], FMRest.APIError> {
+            world.contacts.getRecords().returnAs(FieldData.self)
+                .map { response in response.data.compactMap { $0.fieldData["Name"]?.text } }
+                .eraseToAnyPublisher()
+        }
+
+        private func counted(_ names: [String]) -> Int { count + names.count }
+
+        func inTheWrongOrder(_ world: World, done: @escaping @Sendable () -> Void) {
+            subscription = Self.names(world)
+                .map { names in self.counted(names) }
+                .receive(on: MainActor.shared)
+                .sink(receiveCompletion: { _ in done() }, receiveValue: { count in self.count = count })
+        }
+
+        func inOneWord(_ world: World, done: @escaping @Sendable () -> Void) {
+            subscription = Self.names(world)
+                .map(on: MainActor.shared) { names in self.counted(names) }
+                .sink(receiveCompletion: { _ in done() }, receiveValue: { count in self.count = count })
+        }
+
+        static func run(
+            _ load: @escaping @MainActor @Sendable (Directory, World, @escaping @Sendable () -> Void) -> Void
+        ) async throws -> Int {
+            let count = Locked(0)
+            try await World.run { world in
+                let directory = Directory()
+                await withCheckedContinuation { done in load(directory, world) { done.resume() } }
+                count.change { $0 = directory.count }
+            }
+            return count.value
+        }
+    }
+
+    @Test func theWrongOrderEndsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try await Directory.run { $0.inTheWrongOrder($1, done: $2) }
+        }
+    }
+
+    @Test func inOneWordTheSameProgramGoesOn() async throws {
+        let count = try await Directory.run { $0.inOneWord($1, done: $2) }
+        expectNoDifference(count, 3)
+    }
+}
