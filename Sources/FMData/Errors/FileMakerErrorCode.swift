@@ -6,7 +6,7 @@
 /// ```swift
 /// do {
 ///     try await people.delete(999_999).firstValue()
-/// } catch {
+/// } catch let error as FMRest.APIError {
 ///     switch error.fileMakerCode {
 ///     case .recordMissing: print("gone before")               // gone before
 ///     case .invalidToken: print("logged out")
