@@ -224,7 +224,7 @@ let package = Package(
                 "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
-            resources: [.copy("Captures")],
+            exclude: ["Answers"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -243,7 +243,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Models of layouts with hard names and of recorded layouts, made by the plugin in each build.
+        // Models of layouts with hard names and of saved answers, made by the plugin in each build.
         .target(
             name: "FMModelSamples",
             dependencies: ["FMData"],

@@ -14,7 +14,7 @@ enum HardNames {
                     fields: names.map { .made("Phones::\($0)") } + [.made("Phones::recordId"), .made("Phones::mod_id")]
                 ),
                 .init(name: "Caf\u{E9}", fields: [.made("X::a") { $0.kind = "calculation" }]),
-                .init(name: "Cafe\u{301}", fields: [.made("Planets::name"), .made("Species::name")] + kinds),
+                .init(name: "Cafe\u{301}", fields: [.made("Composers::label"), .made("Epochs::label")] + kinds),
                 .init(name: "名前", fields: []),
             ],
             valueLists: [

@@ -58,8 +58,8 @@ import Testing
 
     @Test func theTableTellsFieldsApart() {
         expectNoDifference(fields(["Name", "Lines::Name"]), ["name", "linesName"])
-        expectNoDifference(fields(["Planets::name", "Species::name"]), ["planetsName", "speciesName"])
-        expectNoDifference(fields(["Planets::name", "Planets::mass"]), ["name", "mass"])
+        expectNoDifference(fields(["Composers::label", "Epochs::label"]), ["composersLabel", "epochsLabel"])
+        expectNoDifference(fields(["Composers::label", "Composers::town"]), ["label", "town"])
     }
 
     @Test func symbolsTellFieldsApart() {

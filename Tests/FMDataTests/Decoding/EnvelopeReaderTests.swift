@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -45,12 +46,12 @@ import Testing
         #expect(throws: DecodingFailure.self) { try decode(Session.self, json) }
     }
 
-    @Test func recordedAnswers() throws {
-        for name in try Capture.names(in: "errors") {
-            #expect(try !messages(Capture.bytes(name), EnvelopeReader(context: DecodingContext())).isEmpty)
+    @Test func messagesOfSavedAnswers() throws {
+        for answer in SavedAnswer.own where answer.group == "errors" && answer.isJSON {
+            #expect(try !messages(answer.bytes(), EnvelopeReader(context: DecodingContext())).isEmpty)
         }
         let reader = EnvelopeReader(context: DecodingContext())
-        _ = try messages(Capture.bytes("session/login-51-character-token"), reader)
+        _ = try messages(SavedAnswer.named("session/login-51-character-token").bytes(), reader)
         #expect(try reader.response(Session.self).token.isEmpty == false)
     }
 
@@ -83,12 +84,13 @@ import Testing
 
     @Test func savedAnswers() throws {
         typealias Response = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
-        let body = try Capture.bytes("record-get/one-record-two-portals-2025")
+        let body = try SavedAnswer.named("record-get/one-record-two-portals-2025").bytes()
         let response = try FMDecoder().decodeAnswer(Response.self, from: body)
-        #expect(response.dataInfo.database == "MOD_FORMS_v3")
-        #expect(response.data.first?.portalData?["answer"]?.first?["answer::id"] == 112)
+        #expect(response.dataInfo.database == "FERRY_CARE_v2")
+        #expect(response.data.first?.portalData?["finding"]?.first?["finding::no"] == 410)
+        let refusal = try SavedAnswer.named("errors/952-invalid-token").bytes()
         let failure = try #require(throws: DecodingFailure.self) {
-            try FMDecoder().decodeAnswer(Response.self, from: Capture.bytes("errors/952-invalid-token"))
+            try FMDecoder().decodeAnswer(Response.self, from: refusal)
         }
         #expect(failure.reason.contains("952"))
     }

@@ -180,7 +180,7 @@ import Testing
         #expect(try one(FMDate.self, "\"01/05/2024\"") == FMDate(year: 2024, month: 1, day: 5))
         #expect(try one(FMDate.self, #""01\/05\/2024""#) == FMDate(year: 2024, month: 1, day: 5))
         #expect(try one(FMTime.self, "\"-25:00:00.5\"").totalNanoseconds == -90_000_500_000_000)
-        #expect(try one(FMTimestamp.self, "\"05/25/1977 6:00:00\"").description == "1977-05-25T06:00:00")
+        #expect(try one(FMTimestamp.self, "\"03/19/2030 5:30:00\"").description == "2030-03-19T05:30:00")
         #expect(throws: DecodingFailure.self) { try one(FMDate.self, "\"13/05/2024\"") }
         let iso = options { $0.values.format = .iso }
         #expect(try one(FMTimestamp.self, "\"2024-01-05T06:07:08\"", iso).description == "2024-01-05T06:07:08")

@@ -43,15 +43,15 @@ indirect enum Shape: Hashable, CustomStringConvertible {
         return .object(members)
     }
 
-    /// Whether a server that answers `self` could have sent `recorded`: the same keys in every object, and for whatever
-    /// occurs any number of times one like it.
-    func covers(_ recorded: Shape) -> Bool {
-        switch (self, recorded) {
+    /// Whether a server that answers `self` could have sent `other`: the same keys in every object, and for whatever occurs any
+    /// number of times one like it.
+    func covers(_ other: Shape) -> Bool {
+        switch (self, other) {
         case (.list(let own), .list(let others)), (.names(let own), .names(let others)):
             others.allSatisfy { other in own.contains { $0.covers(other) } }
         case (.object(let own), .object(let others)):
             own.keys == others.keys && own.allSatisfy { key, shape in others[key].map(shape.covers) ?? false }
-        default: self == recorded
+        default: self == other
         }
     }
 

@@ -8,6 +8,6 @@ extension Tag {
     /// Sources are silent or disagree: the sandbox does what is safest for a test server, and where one may want another
     /// answer there is a setting.
     @Tag static var openQuestion: Tag
-    /// What a real server sent.
+    /// What a real server was recorded to send.
     @Tag static var recorded: Tag
 }

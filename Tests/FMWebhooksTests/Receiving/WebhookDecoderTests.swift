@@ -94,14 +94,14 @@ import Testing
             \t"@odata.context" : "fmi/odata/v4/Harbor/$metadata#Vessels(\\"ROWID\\",\\"ROWMODID\\")",
             \t"value" : [
             \t\t{
-            \t\t\t"@odata.id" : "fmi/odata/v4/Harbor/Vessels(3276,'A1')",
-            \t\t\t"@odata.editLink" : "fmi/odata/v4/Harbor/Vessels(3276,'A1')",
-            \t\t\t"ROWID" : 19071, "ROWMODID" : 0
+            \t\t\t"@odata.id" : "fmi/odata/v4/Harbor/Vessels(5210,'K7')",
+            \t\t\t"@odata.editLink" : "fmi/odata/v4/Harbor/Vessels(5210,'K7')",
+            \t\t\t"ROWID" : 20418, "ROWMODID" : 0
             \t\t}, { "ROWID" : 7, "ROWMODID" : 12 }, { "ROWID" : 7, "ROWMODID" : 12 }
             \t]
             }
             """
-        expectNoDifference(verdict(body), hint([7, 19071]))
+        expectNoDifference(verdict(body), hint([7, 20418]))
     }
 
     @Test(arguments: [

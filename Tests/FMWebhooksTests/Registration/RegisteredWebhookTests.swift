@@ -20,7 +20,7 @@ import Testing
              {"tableName":"no id"},
              {"webhookID":3,"tableName":"Vessels","webhook":"https://receiver.example/fm","headers":{"X-Secret":"s"},
               "notifySchemaChanges":false,"select":"","filter":"",
-              "pendingOperations":[{"operation":"UPDATE","rowIDs":[19967],"status":"NOT_SENT",
+              "pendingOperations":[{"operation":"UPDATE","rowIDs":[20733],"status":"NOT_SENT",
                "lastErrorCode":-1002,"lastErrorMessage":"syntax","sendAttempts":36}]}]}
             """
         let hook = RegisteredWebhook(
