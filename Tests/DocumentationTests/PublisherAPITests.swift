@@ -474,7 +474,7 @@ import Testing
                 _ = try await DataAPI.Server(host: "http://127.0.0.1:\(closed.port)").getProductInfo().firstValue()
             }
             #expect([layout, loop, host, away] == ["no layout", "no layout", "no host", "connectionRefused"])
-            let task = Task { @MainActor in await caught { _ = try await database.getScriptNames().firstValue() } }
+            let task = Task { await caught { _ = try await database.getScriptNames().firstValue() } }
             task.cancel()
             #expect(await task.value == "cancelled")
         }
