@@ -10,7 +10,7 @@ struct CompressionTests {
     private static let text = (0..<500).map { "{\"recordId\": \"\($0)\"}" }.joined(separator: ",")
 
     /// A whole response, with a body of compressed bytes.
-    private static func answer(_ coding: String = "gzip", _ body: ByteBuffer) -> ByteBuffer {
+    private static func answer(_ body: ByteBuffer, coding: String = "gzip") -> ByteBuffer {
         let length = "Content-Length: \(body.readableBytes)"
         var answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n\(length)\r\n\r\n")
         answer.writeImmutableBuffer(body)
@@ -42,7 +42,7 @@ struct CompressionTests {
         ]
     )
     func asksAndInflates(coding: String, format: CompressedFormat) async throws {
-        let answer = Self.answer(coding, Self.compressed(Self.text, format))
+        let answer = Self.answer(Self.compressed(Self.text, format), coding: coding)
         try await withServer(answer: { _ in [.send(answer)] }) { client, server, origin in
             for _ in 0..<2 {
                 let response = await client.get(origin).value

@@ -1,19 +1,18 @@
 import Dispatch
-import Foundation
 
 /// Where this is called: on the main actor, on a ``Clerk``, or in the background.
-nonisolated func here() -> String {
-    if Thread.isMainThread { return "main actor" }
-    return ClerkExecutor.isCurrent ? "the actor" : "background"
+nonisolated func here() -> String { DispatchQueue.getSpecific(key: Turn.key) ?? "background" }
+
+/// Queues can be told from each other, and actors by the queues that they run on: the main actor by the main queue (on Linux
+/// not by the main thread, which is gone after the first `await` of a `main.swift`), a ``Clerk`` by its own.
+nonisolated enum Turn {
+    static let key = DispatchSpecificKey<String>()
 }
 
 nonisolated final class ClerkExecutor: SerialExecutor {
-    private static let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "clerk")
 
-    init() { queue.setSpecific(key: Self.key, value: true) }
-
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+    init() { queue.setSpecific(key: Turn.key, value: "the actor") }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

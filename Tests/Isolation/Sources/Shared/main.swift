@@ -1,8 +1,10 @@
+import Dispatch
 import FMData
 import FMSandbox
 import OpenCombine
 
 // The same call in code of every isolation, and where its value arrived.
+DispatchQueue.main.setSpecific(key: Turn.key, value: "the main actor")
 let sandbox = try await Sandbox.start()
 let server = DataAPI.Server(host: sandbox.url)
 let clerk = Clerk()
