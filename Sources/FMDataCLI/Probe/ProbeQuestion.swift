@@ -42,7 +42,7 @@ struct ProbeSubject: Sendable {
     var database: DataAPI.Database { layout.database }
 
     /// The layout's own fields of a type that can be searched.
-    func fields(_ result: DataAPI.Layout.CalcResult, isGlobal: Bool = false) -> [String] {
+    func fields(_ result: DataAPI.Layout.LayoutMetaData.FieldMetaData.CalcResult, isGlobal: Bool = false) -> [String] {
         metadata.fieldMetaData
             .filter { $0.result == result && $0.global == isGlobal && !$0.name.contains("::") }
             .map(\.name)

@@ -20,7 +20,7 @@ extension ProbeQuestion {
                 offset: .max / 2,
                 limit: 1,
                 portal: [],
-                noMatch: .fail
+                noMatch: .failure
             )
             return told(await records(subject.layout.findRecords(query: query))) { "a page of \($0.data.count)" }
         },
@@ -64,7 +64,7 @@ extension ProbeQuestion {
             guard let name = inOtherCase(try await subject.filledField()) else {
                 throw NotAsked(reason: "the field's name has no letters in two cases")
             }
-            let query = FindQuery(query: [[name: "*"]], limit: 1, portal: [], noMatch: .fail)
+            let query = FindQuery(query: [[name: "*"]], limit: 1, portal: [], noMatch: .failure)
             return told(await records(subject.layout.findRecords(query: query)))
         },
         ProbeQuestion(
@@ -126,7 +126,7 @@ extension ProbeQuestion {
     /// A criterion that is no value of its field's type.
     private static func unreadable(
         _ type: String,
-        _ result: DataAPI.Layout.CalcResult,
+        _ result: DataAPI.Layout.LayoutMetaData.FieldMetaData.CalcResult,
         _ assumed: String
     ) -> ProbeQuestion {
         ProbeQuestion(name: "unreadable-\(type)", text: "a criterion that is no \(type)", assumed: assumed) { subject in
@@ -212,7 +212,7 @@ extension ProbeQuestion {
         _ criteria: [[String: String]],
         in layout: DataAPI.Layout
     ) async -> Result<Records, FMRest.APIError> {
-        await records(layout.findRecords(query: FindQuery(query: criteria, limit: 1, portal: [], noMatch: .fail)))
+        await records(layout.findRecords(query: FindQuery(query: criteria, limit: 1, portal: [], noMatch: .failure)))
     }
 
     private static func records(

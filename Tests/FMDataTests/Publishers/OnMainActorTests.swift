@@ -192,14 +192,17 @@ import Testing
                 .sink(receiveCompletion: { _ in done() }, receiveValue: { count in self.count = count })
         }
 
-        static func run(
+        nonisolated static func run(
             _ load: @escaping @MainActor @Sendable (Directory, World, @escaping @Sendable () -> Void) -> Void
         ) async throws -> Int {
             let count = Locked(0)
             try await World.run { world in
-                let directory = Directory()
-                await withCheckedContinuation { done in load(directory, world) { done.resume() } }
-                count.change { $0 = directory.count }
+                let directory = await Directory()
+                await withCheckedContinuation { done in
+                    Task { @MainActor in load(directory, world) { done.resume() } }
+                }
+                let counted = await directory.count
+                count.change { $0 = counted }
             }
             return count.value
         }
