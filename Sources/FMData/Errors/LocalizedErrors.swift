@@ -32,6 +32,10 @@ extension FMRest.APIError: CustomNSError {
     /// field values. The error of a lower layer is left out: what its text says nobody has checked.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = ["code": code.description]
+        // Foundation on Linux asks a `CustomNSError` for these texts here, and not as a `LocalizedError`.
+        info[NSLocalizedDescriptionKey] = errorDescription
+        info[NSLocalizedFailureReasonErrorKey] = failureReason
+        info[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         info["httpStatus"] = httpStatus
         info["request"] = request?.description
         return info

@@ -191,7 +191,8 @@ import Testing
             expectNoDifference(error?.request?.path, "/databases/World/layouts/Nach%20%2F%201%20%25/records")
             expectNoDifference(
                 error?.description,
-                "fileMaker 105: Layout is missing [HTTP 500] (GET \(url)) "
+                #"fileMaker 105: Layout is missing: "Nach / 1 %" is no layout of "World" that the account sees. "#
+                    + "[HTTP 500] (GET \(url)) "
                     + "Hint: \(FileMakerErrorCode.layoutMissing.hint ?? "?")"
             )
         }

@@ -90,14 +90,14 @@ import Testing
 
     @Test func theScriptsThatDoNotExistAreNamedWhateverTheirPhase() async throws {
         try await World.run { world in
-            let scripts = ScriptQuery(script: "Ecko", scriptPreSort: "Echo", scriptPreRequest: "Falli")
+            let scripts = ScriptQuery(script: "Ecko", scriptPreSort: "Echo", scriptPreRequest: "Fails")
             let error = await world.contacts.getRecords(recordQuery: RecordQuery(script: scripts))
                 .returnAs(FieldData.self).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .scriptMissing)
-            expectNoDifference(error?.scripts, ["Falli", "Ecko"])
+            expectNoDifference(error?.scripts, ["Fails", "Ecko"])
             expectNoDifference(
                 error?.reason,
-                #"Script is missing: "Falli", "Ecko" are no scripts of "World" that the account sees."#
+                #"Script is missing: "Fails", "Ecko" are no scripts of "World" that the account sees."#
             )
             expectNoDifference(error?.hint, #"Did you mean "Fail" or "Echo"?"#)
             let alone = await world.contacts.executeScript(script: "Visit Al").awaitSingleResult().failure

@@ -69,8 +69,7 @@ import Testing
             let task = Task { try await database.withSession { try await filter($0) } }
             await world.sandbox.untilAnswersHeld()
             task.cancel()
-            let error = await #expect(throws: FMRest.APIError.self) { try await task.value }
-            expectNoDifference(error?.code, .cancelled)
+            await #expect(throws: CancellationError.self) { try await task.value }
             world.sandbox.releaseAnswers()
             await until { world.sandbox.counters.openSessions == 0 }
         }
@@ -86,8 +85,7 @@ import Testing
             let task = Task { try await database.withSession { _ in Issue.record("the work was done") } }
             await until { database.sessionStatus.waiting == 1 }
             task.cancel()
-            let error = await #expect(throws: FMRest.APIError.self) { try await task.value }
-            expectNoDifference(error?.code, .cancelled)
+            await #expect(throws: CancellationError.self) { try await task.value }
             expectNoDifference(database.sessionStatus.waiting, 0)
             world.sandbox.releaseAnswers()
             await busy.completion()
