@@ -51,7 +51,7 @@ extension DataAPI.Credentials {
     fileprivate func sign(_ headers: inout HTTPHeaders) throws(FMRest.APIError) {
         switch secret {
         case .basic(let user, let password):
-            guard !user.contains(":") else {
+            guard !user.utf8.contains(UInt8(ascii: ":")) else {
                 throw FMRest.APIError(.invalidRequest, reason: "An account name cannot hold a colon.")
             }
             let pair = Data("\(user):\(password)".utf8).base64EncodedString()

@@ -163,8 +163,9 @@ struct ContainerDownloadStateMachine: Sendable {
 
 extension URLReference {
     /// Whether any segment of the path says `fmi`, under which the host keeps its interfaces. Content lies below
-    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do.
+    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do, and a backslash is a
+    /// slash for a host on Windows. Cut at bytes: for a character a slash before an accent is no slash.
     fileprivate var leadsIntoTheAPI: Bool {
-        decodedPath.split(separator: "/").contains { $0.lowercased() == "fmi" }
+        decodedPath.utf8.split { "/\\".utf8.contains($0) }.contains { $0.map { $0 | 0x20 } == Array("fmi".utf8) }
     }
 }

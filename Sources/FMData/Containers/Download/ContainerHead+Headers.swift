@@ -39,11 +39,23 @@ extension DataAPI.ContainerHead {
         return String(parts[2]).removingPercentEncoding
     }
 
-    /// A server has no say in where a file goes on this machine (RFC 6266 §4.3), nor in how a terminal shows it.
+    /// A server has no say in where a file goes on this machine (RFC 6266 §4.3), nor in how a terminal shows it. Read by
+    /// scalars, as file systems read bytes: a slash before an accent is a slash.
     private static func withoutFolders(_ name: String) -> String? {
-        let last = name.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        let visible = String(last.unicodeScalars.filter { $0.properties.generalCategory != .control })
+        let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last
+        guard let visible = last.map({ part in String(part.filter { $0.staysInItsLine }) }) else { return nil }
         return [".", "..", ""].contains(visible) ? nil : visible
+    }
+}
+
+extension Unicode.Scalar {
+    /// Neither a control character, nor the end of a line, nor one that turns the direction of what follows, which makes
+    /// `exe.gpj` of `jpg.exe`.
+    fileprivate var staysInItsLine: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: false
+        default: !properties.isBidiControl
+        }
     }
 }
 

@@ -44,13 +44,13 @@ private struct Cookie: Hashable, Sendable {
     /// `nil`: as long as the jar lives.
     let expiry: Date?
 
-    /// RFC 6265 §5.2.
+    /// RFC 6265 §5.2. Cut at scalars, as servers cut at bytes: for a character a semicolon before an accent is no semicolon.
     init?(_ header: String, from url: URLReference, now: Date) {
         // A header value has no control characters; one that has would break the header it is sent back in.
         guard let origin = url.origin, header.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             return nil
         }
-        let parts = header.split(separator: ";", omittingEmptySubsequences: false)
+        let parts = header.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
         guard let equals = parts[0].firstIndex(of: "=") else { return nil }
         name = parts[0][..<equals].trimmingWhitespace
         value = parts[0][parts[0].index(after: equals)...].trimmingWhitespace
@@ -65,7 +65,7 @@ private struct Cookie: Hashable, Sendable {
             let content = halves.count == 2 ? halves[1].trimmingWhitespace : ""
             switch halves[0].trimmingWhitespace.lowercased() {
             case "path":
-                path = content.hasPrefix("/") ? content : nil
+                path = content.utf8.first == UInt8(ascii: "/") ? content : nil
             case "secure":
                 isSecure = true
             case "domain":
@@ -127,10 +127,10 @@ extension String {
     }
 }
 
-extension Substring {
+extension Substring.UnicodeScalarView {
     fileprivate var trimmingWhitespace: String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        let start = self[(firstIndex { !isSpace($0) } ?? endIndex)...]
-        return String(start.lastIndex { !isSpace($0) }.map { start[...$0] } ?? "")
+        let isSpace: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
+        let start = drop(while: isSpace)
+        return start.lastIndex { !isSpace($0) }.map { String(start[...$0]) } ?? ""
     }
 }

@@ -202,6 +202,7 @@ import Testing
         "https://fms.example.com/x/../FMI/data",
         "https://fms.example.com/%66mi/data", "https://fms.example.com//fmi/data",
         "https://fms.example.com/%FF%2Ffmi/data",
+        "https://fms.example.com/fmi/%CC%81/../data", "https://fms.example.com/x%5CFMI%5Cdata",
     ])
     func aFieldsTextMustNotCallTheAPI(url: String) throws {
         #expect(throws: DataAPI.ContainerError(.notAURL)) { try self.machine(url) }

@@ -3,15 +3,15 @@ import OpenCombine
 
 // Functions outside of any type, which differ in what they say of their isolation.
 
-func unmarked(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
+func plain(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
     server.getProductInfo().map { _ in here() }.eraseToAnyPublisher()
 }
 
-nonisolated func markedNonisolated(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
+nonisolated func nonisolatedOne(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
     server.getProductInfo().map { _ in here() }.eraseToAnyPublisher()
 }
 
-func unmarkedAndWaiting(_ server: DataAPI.Server) async throws -> String {
+func waiting(_ server: DataAPI.Server) async throws -> String {
     try await server.getProductInfo().map { _ in here() }.firstValue()
 }
 

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Where this is called: on the main actor, on a ``Clerk``, or in the background.
-nonisolated func here() -> String { DispatchQueue.getSpecific(key: Turn.key) ?? "background" }
+nonisolated func here() -> String { DispatchQueue.getSpecific(key: Turn.key) ?? "the background" }
 
 /// Queues can be told from each other, and actors by the queues that they run on: the main actor by the main queue (on Linux
 /// not by the main thread, which is gone after the first `await` of a `main.swift`), a ``Clerk`` by its own.

@@ -18,7 +18,9 @@ actor Clerk {
         try await server.getProductInfo().map { _ in here() }.firstValue()
     }
 
-    func placeOfUnmarked(_ server: DataAPI.Server) async throws -> String { try await unmarkedAndWaiting(server) }
-    func placeOfNonisolated(_ server: DataAPI.Server) async throws -> String { try await nonisolatedAndWaiting(server) }
-    func placeOfNonsending(_ server: DataAPI.Server) async throws -> String { try await nonsending(server) }
+    func placeWhenWaiting(_ server: DataAPI.Server) async throws -> String { try await waiting(server) }
+    func placeWhenNonisolated(_ server: DataAPI.Server) async throws -> String {
+        try await nonisolatedAndWaiting(server)
+    }
+    func placeWhenNonsending(_ server: DataAPI.Server) async throws -> String { try await nonsending(server) }
 }

@@ -3,23 +3,29 @@ import FMData
 import FMSandbox
 import OpenCombine
 
-// The same call in code of every isolation, and where its value arrived.
+// The same call in code of every isolation, and where its value has arrived.
 DispatchQueue.main.setSpecific(key: Turn.key, value: "the main actor")
 let sandbox = try await Sandbox.start()
 let server = DataAPI.Server(host: sandbox.url)
 let clerk = Clerk()
 
-print("main.swift:", try await server.getProductInfo().map { _ in here() }.firstValue())
-print("@MainActor class:", try await Window().place(server))
-print("actor:", try await clerk.place(server))
-print("Task { }:", try await Task { try await server.getProductInfo().map { _ in here() }.firstValue() }.value)
-print("Task.detached { }:", try await Task.detached { [server] in try await nonisolatedAndWaiting(server) }.value)
-print("func:", try await unmarked(server).firstValue())
-print("nonisolated func:", try await markedNonisolated(server).firstValue())
-print("async func:", try await unmarkedAndWaiting(server))
-print("async func, called by an actor:", try await clerk.placeOfUnmarked(server))
-print("nonisolated async func:", try await nonisolatedAndWaiting(server))
-print("nonisolated async func, called by an actor:", try await clerk.placeOfNonisolated(server))
-print("nonisolated(nonsending) async func:", try await nonsending(server))
-print("nonisolated(nonsending) async func, called by an actor:", try await clerk.placeOfNonsending(server))
-print("@concurrent async func:", try await concurrent(server))
+print("the top level of a `main.swift`:", try await server.getProductInfo().map { _ in here() }.firstValue())
+print("a `@MainActor` class:", try await Window().place(server))
+print("an actor:", try await clerk.place(server))
+print(
+    "a `Task` of the main actor:",
+    try await Task { try await server.getProductInfo().map { _ in here() }.firstValue() }.value
+)
+print(
+    "a detached task:",
+    try await Task.detached { [server] in try await server.getProductInfo().map { _ in here() }.firstValue() }.value
+)
+print("a function:", try await plain(server).firstValue())
+print("a `nonisolated` function:", try await nonisolatedOne(server).firstValue())
+print("an `async` function, called by the main actor:", try await waiting(server))
+print("an `async` function, called by an actor:", try await clerk.placeWhenWaiting(server))
+print("a `nonisolated` `async` function, called by the main actor:", try await nonisolatedAndWaiting(server))
+print("a `nonisolated` `async` function, called by an actor:", try await clerk.placeWhenNonisolated(server))
+print("a `nonisolated(nonsending)` function, called by the main actor:", try await nonsending(server))
+print("a `nonisolated(nonsending)` function, called by an actor:", try await clerk.placeWhenNonsending(server))
+print("a `@concurrent` function:", try await concurrent(server))
