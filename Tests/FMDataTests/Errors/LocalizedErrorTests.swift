@@ -38,7 +38,7 @@ import Testing
         let error = FMRest.APIError(DataAPI.ScriptFailure(script: "S", phase: .afterRequest, code: 401))
         expectNoDifference(
             (error as any Error).localizedDescription,
-            #"The script "S" ended with 401 (no records match)."#
+            #"The script "S" ended with 401 (no records match the request)."#
         )
     }
 
@@ -71,7 +71,7 @@ import Testing
         error.httpStatus = 500
         error.request = .init(method: "GET", origin: "https://fms.example.com", path: "/databases/D")
         let info = (error as any CustomNSError).errorUserInfo
-        expectNoDifference(info.keys.sorted(), ["code", "httpStatus", "request"])
+        expectNoDifference(info.keys.sorted(), ["NSLocalizedDescription", "code", "httpStatus", "request"])
         expectNoDifference(info["code"] as? String, "tokenStore")
         expectNoDifference(info["httpStatus"] as? Int, 500)
         expectNoDifference(info["request"] as? String, "GET https://fms.example.com/databases/D")

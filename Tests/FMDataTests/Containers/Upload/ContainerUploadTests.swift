@@ -507,9 +507,13 @@ import Testing
                 let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                     .firstValue()
                 #expect(content.data == Data(name.utf8))
-                // On the way back, folders and control characters are taken off.
+                // On the way back, folders, control characters, ends of lines and marks of direction are taken off.
                 let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
-                let visible = last.filter { $0.properties.generalCategory != .control }
+                let visible = last.filter { scalar in
+                    let category = scalar.properties.generalCategory
+                    return ![.control, .lineSeparator, .paragraphSeparator].contains(category)
+                        && !scalar.properties.isBidiControl
+                }
                 let expected = [".", ".."].contains(String(String.UnicodeScalarView(visible))) ? [] : Array(visible)
                 #expect(Array((content.fileName ?? "").unicodeScalars) == expected)
             }
