@@ -33,6 +33,8 @@ import Testing
         _ body: (Sandbox) async throws -> Value
     ) async throws -> Value {
         var configuration = Sandbox.Configuration()
+        // On a busy machine an idle connection must not close just when a write is sent on it.
+        configuration.keepAlive = .seconds(600)
         configure(&configuration)
         let sandbox = try await Sandbox.start([Self.solution], configuration: configuration)
         let result: Result<Value, any Error>

@@ -3,7 +3,6 @@ import FMHTTP
 extension FMRest {
     // <!-- swift
     // let contacts = database.addLayout("Contacts")
-    // var subscriptions: Set<AnyCancellable> = []
     // -->
 
     /// The one failure type of every publisher in this library.

@@ -18,7 +18,9 @@ extension Publisher {
     /// passes through: at most 16 values are asked for ahead of a slow subscriber. Cancelling cancels the publisher;
     /// from the main actor itself, no value follows it.
     ///
-    /// - Parameter actor: `MainActor.shared`.
+    /// - Parameters:
+    ///   - actor: `MainActor.shared`.
+    ///   - transform: called once for each value.
     public func map<Result>(
         on actor: MainActor,
         _ transform: @escaping @MainActor (Output) -> Result
@@ -39,7 +41,10 @@ extension Publisher {
     /// It is ``receive(on:)`` and then `sink`. Asks for all values. The subscription ends when what is returned is
     /// cancelled or goes; where the main actor does that, no value follows it.
     ///
-    /// - Parameter actor: `MainActor.shared`.
+    /// - Parameters:
+    ///   - actor: `MainActor.shared`.
+    ///   - receiveCompletion: called once at the end, unless the subscription was cancelled.
+    ///   - receiveValue: called once for each value.
     public func sink(
         on actor: MainActor,
         receiveCompletion: @escaping @MainActor (Subscribers.Completion<Failure>) -> Void,
