@@ -18,12 +18,13 @@ extension DataAPI.Database {
         // An error does not wait for a better description of itself.
         let calls = call.changed { $0.retryPolicy = nil }
         let layout = DataAPI.Database(self, calls: calls).addLayout(suspicion.layoutToAsk)
-        return layouts.metadata(of: layout.name, for: original, by: call.clock?.deadline(from: server.time.now())) {
-            layout.getLayoutMetadata(isolation: nil)
-        }
-        .map { $0.map(suspicion.naming(fieldsOn:)) ?? suspicion.namingPortalsAlone }
-        .setFailureType(to: FMRest.APIError.self)
-        .flatMap { Fail(error: $0) }
-        .eraseToAnyPublisher()
+        return layout.database.tenure.layouts
+            .metadata(of: layout.name, for: original, by: call.clock?.deadline(from: server.time.now())) {
+                layout.getLayoutMetadata(isolation: nil)
+            }
+            .map { $0.map(suspicion.naming(fieldsOn:)) ?? suspicion.namingPortalsAlone }
+            .setFailureType(to: FMRest.APIError.self)
+            .flatMap { Fail(error: $0) }
+            .eraseToAnyPublisher()
     }
 }

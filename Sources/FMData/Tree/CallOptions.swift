@@ -24,6 +24,8 @@ extension DataAPI {
         public var sharesReads = false
         /// Whether a live query makes the calls by itself: they wait behind all others, and what they run is no write of the program's.
         var isLook = false
+        /// In which the calls are made; `nil` for that in which each begins.
+        var tenure: Tenure?
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,
@@ -113,10 +115,9 @@ extension DataAPI.Database: DataAPI.Calling {
         DataAPI.Database(self, calls: calls.changed(change))
     }
 
-    /// For a call of several steps, which share its time.
+    /// For a call of several steps, which share its time and are made as one account.
     var forOneCall: DataAPI.Database {
-        let one = calls.ofOneCall
-        return one.clock == nil ? self : DataAPI.Database(self, calls: one)
+        DataAPI.Database(self, calls: calls.ofOneCall(in: tenure))
     }
 }
 
@@ -126,7 +127,7 @@ extension DataAPI.Layout: DataAPI.Calling {
         DataAPI.Layout(name: name, database: database.callOptions(change), table: table)
     }
 
-    /// For a call of several steps, which share its time.
+    /// For a call of several steps, which share its time and are made as one account.
     var forOneCall: DataAPI.Layout {
         DataAPI.Layout(name: name, database: database.forOneCall, table: table)
     }

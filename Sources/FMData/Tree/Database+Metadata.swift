@@ -13,12 +13,15 @@ extension DataAPI.Database {
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
-        perform { .layoutNames(in: self.name) }
-            .map { body in
-                self.keep(layouts: body.layouts)
-                return self.layoutList
-            }
-            .handedOver(to: isolation, by: server)
+        asOneAccount { tenure in
+            self.bound(to: tenure).perform { .layoutNames(in: self.name) }
+                .map { body in
+                    self.keep(layouts: body.layouts, in: tenure)
+                    return body.layouts.map { $0.item(in: self) }
+                }
+                .eraseToAnyPublisher()
+        }
+        .handedOver(to: isolation, by: self)
     }
 
     /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well.
@@ -33,11 +36,14 @@ extension DataAPI.Database {
     public func getScriptNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {
-        perform { .scriptNames(in: self.name) }
-            .map { body in
-                self.keep(scripts: body.scripts)
-                return body.scripts
-            }
-            .handedOver(to: isolation, by: server)
+        asOneAccount { tenure in
+            self.bound(to: tenure).perform { .scriptNames(in: self.name) }
+                .map { body in
+                    self.keep(scripts: body.scripts, in: tenure)
+                    return body.scripts
+                }
+                .eraseToAnyPublisher()
+        }
+        .handedOver(to: isolation, by: self)
     }
 }

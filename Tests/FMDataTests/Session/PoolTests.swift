@@ -413,7 +413,7 @@ import Testing
     @Test func otherCredentialsGetOtherSessions() {
         let fixture = PoolFixture()
         _ = fixture.request()
-        fixture.pool.credentialsChanged()
+        fixture.replaceCredentials()
         expectNoDifference(fixture.server.loggedOut, ["T1"])
         expectNoDifference(fixture.request().history, ["T2", "finished"])
     }

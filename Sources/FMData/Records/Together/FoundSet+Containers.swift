@@ -38,7 +38,7 @@ extension DataAPI.FoundSet {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
         containers(field, repetition, have: isKnown) { _, download in download.toMemory(upTo: maximumBytes) }
-            .handedOver(to: isolation, by: layout.server)
+            .handedOver(to: isolation, by: layout.layout.database)
     }
 
     /// The contents of a container field of all these records, in files.
@@ -63,7 +63,7 @@ extension DataAPI.FoundSet {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
         containers(field, repetition, have: isKnown) { record, download in download.toFile(at: path(record)) }
-            .handedOver(to: isolation, by: layout.server)
+            .handedOver(to: isolation, by: layout.layout.database)
     }
 
     private func containers<Content>(
@@ -73,25 +73,29 @@ extension DataAPI.FoundSet {
         _ fetch:
             @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
             -> AnyPublisher<Content, FMRest.APIError>
-    ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
-        let layout = layout.layout
-        return pages(.offset, pageSize: 100)
-            .orderedMap(concurrency: 1) { page in .of(page.items.filter { !isKnown($0) }) }
-            .orderedMap(concurrency: layout.database.concurrentCalls) { record in
-                fetch(
-                    record,
-                    layout.downloadContainer(
-                        fieldName: field.stringValue,
-                        recordId: record.recordId,
-                        repetition: repetition,
-                        isolation: nil
+    ) -> AnyPublisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
+        layout.layout.database.asOneAccount { tenure in
+            let found = bound(to: tenure)
+            let layout = found.layout.layout
+            return found.pages(.offset, pageSize: 100)
+                .orderedMap(concurrency: 1) { page in .of(page.items.filter { !isKnown($0) }) }
+                .orderedMap(concurrency: layout.database.concurrentCalls) { record in
+                    fetch(
+                        record,
+                        layout.downloadContainer(
+                            fieldName: field.stringValue,
+                            recordId: record.recordId,
+                            repetition: repetition,
+                            isolation: nil
+                        )
                     )
-                )
-                .map { .success($0) }
-                .afterFailure { error, _ in error.asContainerResult().publisher }
-                .map { [DataAPI.RecordContainer(recordId: record.recordId, modId: record.modId, result: $0)] }
+                    .map { .success($0) }
+                    .afterFailure { error, _ in error.asContainerResult().publisher }
+                    .map { [DataAPI.RecordContainer(recordId: record.recordId, modId: record.modId, result: $0)] }
+                    .eraseToAnyPublisher()
+                }
                 .eraseToAnyPublisher()
-            }
+        }
     }
 }
 
