@@ -58,17 +58,17 @@ enum Shop {
             layouts: [
                 .layout(.init(name: "Orders", table: "Orders", fields: ["Number", "Customer", "Filter", "Photo"])),
                 .layout(.init(name: "Customers", table: "Customers", fields: ["Name"])),
-            ] + owners.map { .layout(.init(name: "Of \($0)", table: "Orders", fields: ["Number"])) },
+            ] + owners.map { Solution.LayoutItem.layout(.init(name: "Of \($0)", table: "Orders", fields: ["Number"])) },
             scripts: [
                 .script(.init(name: "Who", steps: [.exit("Get ( AccountName )")])),
                 .script(.init(name: "Filter", steps: [.exit("Orders::Filter")])),
             ],
             accounts: [.init(name: "admin", password: "")]
                 + owners.map {
-                    .init(name: $0, password: $0.prefix(1).uppercased(), privilegeSet: $0)
+                    Solution.Account(name: $0, password: $0.prefix(1).uppercased(), privilegeSet: $0)
                 },
             privilegeSets: owners.map { owner in
-                .init(
+                Solution.PrivilegeSet(
                     name: owner,
                     hiddenLayouts: owners.filter { $0 != owner }.map { "Of \($0)" },
                     visibleRecords: [
@@ -113,6 +113,8 @@ extension DataAPI.Database {
 extension Subscribers.Completion where Failure == FMRest.APIError {
     /// The code of the failure.
     var code: FMRest.APIError.Code? { if case .failure(let error) = self { error.code } else { nil } }
+
+    var isFinished: Bool { if case .finished = self { true } else { false } }
 
     var error: FMRest.APIError? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -27,10 +27,10 @@ import Testing
         try await Self.run { ada, eve, sandbox in
             async let adas = ada.numbers()
             async let eves = eve.numbers()
-            expectNoDifference(try await [adas, eves], [Shop.adas, Shop.eves])
+            expectNoDifference(awaited: try await [adas, eves], [Shop.adas, Shop.eves])
             expectNoDifference([ada, eve].map(\.credentials.kind), [.token, .token])
             _ = try await eve.logOut().firstValue()
-            expectNoDifference(try await ada.who(), "ada")
+            expectNoDifference(awaited: try await ada.who(), "ada")
             expectNoDifference(sandbox.counters.logins, 2)
         }
     }
@@ -44,14 +44,14 @@ import Testing
             await sandbox.untilAnswersHeld()
             let hers = ada.server.addDatabase("Shop", credentials: Shop.eve)
             #expect(hers === eve)
-            expectNoDifference(try await hers.who(), "eve")
+            expectNoDifference(awaited: try await hers.who(), "eve")
             let wrong = ada.server.addDatabase("Shop", credentials: Credentials(user: "ada", password: "guessed"))
             let refused = await wrong.orders.first().awaitSingleResult().failure
             expectNoDifference(refused?.fileMakerCode, .invalidAccount)
             sandbox.releaseAnswers()
             await numbers.completion()
             expectNoDifference(numbers.values, ["a1"])
-            expectNoDifference(try await ada.who(), "ada")
+            expectNoDifference(awaited: try await ada.who(), "ada")
         }
     }
 
@@ -118,8 +118,8 @@ import Testing
             }
             async let adas = joined(ada)
             async let eves = joined(eve)
-            expectNoDifference(try await adas, [Shop.adas, []])
-            expectNoDifference(try await eves, [[], Shop.eves])
+            expectNoDifference(awaited: try await adas, [Shop.adas, []])
+            expectNoDifference(awaited: try await eves, [[], Shop.eves])
             // Customers of one with the orders of the other: each reads as itself.
             let across = try await ada.layout(Shop.Customer.self).find { $0(.name).isNotEmpty }.all(isolation: nil)
                 .joining(eve.found, on: { _ in "E" }, equals: .customer, isolation: nil)
@@ -141,8 +141,8 @@ import Testing
             try await Shop.run(client: { $0.sessions.tokenStore = store }) { ada, sandbox in
                 for _ in 0..<3 {
                     // As one request after the other makes it, and lets it go.
-                    expectNoDifference(try await ada.signedIn(as: Shop.eve).who(), "eve")
-                    expectNoDifference(try await ada.who(), "ada")
+                    expectNoDifference(awaited: try await ada.signedIn(as: Shop.eve).who(), "eve")
+                    expectNoDifference(awaited: try await ada.who(), "ada")
                 }
                 expectNoDifference(sandbox.counters.logins, 2)
                 let wrong = ada.signedIn(as: Credentials(user: "eve", password: "guessed"))
