@@ -95,7 +95,7 @@ extension FMRest.APIError {
         /// The name of the kind.
         public let description: String
 
-        private init(_ description: String) {
+        init(_ description: String) {
             self.description = description
         }
 
@@ -137,6 +137,9 @@ extension FMRest.APIError {
         /// Somebody else has changed what was to be saved, in a way that leaves it to the caller; ``saveConflict`` has the
         /// fields with all their versions.
         public static let conflict = Code("conflict")
+        /// The journal of some writes cannot be used; `underlying` is a ``DataAPI/WriteJournalError``. Nothing was
+        /// sent.
+        public static let journal = Code("journal")
         /// A write that was in order was undone with another one of the same transaction; `underlying` is the error of that one.
         public static let rolledBack = Code("rolledBack")
         /// A script ended with a code that the caller chose to treat as a failure.

@@ -23,47 +23,43 @@ struct SampleWriter {
         Set(documents.flatMap(\.imports) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
     }
 
-    /// A `main.swift`: each document in the body of an `if`, the first one at the top level itself.
+    // Each document has a function of its own where that changes nothing for its samples: the compiler takes much more
+    // time for one long function than for many short ones.
+
+    /// A `main.swift`: the first document at the top level itself, each other one in a function of the main actor, on
+    /// which the top level runs.
     private static func mainFile(_ documents: [Document]) -> String {
-        let others = documents.dropFirst().map { document in
-            """
-            if sampleDocument == "\(document.name)" {
-            \(document.code)
-            await stayAlive()
-            }
-            """
+        let others = documents.dropFirst()
+        let functions = others.map {
+            "@MainActor func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}"
         }
+        let calls = others.map { "if sampleDocument == \"\($0.name)\" { try await \($0.function)() }" }
         return """
             \(imports(documents))
 
             beReadLineByLine()
             let sampleDocument = CommandLine.arguments[1]
-            \(others.joined(separator: "\n"))
+            \(functions.joined(separator: "\n"))
+            \(calls.joined(separator: "\n"))
             \(documents.first?.code ?? "")
             await stayAlive()
 
             """
     }
 
-    /// Each document in the `main` of an `@main` type, in a class of the main actor, and in a nonisolated function.
+    /// Each document in what the `main` of an `@main` type is, a function of the main actor, in a class of the main
+    /// actor, and in a nonisolated function.
     private static func functions(_ documents: [Document]) -> String {
-        let inMain = documents.map { document in
-            """
-            if place == "main", sampleDocument == "\(document.name)" {
-            \(document.code)
-            await stayAlive()
-            }
-            """
-        }
         let calls = documents.map { document in
             """
+            if place == "main", sampleDocument == "\(document.name)" { try await InMain.\(document.function)() }
             if place == "class", sampleDocument == "\(document.name)" { try await InClass().\(document.function)() }
             if place == "function", sampleDocument == "\(document.name)" { try await InFunction.\(document.function)() }
             """
         }
-        let inClass = documents.map { "func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
-        let inFunction = documents.map {
-            "static func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}"
+        func functions(_ declaration: String) -> String {
+            documents.map { "\(declaration) \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
+                .joined(separator: "\n")
         }
         return """
             \(imports(documents))
@@ -74,19 +70,22 @@ struct SampleWriter {
             beReadLineByLine()
             let place = CommandLine.arguments[1]
             let sampleDocument = CommandLine.arguments[2]
-            \(inMain.joined(separator: "\n"))
             \(calls.joined(separator: "\n"))
             await stayAlive()
             }
             }
 
+            enum InMain {
+            \(functions("@MainActor static func"))
+            }
+
             @MainActor
             final class InClass {
-            \(inClass.joined(separator: "\n"))
+            \(functions("func"))
             }
 
             enum InFunction {
-            \(inFunction.joined(separator: "\n"))
+            \(functions("static func"))
             }
 
             """

@@ -168,7 +168,9 @@ extension Verb {
                 .publisher.edit(in: rows).eraseToAnyPublisher().seen(Seen.init)
         case .commit:
             return keyedRows("j").map(DataAPI.RecordWrite.create).publisher
-                .commit(in: keyed, by: .init("Run Job", in: database.addLayout("Jobs"))).seen(Seen.init)
+                .commit(in: keyed, by: .init("Run Job", in: database.addLayout("Jobs"))).eraseToAnyPublisher().seen(
+                    Seen.init
+                )
         case .live, .liveFound, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp, .observe:
             return watch(database.addLayout(HostPlan.stampedLayout).of(Row.self), step: id)
         case .hint:

@@ -1,3 +1,4 @@
+import NIOCore
 public import OpenCombine
 
 extension Publisher {
@@ -11,16 +12,17 @@ extension Publisher {
     /// It takes a script in the file: ``DataAPI/CommitScript``. Without one, rows of a portal are what the Data API itself writes
     /// together with their record: ``DataAPI/Draft/portals``.
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each write, in their order, then finishes;
-    /// ``OpenCombine/Publisher/summarized(after:)`` adds them up. The row at fault has failed with its own code, the others of its
-    /// commit with ``FMRest/APIError/Code/rolledBack``; the next commits are made all the same. Nothing is sent before demand. When
-    /// rows are asked for, ``DataAPI/CommitOptions/rowsPerCommit`` writes are asked for at a time, and sent in one request; another
-    /// one reads what the script made of them. Commits follow each other. Each subscription carries out all writes.
+    /// Publishes one ``DataAPI/BatchRow`` for each write, in their order, then finishes; ``DataAPI/Batch/summary`` adds
+    /// them up. The row at fault has failed with its own code, the others of its commit with
+    /// ``FMRest/APIError/Code/rolledBack``; the next commits are made all the same. Nothing is sent before demand. When
+    /// rows are asked for, ``DataAPI/CommitOptions/rowsPerCommit`` writes are asked for at a time, and sent in one
+    /// request; another one reads what the script made of them. Commits follow each other. It is one run, however many
+    /// look at it.
     ///
-    /// **Lost answers** are settled by the job record: it is looked up by a new UUID, made again if there is none, and its result is
-    /// awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result never comes are
-    /// ``DataAPI/BatchRow/Outcome/unknown(_:)``: no script is started twice. To make that sure against a request that was held up
-    /// on its way the key field has to be unique.
+    /// **Lost answers** are settled by the job record: it is looked up by a new UUID, made again if there is none, and
+    /// its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result never comes are
+    /// ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. To make that sure against a request that was
+    /// held up on its way the key field has to be unique.
     ///
     /// Fails with the publisher of the writes, without sending those that did not fill a commit; and when no commit can succeed any
     /// more, after its rows: the login is refused, the layout of job records is missing. Cancelling ends the request under way, which
@@ -31,32 +33,34 @@ extension Publisher {
     public func commit<R: RecordFields>(
         in layout: DataAPI.TypedLayout<R>,
         by script: DataAPI.CommitScript,
+        journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.CommitOptions = DataAPI.CommitOptions(),
         isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> where Output == DataAPI.RecordWrite<R> {
-        mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-            .collect(Swift.max(1, options.rowsPerCommit))
-            .scan((firstIndex: 0, writes: [])) { last, writes in (last.firstIndex + last.writes.count, writes) }
-            .orderedMap(concurrency: 1) { firstIndex, writes in
-                Commit(writes: writes, layout: layout, script: script, options: options).outcomes()
-                    .map { outcomes in
-                        Swift.zip(writes, outcomes).enumerated().map { place, row in
-                            DataAPI.BatchRow(index: firstIndex + place, key: row.0.key, outcome: row.1)
-                        }
-                    }
-                    .eraseToAnyPublisher()
-            }
-            .handedOver(to: isolation, by: layout.server)
-    }
-}
-
-extension DataAPI.RecordWrite {
-    /// What its row is known by.
-    fileprivate var key: String? {
-        switch self {
-        case .create: nil
-        case .edit(let edit): "\(edit.recordId)"
-        case .delete(let recordId): "\(recordId)"
+    ) -> DataAPI.Batch where Output == DataAPI.RecordWrite<R> {
+        let news = BatchNews()
+        let writes = mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }.eraseToAnyPublisher()
+        func rows(_ journal: OpenJournal?) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> {
+            let commit = Commit(layout: layout, script: script, options: options, journal: journal)
+            return writes.collect(Swift.max(1, options.rowsPerCommit))
+                .scan((firstIndex: 0, writes: [])) { last, writes in (last.firstIndex + last.writes.count, writes) }
+                .orderedMap(concurrency: 1) { firstIndex, writes in commit.rows(of: writes, from: firstIndex) }
+                .handleEvents(receiveCompletion: { if case .failure = $0 { news.inputIsUnread() } })
+                .eraseToAnyPublisher()
         }
+        let all: AnyPublisher<DataAPI.BatchRow, FMRest.APIError> =
+            if let journal {
+                JournalledPublisher(
+                    journal: journal,
+                    header: layout.layout.journalHeader,
+                    settlingTime: TimeAmount(clamping: options.settlingTime),
+                    time: layout.server.time,
+                    news: news,
+                    body: rows
+                )
+                .eraseToAnyPublisher()
+            } else {
+                rows(nil)
+            }
+        return DataAPI.Batch(all, news: news, server: layout.server, isolation: isolation)
     }
 }

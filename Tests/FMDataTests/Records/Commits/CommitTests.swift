@@ -76,7 +76,7 @@ import Testing
                 rows.map(\.short),
                 ["0 created", "1 failed 504", "2 failed 101", "3 failed 301", "4 deleted"]
             )
-            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summarized()
+            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summary
                 .firstValue()
             expectNoDifference(summary.failedCount, 1)
         }
@@ -112,7 +112,7 @@ import Testing
         try await Self.run(count: 0) { people, script, sandbox in
             let writes = Member.numbered(0..<250).map(Write.create)
             let options = DataAPI.CommitOptions(rowsPerCommit: 100)
-            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summarized()
+            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summary
                 .firstValue()
             expectNoDifference(summary.createdCount, 250)
             expectNoDifference(sandbox.people.count, 250)
@@ -201,7 +201,7 @@ import Testing
         let each = CommitPayload(layout: payload.layout, atomic: false, rows: payload.rows)
         func outcomes(_ json: String, of payload: CommitPayload) throws -> [String] {
             let results = try FMDecoder().decode([CommitResult].self, from: json.utf8)
-            return payload.outcomes(of: results).map { DataAPI.BatchRow(index: 0, outcome: $0).short }
+            return payload.outcomes(of: results).map { DataAPI.BatchRow(index: 0, result: $0).short }
         }
         let all = #"[{"i":2,"id":"8"},{"i":0,"id":58,"mod":"0"},{"i":1,"mod":3}]"#
         expectNoDifference(try outcomes(all, of: payload), ["0 created", "0 edited", "0 deleted"])
