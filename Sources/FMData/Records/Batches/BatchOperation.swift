@@ -152,7 +152,7 @@ extension BatchOperation {
     /// Whatever the write is.
     ///
     /// - Parameter keyField: the field that new records can be looked up by.
-    static func any<R: RecordFields>(
+    static func ofWrite<R: RecordFields>(
         in layout: DataAPI.TypedLayout<R>,
         keyField: String?
     ) -> Maker<DataAPI.RecordWrite<R>> {

@@ -32,7 +32,7 @@ extension DataAPI.TypedLayout {
             journal: journal,
             options,
             isolation: isolation,
-            BatchOperation.any(in: self, keyField: options.idempotencyKey)
+            BatchOperation.ofWrite(in: self, keyField: options.idempotencyKey)
         )
     }
 

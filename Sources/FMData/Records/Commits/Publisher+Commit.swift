@@ -24,6 +24,11 @@ extension Publisher {
     /// ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. To make that sure against a request that was
     /// held up on its way the key field has to be unique.
     ///
+    /// An atomic commit that was reverted by something that passes, such as a locked record (301), is made again with pauses
+    /// of a second for the patience. With a journal the key of each job is on the disk before its record is made, so that a
+    /// program that was killed asks for what became of it; it is resumed with the same
+    /// ``DataAPI/CommitOptions/rowsPerCommit``.
+    ///
     /// Fails with the publisher of the writes, without sending those that did not fill a commit; and when no commit can succeed any
     /// more, after its rows: the login is refused, the layout of job records is missing. Cancelling ends the request under way, which
     /// may have been carried out; nothing more is published.
