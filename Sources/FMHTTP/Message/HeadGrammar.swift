@@ -16,8 +16,8 @@ extension BidirectionalCollection<UInt8> {
         return letters == end
     }
 
-    /// A number of decimal digits and nothing else.
-    var decimalNumber: Int? {
+    /// A number of decimal digits and nothing else: `Int` would take a sign, too.
+    package var decimalNumber: Int? {
         var number = 0
         for byte in self {
             guard let digit = byte.decimalDigit else { return nil }

@@ -22,7 +22,7 @@ extension DataAPI.ContainerHead {
     /// The length of something that was compressed for the way says nothing of the content.
     private static func byteCount(in headers: HTTPHeaders) -> Int? {
         guard !headers.contains(name: "Content-Encoding") else { return nil }
-        return headers.first(name: "Content-Length").flatMap { Int($0) }
+        return headers.first(name: "Content-Length").flatMap(\.utf8.decimalNumber)
     }
 
     /// The name in a `Content-Disposition`, whatever the disposition; that in UTF-8 wins.

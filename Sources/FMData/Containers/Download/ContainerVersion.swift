@@ -15,7 +15,7 @@ struct ContainerVersion: Hashable, Sendable {
             headers.first(name: "Accept-Ranges")?.lowercased() != "none", let validator = Self.validator(in: headers)
         else { return nil }
         self.validator = validator
-        byteCount = headers.first(name: "Content-Length").flatMap { Int($0) }
+        byteCount = headers.first(name: "Content-Length").flatMap(\.utf8.decimalNumber)
     }
 
     /// The headers that ask for the rest: the server answers 206, or by the whole if that is another version now.
@@ -60,16 +60,11 @@ private struct ContentRange {
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
         let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard halves.count == 2, ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
-            let byteCount = Self.number(halves[1]), first <= last
+        guard halves.count == 2, ends.count == 2, let first = ends[0].utf8.decimalNumber,
+            let last = ends[1].utf8.decimalNumber, let byteCount = halves[1].utf8.decimalNumber, first <= last
         else { return nil }
         self.first = first
         self.last = last
         self.byteCount = byteCount
-    }
-
-    /// Digits alone: `Int` would take a sign, too.
-    private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
 }

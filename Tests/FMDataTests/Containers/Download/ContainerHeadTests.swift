@@ -26,6 +26,11 @@ import Testing
         )
     }
 
+    @Test(arguments: ["-12", "+12", "1 2", "12, 12", "", "99999999999999999999"])
+    func whatIsNoLengthIsLeftOut(length: String) {
+        expectNoDifference(DataAPI.ContainerHead(["Content-Length": length]), DataAPI.ContainerHead())
+    }
+
     @Test(arguments: ["", "jpeg", "image/", "image/jpeg\u{1}", "a/b/c"])
     func whatIsNoMediaTypeIsLeftOut(type: String) {
         #expect(DataAPI.ContainerHead(["Content-Type": type]).mimeType == nil)
