@@ -1,11 +1,12 @@
 import FMHTTP
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
 // The way of a request, from value to value:
 //
 //     DataAPIRequest<Response>           what to ask
-//       → Database.perform               for all requests: the limits of the call, what an error says
+//       → Database.perform               for all requests: as which account, the limits of the call, what an error says
 //       → Server.retrying                once more after a pause, where the call's policy says so and it is safe
 //       → SessionPool.authorized         lease → attempt → give back, and once more when the session was refused
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
@@ -34,31 +35,58 @@ extension DataAPI.Database {
         publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        let call: AnyPublisher<Value, FMRest.APIError> = deferred(makeRequest) { request in
-            let call = self.calls.ofOneCall
-            let answer = self.server.retrying(request, in: call) {
-                self.inSession(
-                    isRepeatable: request.isSafeToRepeat,
-                    isReplayable: request.body.isReplayable,
-                    call: call
-                ) { token in
-                    var next = call.next(at: self.server.time.now())
-                    next.models = self.models
-                    return exchange(request.within(next), token)
-                }
-                // Who waited for a session in vain has sent nothing, and is told what it was for.
-                .mapError { error in
-                    self.server.naming(request.within(call.next(at: self.server.time.now())), in: error)
-                }
-                .eraseToAnyPublisher()
+        let call = TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
+            do {
+                return self.work(on: try makeRequest(), in: tenure, publishesOneValue, exchange)
+            } catch {
+                // What a user's own type or encoder throws.
+                return .init(publisher: .failing(FMRest.APIError(wrapping: error, otherwise: .encoding)))
             }
-            let told =
-                request.layout != nil && !call.options.isExplanation
-                ? answer.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
-                : answer
-            return self.sharing(told, of: request, publishesOneValue)
         }
-        return server.knowingFormats(call, for: Response.self, calls)
+        return server.knowingFormats(call.eraseToAnyPublisher(), for: Response.self, calls)
+    }
+
+    /// A request on its way, as one account.
+    private func work<Response, Value>(
+        on request: DataAPIRequest<Response>,
+        in tenure: Tenure,
+        _ publishesOneValue: Bool,
+        _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> TenuredPublisher<Value>.Work {
+        let call = calls.ofOneCall(in: tenure)
+        // Of a read it does not matter.
+        let writing = request.isSafeToRepeat ? nil : NIOLockedValueBox(false)
+        let answer = server.retrying(request, in: call) {
+            self.inSession(
+                isRepeatable: request.isSafeToRepeat,
+                isReplayable: request.body.isReplayable,
+                call: call
+            ) { token in
+                writing?.withLockedValue { $0 = true }
+                var next = call.next(at: self.server.time.now())
+                next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
+                return exchange(request.within(next), token)
+            }
+            // Who waited for a session in vain has sent nothing, and is told what it was for.
+            .mapError { error in self.naming(request, in: error, call) }
+            .eraseToAnyPublisher()
+        }
+        let told =
+            request.layout != nil && !call.options.isExplanation
+            ? answer.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
+            : answer
+        return .init(publisher: sharing(told, of: request, publishesOneValue, in: tenure)) {
+            let wasSent = writing?.withLockedValue { $0 } ?? false
+            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: wasSent), call)
+        }
+    }
+
+    private func naming<Response>(
+        _ request: DataAPIRequest<Response>,
+        in error: FMRest.APIError,
+        _ call: CallContext
+    ) -> FMRest.APIError {
+        server.naming(request.within(call.next(at: server.time.now())), in: error)
     }
 
     /// The answer to a read, shared where the caller wants that; with that to a write, no read from before is shared any more, and
@@ -66,24 +94,26 @@ extension DataAPI.Database {
     private func sharing<Response, Value>(
         _ answer: AnyPublisher<Value, FMRest.APIError>,
         of request: DataAPIRequest<Response>,
-        _ publishesOneValue: Bool
+        _ publishesOneValue: Bool,
+        in tenure: Tenure
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard request.isSafeToRepeat else {
+            let wrote = { self.identity.tenure.reads.wrote() }
             return answer.handleEvents(
                 receiveOutput: { _ in
-                    self.reads.wrote()
+                    wrote()
                     guard let layout = request.path.layout, !self.calls.options.isLook else { return }
                     self.live.written(request.path.recordId, on: layout)
                 },
-                receiveCompletion: { _ in self.reads.wrote() },
-                receiveCancel: { self.reads.wrote() }
+                receiveCompletion: { _ in wrote() },
+                receiveCancel: { wrote() }
             )
             .eraseToAnyPublisher()
         }
         guard publishesOneValue, calls.options.sharesReads,
             let key = SharedReads.Key(request, publishing: Value.self, in: self)
         else { return answer }
-        return reads.publisher(key, answer)
+        return tenure.reads.publisher(key, answer)
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
@@ -106,7 +136,8 @@ extension DataAPI.Database {
                 for: call.options.isLook ? .look : .request,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
-                clock: call.clock
+                clock: call.clock,
+                in: call.options.tenure
             ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
@@ -130,16 +161,18 @@ extension SessionPool {
     ///     session is then also renewed when it was found broken (112); otherwise that is the error.
     ///   - isReplayable: whether the attempt can be made again at all. One that cannot ends with the refusal.
     ///   - clock: how long it may wait for its sessions, the second one included; `nil` for as long as the pool says.
+    ///   - tenure: of the account that it is made as.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
     func authorized<Value>(
         for purpose: LeasePurpose = .request,
         isRepeatable: Bool = false,
         isReplayable: Bool = true,
         clock: CallClock? = nil,
+        in tenure: Tenure? = nil,
         _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         func attemptInSession(for purpose: LeasePurpose) -> some Publisher<Value, AttemptFailure> {
-            lease(for: purpose, within: clock)
+            lease(for: purpose, within: clock, in: tenure)
                 .attempt(attempt)
                 .givingBack(to: self)
         }
@@ -158,12 +191,15 @@ extension SessionPool {
     /// globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it is given and
     /// fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
     ///
-    /// - Parameter clock: how long it may wait for the session; `nil` for as long as the pool says.
+    /// - Parameters:
+    ///   - clock: how long it may wait for the session; `nil` for as long as the pool says.
+    ///   - tenure: of the account that it is done as.
     func pinned<Value>(
         clock: CallClock? = nil,
+        in tenure: Tenure? = nil,
         _ work: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        lease(for: .pinned, within: clock)
+        lease(for: .pinned, within: clock, in: tenure)
             .attempt(work)
             // Whatever happened in the work, perhaps with another database, its session ends by a logout.
             .givingBack(to: self) { _, _ in .retired }

@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
         // Those that watch go on for hours.
-        let seeds = 1...UInt64(work == .live ? Effort.of(100, brief: 3) : Effort.of(300, brief: 6))
+        let seeds = 1...UInt64(work == .live || work == .accounts ? Effort.of(100, brief: 3) : Effort.of(300, brief: 6))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 

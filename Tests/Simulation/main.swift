@@ -18,8 +18,8 @@ if options.contains("--seed"), let seed = arguments.first {
 guard let count = arguments.first else {
     print(
         """
-        usage: simulate [--records | --live] [--hundred | --until-found] <number of seeds> [<first seed>]
-               simulate [--records | --live] [--hundred] --seed <seed>
+        usage: simulate [--records | --live | --accounts] [--hundred | --until-found] <number of seeds> [<first seed>]
+               simulate [--records | --live | --accounts] [--hundred] --seed <seed>
         """
     )
     exit(64)

@@ -116,6 +116,10 @@ extension FMRest.APIError {
         public static let unauthorized = Code("unauthorized", -101)
         /// A session that something depended on is gone, with its global fields; the work has to start over.
         public static let sessionLost = Code("sessionLost", -102)
+        /// The database became another account's while the call was under way
+        /// (``DataAPI/Database/replaceCredentials(_:dataSources:)``), so that its answer is handed to nobody. A write
+        /// that had been sent has ``outcomeIsUnknown``; what had not been sent is not.
+        public static let credentialsReplaced = Code("credentialsReplaced", -121)
         /// The server refuses the tokens of sessions that it has just opened, so nothing was carried out; as a rule requests
         /// reach other machines than logins do. No login is tried for some time, which grows.
         public static let tokensRefused = Code("tokensRefused", -103)

@@ -43,7 +43,8 @@ extension DataAPI.Database {
         guard let suspicion = suspicion(error, about: request) else { return .failing(error) }
         guard server.config.explainsErrors else { return .failing(suspicion.unexplained) }
         let deadline = call.clock?.deadline(from: server.time.now())
-        return layouts.answer(to: suspicion.question, for: original, by: deadline) {
+        let memory = (call.options.tenure ?? tenure).layouts
+        return memory.answer(to: suspicion.question, for: original, by: deadline) {
             self.asked(suspicion.question, call)
         }
         .map { answer in answer.map(suspicion.explained) ?? suspicion.unexplained }

@@ -144,6 +144,10 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
 
     /// Whether it has passed a value on.
     private(set) final var hasPublished = false
+    /// How many values the subscriber is being handed, each inside of the one before.
+    private final var deliveries = 0
+    /// The end that comes when it has taken them.
+    private final var interruption: (Downstream, Subscribers.Completion<Source.Failure>)?
 
     final func receive(subscription: any Subscription) {
         let demand: Subscribers.Demand? = lock.withLock {
@@ -154,16 +158,35 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
         if let demand { subscription.request(demand) } else { subscription.cancel() }
     }
 
-    final func receive(_ input: Source.Output) -> Subscribers.Demand {
+    func receive(_ input: Source.Output) -> Subscribers.Demand {
         let downstream: Downstream? = lock.withLock {
-            if self.downstream != nil { hasPublished = true }
             demand -= 1
-            return self.downstream
+            guard let downstream = self.downstream else { return nil }
+            hasPublished = true
+            deliveries += 1
+            return downstream
         }
         guard let downstream else { return .none }
         let more = downstream.receive(input)
-        if more > .none { lock.withLock { demand += more } }
-        return more
+        let last = lock.withLock {
+            demand += more
+            deliveries -= 1
+            return deliveries == 0 ? interruption.take() : nil
+        }
+        guard let (downstream, completion) = last else { return more }
+        downstream.receive(completion: completion)
+        return .none
+    }
+
+    /// Ends it from outside, whatever is under way: nothing of that is passed on any more. The subscriber is told at
+    /// once, or by the thread that is just handing it a value.
+    final func interrupt(with completion: Subscribers.Completion<Source.Failure>) {
+        guard let downstream = end(cancelling: true) else { return }
+        let isFree = lock.withLock {
+            if deliveries > 0 { interruption = (downstream, completion) }
+            return deliveries == 0
+        }
+        if isFree { downstream.receive(completion: completion) }
     }
 
     /// The publisher has ended, and perhaps another takes its place, which is then asked for what this one still owed.

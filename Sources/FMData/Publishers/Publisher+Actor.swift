@@ -32,6 +32,21 @@ extension Publisher {
         return handedOver(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
     }
 
+    /// What a database's call brings, for whoever wrote it: as long as the database acts as the account that it was
+    /// made as.
+    ///
+    /// - Parameter mayHaveWritten: whether the call changes anything.
+    func handedOver(
+        to isolation: (any Actor)?,
+        by database: DataAPI.Database,
+        mayHaveWritten: Bool = false
+    ) -> AnyPublisher<Output, Failure> where Failure == FMRest.APIError {
+        AnyPublisher(
+            handedOver(to: isolation, by: database.server)
+                .read(in: { database.tenure }, mayHaveWritten: mayHaveWritten)
+        )
+    }
+
     private func handedOver(in turn: ActorTurn) -> AnyPublisher<Output, Failure> {
         AnyPublisher(JoinPublisher(upstreams: [self], machine: MergeMachine(inletCount: 1), actor: turn))
     }

@@ -14,7 +14,7 @@ extension DataAPI.FoundSet {
     public func first(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record?, FMRest.APIError> {
-        firstRecord.handedOver(to: isolation, by: layout.server)
+        firstRecord.handedOver(to: isolation, by: layout.layout.database)
     }
 
     /// How many records there are, as the server counts them: no record is transferred but one without portals.
@@ -31,7 +31,7 @@ extension DataAPI.FoundSet {
                 return response.dataInfo.foundCount
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .handedOver(to: isolation, by: layout.server)
+            .handedOver(to: isolation, by: layout.layout.database)
     }
 
     /// Whether there is such a record.
@@ -41,7 +41,7 @@ extension DataAPI.FoundSet {
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
     public func exists(isolation: (any Actor)? = #isolation) -> AnyPublisher<Bool, FMRest.APIError> {
-        unsorted.of(NoFields.self).firstRecord.map { $0 != nil }.handedOver(to: isolation, by: layout.server)
+        unsorted.of(NoFields.self).firstRecord.map { $0 != nil }.handedOver(to: isolation, by: layout.layout.database)
     }
 
     private var firstRecord: AnyPublisher<DataAPI.TypedLayout<R>.Record?, FMRest.APIError> {

@@ -110,7 +110,7 @@ extension DataAPI.TypedLayout {
             return record
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: layout.database)
     }
 
     var server: DataAPI.Server { layout.database.server }

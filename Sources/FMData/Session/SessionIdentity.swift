@@ -9,43 +9,72 @@ final class SessionIdentity: Sendable {
         /// What was given, to be shown while nobody is logged in. A provider's credentials are not known before it is asked.
         var given: DataAPI.Credentials
         var dataSources: DataAPI.FMDataSourceAuth?
+        var account: Account?
+        var tenure: Tenure
     }
 
     private let state: NIOLockedValueBox<State>
     private let gate: CredentialsGate
+    private let time: SessionTime
 
     /// - Parameter place: which database on which server, for the errors.
-    init(
-        _ login: DataAPI.Login,
-        place: String,
-        lockOutCoolDown: Duration,
-        now: @escaping @Sendable () -> NIODeadline
-    ) {
-        state = NIOLockedValueBox(State(given: login.given, dataSources: login.dataSources))
-        gate = CredentialsGate(provider: login.provider, place: place, lockOutCoolDown: lockOutCoolDown, now: now)
+    init(_ login: DataAPI.Login, place: String, lockOutCoolDown: Duration, time: SessionTime) {
+        self.time = time
+        state = NIOLockedValueBox(
+            State(
+                given: login.given,
+                dataSources: login.dataSources,
+                account: Account(login),
+                tenure: Tenure(time: time)
+            )
+        )
+        gate = CredentialsGate(
+            provider: login.provider,
+            place: place,
+            lockOutCoolDown: lockOutCoolDown,
+            now: time.now
+        )
     }
 
-    /// Another identity from now on. What was refused may be tried again: somebody decided so.
-    func replace(with login: DataAPI.Login) {
-        state.withLockedValue { $0 = State(given: login.given, dataSources: login.dataSources) }
-        gate.replace(with: login.provider)
+    /// What follows from other credentials.
+    struct Replacement {
+        /// In which they hold.
+        let tenure: Tenure
+        /// What was under way as another account, to be told of the end of its tenure; `nil` when the account is the
+        /// same.
+        let ended: [any TenuredCall]?
+        /// What was in use before. With it go objects of the program's, whose ends may run anything: not under a lock.
+        var before: [any Sendable] = []
     }
+
+    /// Another login from now on. What was refused may be tried again: somebody decided so. When it is another account,
+    /// the tenure of the one before is over when this returns.
+    func replace(with login: DataAPI.Login) -> Replacement {
+        let account = Account(login)
+        let provider = gate.replace(with: login.provider)
+        return state.withLockedValue { state in
+            let before = state.tenure
+            let isSame = account != nil && account == state.account
+            let ended = isSame ? nil : before.end()
+            state = State(
+                given: login.given,
+                dataSources: login.dataSources,
+                account: account,
+                tenure: isSame ? before : Tenure(time: time)
+            )
+            return Replacement(tenure: state.tenure, ended: ended, before: [before, provider])
+        }
+    }
+
+    /// That of the account that it is now.
+    var tenure: Tenure { state.withLockedValue { $0.tenure } }
+
+    var account: Account? { state.withLockedValue { $0.account } }
 
     /// The server refused other credentials, which are not kept. Who has none hears of that.
     func refused(_ error: FMRest.APIError) { gate.refused(error) }
 
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
-
-    /// Under which the sessions of this identity are kept in a token store.
-    func storeKey(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
-        guard case .success(let origin) = server.origin else { return nil }
-        return DataAPI.TokenStore.Key(
-            host: "\(origin)",
-            database: database,
-            credentials: gate.provider,
-            dataSources: state.withLockedValue { $0.dataSources }
-        )
-    }
 
     /// One login, held back when the server has refused these very credentials before.
     func logIn(to database: String, on server: DataAPI.Server) -> AnyPublisher<SessionToken, FMRest.APIError> {
@@ -71,6 +100,19 @@ extension DataAPI {
         init(_ provider: CredentialsProvider, dataSources: FMDataSourceAuth? = nil) {
             self.provider = provider
             self.dataSources = dataSources
+        }
+
+        /// Under which its sessions are kept in a token store; `nil` where there is none.
+        func storeKey(of database: String, on server: Server) -> TokenStore.Key? {
+            guard server.config.sessions.tokenStore.shared != nil, case .success(let origin) = server.origin else {
+                return nil
+            }
+            return TokenStore.Key(
+                host: "\(origin)",
+                database: database,
+                credentials: provider,
+                dataSources: dataSources
+            )
         }
     }
 }
@@ -130,7 +172,7 @@ struct CredentialsState: @unchecked Sendable {
         switch transition {
         case .loggedIn(let token): shown.set(DataAPI.Credentials(token: token.value))
         case .lost: shown.set(.invalid)
-        case .loggedOut: shown.set(identity.given)
+        case .loggedOut, .replaced: shown.set(identity.given)
         }
     }
 }

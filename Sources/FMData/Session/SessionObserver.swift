@@ -30,4 +30,6 @@ enum SessionTransition: Sendable {
     case lost(FMRest.APIError)
     /// `logOut()` was asked for and is done. The next request logs in again.
     case loggedOut
+    /// The account is another one from now on, whatever was told of the one before.
+    case replaced
 }

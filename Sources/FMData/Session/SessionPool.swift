@@ -78,6 +78,8 @@ extension SessionPool {
     /// Asks for a session. A subscription that has to wait gets its answer later, possibly before this call returns.
     func request(_ purpose: LeasePurpose, _ subscription: LeaseSubscription) -> Answer {
         act { now in
+            // Under the lock, since under it the account is replaced.
+            if subscription.tenure?.isOver == true { return (.refused(.credentialsReplaced()), []) }
             let (answer, actions) = machine.request(
                 purpose,
                 until: subscription.clock?.deadline(from: now),
@@ -120,11 +122,24 @@ extension SessionPool {
     /// renewed and logged out like the others; without, it is used until the server refuses it, and only an explicit
     /// `logOut()` closes it.
     ///
-    /// - Parameter visit: the login that brought it. Returns whether it was still wanted.
+    /// - Parameters:
+    ///   - visit: the login that brought it.
+    ///   - tenure: of the account that it is a session of.
+    /// - Returns: whether it was still wanted.
     @discardableResult
-    func adopt(_ token: SessionToken, isOwned: Bool, from visit: SessionID? = nil) -> Bool {
+    func adopt(
+        _ token: SessionToken,
+        isOwned: Bool,
+        from visit: SessionID? = nil,
+        in tenure: Tenure? = nil
+    ) -> Bool {
         act { now in
-            let (epoch, isWanted, actions) = machine.adopt(isOwned: isOwned, from: visit, now: now)
+            let (epoch, isWanted, actions) = machine.adopt(
+                isOwned: isOwned,
+                from: visit,
+                isOutOfDate: tenure?.isOver == true,
+                now: now
+            )
             tokens[epoch] = HeldToken(token: token, store: store)
             return (isWanted, actions)
         }
@@ -179,13 +194,26 @@ extension SessionPool {
     }
 
     /// The authenticator will use other credentials from now on. Sessions of the old ones end when their requests do;
-    /// who waits gets a session of the new ones.
-    func credentialsChanged(storeKey: DataAPI.TokenStore.Key? = nil) {
+    /// who waits gets a session of the new ones, unless these are another account's.
+    ///
+    /// - Parameter replace: puts the new credentials in their place. Called with the lock held, so that no session is
+    ///   opened or given to somebody in between.
+    @discardableResult
+    func credentialsChanged(
+        storeKey: DataAPI.TokenStore.Key? = nil,
+        _ replace: () -> SessionIdentity.Replacement
+    ) -> SessionIdentity.Replacement {
         let store = storedToken(under: storeKey)
-        act { now in
+        return act { now in
+            let replacement = replace()
             // What is opened from now on belongs to the new store; what is open knows its own.
             self.store = store
-            return ((), machine.credentialsReplaced(hasStore: store != nil, now: now))
+            let actions = machine.credentialsReplaced(
+                hasStore: store != nil,
+                isAnother: replacement.ended != nil,
+                now: now
+            )
+            return (replacement, actions)
         }
     }
 
@@ -477,6 +505,8 @@ extension SessionPool {
             return .tokensRefused
         case .onlySessionIsKept:
             return .onlySessionHoldsGlobals
+        case .credentialsReplaced:
+            return .credentialsReplaced()
         case .isShutDown:
             return .sessionsShutDown
         }
@@ -496,6 +526,7 @@ extension SessionPool {
         case .loggedIn(let epoch): tokens[epoch].map { .loggedIn($0.token) }
         case .lost: .lost(loginError ?? .loginWithoutToken)
         case .loggedOut: .loggedOut
+        case .replaced: .replaced
         }
     }
 }

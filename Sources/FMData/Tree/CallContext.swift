@@ -29,12 +29,22 @@ struct CallContext: Sendable {
         return context
     }
 
+    /// The same, whose steps are all made in this tenure.
+    func ofOneCall(in tenure: Tenure) -> CallContext {
+        var context = ofOneCall
+        context.options.tenure = tenure
+        return context
+    }
+
     /// For the calls that follow: each has its own time.
     var ofOtherCalls: CallContext {
         var context = self
         context.clock = nil
         return context
     }
+
+    /// For the calls of somebody else.
+    var ofAnotherAccount: CallContext { changed { $0.tenure = nil } }
 
     /// For the call's next request.
     func next(at now: NIODeadline) -> RequestContext {
@@ -59,7 +69,7 @@ struct RequestContext: Sendable {
     var logger: Logger?
     var tag: String?
     /// What compares the answer with the type that it is read into; `nil` when nobody wants to know.
-    var models: ModelWatch?
+    var models: ModelSight?
 }
 
 /// The time limits of one request of a call.

@@ -26,6 +26,8 @@ extension DataAPI {
         var isLook = false
         /// Whether the calls ask what another one's error was about; then they do not explain their own.
         var isExplanation = false
+        /// In which the calls are made; `nil` for that in which each begins.
+        var tenure: Tenure?
     }
 
     /// What calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each comes back from these methods as it is,
@@ -122,10 +124,9 @@ extension DataAPI.Database: DataAPI.Calling {
         DataAPI.Database(self, calls: calls.changed(change))
     }
 
-    /// For a call of several steps, which share its time.
+    /// For a call of several steps, which share its time and are made as one account.
     var forOneCall: DataAPI.Database {
-        let one = calls.ofOneCall
-        return one.clock == nil ? self : DataAPI.Database(self, calls: one)
+        DataAPI.Database(self, calls: calls.ofOneCall(in: tenure))
     }
 }
 
@@ -135,7 +136,7 @@ extension DataAPI.Layout: DataAPI.Calling {
         DataAPI.Layout(name: name, database: database.callOptions(change), table: table)
     }
 
-    /// For a call of several steps, which share its time.
+    /// For a call of several steps, which share its time and are made as one account.
     var forOneCall: DataAPI.Layout {
         DataAPI.Layout(name: name, database: database.forOneCall, table: table)
     }

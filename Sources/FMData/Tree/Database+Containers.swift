@@ -24,10 +24,10 @@ extension DataAPI.Database {
         _ reference: DataAPI.ContainerReference,
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
-        DataAPI.ContainerDownload(for: isolation, from: server) {
+        DataAPI.ContainerDownload(for: isolation, from: self) { database in
             do {
-                let machine = try self.server.downloadMachine(for: reference)
-                return self.openContainer(triesOtherSessions: true) { _, _ in
+                let machine = try database.server.downloadMachine(for: reference)
+                return database.openContainer(triesOtherSessions: true) { _, _ in
                     Just(machine).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
                 }
             } catch {
@@ -47,7 +47,7 @@ extension DataAPI.Database {
             @escaping (SessionToken, CallContext) -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
     ) -> AnyPublisher<OpenedContainer, FMRest.APIError> {
         Deferred {
-            let call = self.calls.ofOneCall
+            let call = self.calls.ofOneCall(in: self.tenure)
             return self.server.retrying(
                 in: call,
                 log: { self.server.contentLog(call.next(at: self.server.time.now())) }

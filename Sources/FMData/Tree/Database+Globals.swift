@@ -38,7 +38,7 @@ extension DataAPI.Database {
                 .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })
                 .eraseToAnyPublisher()
         }
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: self, mayHaveWritten: true)
     }
 
     private func stay(inSessionOf token: SessionToken) {

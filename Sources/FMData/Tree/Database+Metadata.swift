@@ -8,7 +8,7 @@ extension DataAPI.Database {
     ///
     /// In all else it is ``getLayoutNames(isolation:)``.
     public func layoutNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
-        listLayouts().map(\.names).handedOver(to: isolation, by: server)
+        listLayouts().map(\.names).handedOver(to: isolation, by: self)
     }
 
     /// The names of the scripts that the account may run, in the order of the file; folders are left out, their scripts are not. The
@@ -16,7 +16,7 @@ extension DataAPI.Database {
     ///
     /// In all else it is ``getScriptNames(isolation:)``.
     public func scriptNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
-        listScripts().map(\.names).handedOver(to: isolation, by: server)
+        listScripts().map(\.names).handedOver(to: isolation, by: self)
     }
 
     /// The layouts the account may see, in their folders, ready to use. The list is kept in ``layoutList`` as well.
@@ -32,7 +32,7 @@ extension DataAPI.Database {
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
-        listLayouts().map { _ in self.layoutList }.handedOver(to: isolation, by: server)
+        listLayouts().map { $0.layouts.map { $0.item(in: self) } }.handedOver(to: isolation, by: self)
     }
 
     /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well. ``scriptNames(isolation:)`` has the
@@ -48,14 +48,22 @@ extension DataAPI.Database {
     public func getScriptNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {
-        listScripts().map(\.scripts).handedOver(to: isolation, by: server)
+        listScripts().map(\.scripts).handedOver(to: isolation, by: self)
     }
 
-    private func listLayouts() -> some Publisher<LayoutListBody, FMRest.APIError> {
-        perform { .layoutNames(in: self.name) }.handleEvents(receiveOutput: { self.keep(layouts: $0.layouts) })
+    private func listLayouts() -> AnyPublisher<LayoutListBody, FMRest.APIError> {
+        asOneAccount { tenure in
+            self.bound(to: tenure).perform { .layoutNames(in: self.name) }
+                .handleEvents(receiveOutput: { self.keep(layouts: $0.layouts, in: tenure) })
+                .eraseToAnyPublisher()
+        }
     }
 
-    private func listScripts() -> some Publisher<ScriptListBody, FMRest.APIError> {
-        perform { .scriptNames(in: self.name) }.handleEvents(receiveOutput: { self.keep(scripts: $0.scripts) })
+    private func listScripts() -> AnyPublisher<ScriptListBody, FMRest.APIError> {
+        asOneAccount { tenure in
+            self.bound(to: tenure).perform { .scriptNames(in: self.name) }
+                .handleEvents(receiveOutput: { self.keep(scripts: $0.scripts, in: tenure) })
+                .eraseToAnyPublisher()
+        }
     }
 }

@@ -20,19 +20,22 @@ extension DataAPI.Database {
     public func login(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
-        Deferred {
-            let call = self.calls.ofOneCall
-            return self.server.retrying(in: call) { self.openSession(within: call.clock) }
+        asOneAccount { tenure in
+            let call = self.calls.ofOneCall(in: tenure)
+            return self.server.retrying(in: call) { self.openSession(within: call.clock, in: tenure) }
         }
         .map { token in DataAPI.Credentials(token: token.value) }
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: self)
     }
 
     /// Publishes the token of a session that is open, after a login if need be.
-    private func openSession(within clock: CallClock?) -> AnyPublisher<SessionToken, FMRest.APIError> {
+    private func openSession(
+        within clock: CallClock?,
+        in tenure: Tenure
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            pool.lease(within: clock)
+            pool.lease(within: clock, in: tenure)
                 .attempt { lease in
                     withExtendedLifetime(self) { Just(lease.token).setFailureType(to: FMRest.APIError.self) }
                 }
@@ -45,7 +48,8 @@ extension DataAPI.Database {
         }
     }
 
-    /// Logs in now, and with these credentials from now on.
+    /// Logs in now, and with these credentials from now on: when they are another account's, the login that succeeds is
+    /// followed by what ``replaceCredentials(_:dataSources:)`` does.
     ///
     /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
     /// subscription is one login. Cancelled, it is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its
@@ -129,7 +133,7 @@ extension DataAPI.Database {
                 return Just(false)
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .handedOver(to: isolation, by: server)
+            .handedOver(to: isolation, by: self)
     }
 
     /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
@@ -144,9 +148,10 @@ extension DataAPI.Database {
     /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
     /// ```
     ///
-    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and logged out
-    /// when the inner publisher ends or the subscription is cancelled. A session that is lost in between is not replaced,
-    /// since its globals are gone: the work fails with ``FMRest/APIError/Code/sessionLost``.
+    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and
+    /// logged out when the inner publisher ends or the subscription is cancelled. A session that is lost in between is
+    /// not replaced, since its globals are gone: the work fails with ``FMRest/APIError/Code/sessionLost``, and with
+    /// ``FMRest/APIError/Code/credentialsReplaced`` when the database becomes another account's.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -158,12 +163,15 @@ extension DataAPI.Database {
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        Deferred {
-            self.pool.pinned(clock: self.calls.ofOneCall.clock) { lease in
-                work(DataAPI.Database(self, pinnedTo: lease))
-            }
+        TenuredPublisher(tenure: { self.tenure }) { tenure in
+            TenuredPublisher.Work(
+                publisher: self.pool.pinned(clock: self.calls.ofOneCall.clock, in: tenure) { lease in
+                    work(DataAPI.Database(self, pinnedTo: lease, in: tenure))
+                },
+                error: { .credentialsReplaced(outcomeIsUnknown: true) }
+            )
         }
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: self, mayHaveWritten: true)
     }
 
     /// Runs `async` work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by
@@ -199,19 +207,81 @@ extension DataAPI.Database {
         .withFirstValue(work)
     }
 
-    /// This database for somebody else: the same file over the same connections, with sessions of its own.
+    /// This database for somebody else: the same file over the same connections, and all else of its own.
     ///
-    ///     let hers = database.as(Credentials(user: "ada", password: herPassword))
+    ///     let hers = database.signedIn(as: Credentials(user: "ada", password: herPassword))
+    ///
+    /// It is the object that ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` gives for that account: the
+    /// same one for as long as anybody holds it, with sessions, shared reads, live queries, lists and an entry in the
+    /// token store of its own. When nobody holds it any more, its sessions are logged out. The options of calls are
+    /// those of this one.
+    public func signedIn(
+        as credentials: DataAPI.Credentials,
+        dataSources: DataAPI.FMDataSourceAuth? = nil
+    ) -> DataAPI.Database {
+        sibling(for: DataAPI.Login(credentials, dataSources: dataSources))
+    }
+
+    /// This database for somebody else, whose credentials come from a provider; see ``signedIn(as:dataSources:)`` and
+    /// ``DataAPI/Server/addDatabase(_:credentialsProvider:dataSources:)``.
+    public func signedIn(
+        by provider: DataAPI.CredentialsProvider,
+        dataSources: DataAPI.FMDataSourceAuth? = nil
+    ) -> DataAPI.Database {
+        sibling(for: DataAPI.Login(provider, dataSources: dataSources))
+    }
+
+    /// The earlier name of ``signedIn(as:dataSources:)``.
+    @available(*, deprecated, renamed: "signedIn(as:dataSources:)")
     public func `as`(
         _ credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth? = nil
     ) -> DataAPI.Database {
-        DataAPI.Database(
-            name: name,
-            server: server,
-            login: DataAPI.Login(credentials, dataSources: dataSources),
-            calls: calls.ofOtherCalls
-        )
+        signedIn(as: credentials, dataSources: dataSources)
+    }
+
+    private func sibling(for login: DataAPI.Login) -> DataAPI.Database {
+        let sibling = server.database(name, for: login)
+        return root === self ? sibling : DataAPI.Database(sibling, calls: calls.ofAnotherAccount)
+    }
+
+    /// Makes this database another account's, for everybody who holds it: a password that has changed, somebody else at
+    /// the same screen.
+    ///
+    ///     database.replaceCredentials(Credentials(user: "eve", password: herPassword))
+    ///
+    /// **When it returns nothing that was read as the account before is handed to anybody any more.** Calls that are
+    /// under way fail with ``FMRest/APIError/Code/credentialsReplaced``, wherever they are: a write that was sent by
+    /// then has ``FMRest/APIError/outcomeIsUnknown``, all else was not carried out or has changed nothing. Nothing is
+    /// done by the new account that was asked for as the one before: not the next page, not the next row of a batch.
+    /// Reads under way are shared with nobody, pinned sessions and globals are gone, lists and what is known of layouts
+    /// are empty. Live queries go on: they publish that nothing is there (``DataAPI/Freshness/Origin/reset``,
+    /// ``DataAPI/LiveEvent/Reset/otherAccount``), and then what the new account sees. What a subscriber on another
+    /// thread is just being handed is let be.
+    ///
+    /// Sessions of the account before are logged out. Nothing is sent for the new one before a request needs a session;
+    /// whether its credentials are right is seen then. The same credentials as before begin new sessions, and all else
+    /// goes on. From now on ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` gives this object for the new
+    /// account, if it has none for that, and another one for the account before; one that was added without credentials
+    /// stays the one of that name.
+    ///
+    /// - Parameters:
+    ///   - credentials: who logs in from now on.
+    ///   - dataSources: credentials for external data sources, instead of those before.
+    public func replaceCredentials(
+        _ credentials: DataAPI.Credentials,
+        dataSources: DataAPI.FMDataSourceAuth? = nil
+    ) {
+        use(DataAPI.Login(credentials, dataSources: dataSources))
+    }
+
+    /// Makes this database another account's, whose credentials come from a provider; see
+    /// ``replaceCredentials(_:dataSources:)``.
+    public func replaceCredentials(
+        by provider: DataAPI.CredentialsProvider,
+        dataSources: DataAPI.FMDataSourceAuth? = nil
+    ) {
+        use(DataAPI.Login(provider, dataSources: dataSources))
     }
 
     /// What the sessions are doing at this moment.
@@ -221,11 +291,4 @@ extension DataAPI.Database {
     /// too slow for is left out, the latest is not. Never finishes. Values arrive on the main actor for those who subscribe
     /// there, for all others where the change was made.
     public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher.whereSubscribed() }
-
-    func use(_ login: DataAPI.Login) {
-        identity.replace(with: login)
-        pool.credentialsChanged(storeKey: identity.storeKey(of: name, on: server))
-        if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
-        show(login.given)
-    }
 }

@@ -13,6 +13,9 @@ extension DataAPI {
     ///
     /// Making one sends nothing. The first request that needs a session logs in; a session that dies is renewed by the
     /// request that notices. When the last reference to a database goes, its sessions are logged out.
+    ///
+    /// It acts as one account, which has sessions, lists and live queries of its own; ``signedIn(as:dataSources:)``
+    /// gives the database of somebody else, and ``replaceCredentials(_:dataSources:)`` makes this one somebody else's.
     public final class Database: ObservableObject, @unchecked Sendable {
         // @unchecked: the stored properties are immutable, or wrappers and boxes whose contents are guarded by a lock.
 
@@ -33,24 +36,17 @@ extension DataAPI {
         /// given are kept apart for the next login; only their state shows here.
         @PublishedState public var credentials: Credentials = .invalid
 
-        /// The scripts that ``getScriptNames(isolation:)`` last brought. `$scriptList` publishes them.
+        /// The scripts that ``getScriptNames(isolation:)`` last brought; none since the credentials were replaced.
+        /// `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem] = []
 
-        /// In what layouts were seen to differ from the types that their records are read into, each once, in the order of their
-        /// answers: when ``DataAPI/Config/reportsModelDrift`` asks for it. `$modelDrifts` publishes them.
+        /// In what layouts were seen to differ from the types that their records are read into, each once, in the order
+        /// of their answers, since the credentials were replaced: when ``DataAPI/Config/reportsModelDrift`` asks for
+        /// it. `$modelDrifts` publishes them.
         @PublishedState public var modelDrifts: [ModelDrift] = []
-
-        /// Layouts hold their database, so the database keeps their names only.
-        private let layoutNames: NIOLockedValueBox<[LayoutListBody.Entry]>
 
         let identity: SessionIdentity
         let sessions: Sessions
-        /// What is known of the layouts, to explain errors by.
-        let layouts: LayoutMemory
-        /// How many records the pages of its layouts have.
-        let pageSizes: PageSizes
-        /// The reads that calls share while they are under way.
-        let reads: SharedReads
         /// Compares answers with the types that they are read into; `nil` when nobody wants to know.
         let models: ModelWatch?
         /// Who looks after the live queries.
@@ -59,6 +55,8 @@ extension DataAPI {
         let calls: CallContext
         /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
         private let shown: Database?
+        /// Of one that is bound to a session, whose session it is.
+        private let owner: Database?
 
         /// Where the calls of a database get their session from.
         enum Sessions: Sendable {
@@ -72,32 +70,31 @@ extension DataAPI {
             self.name = name
             self.server = server
             changes = ObservableObjectPublisher()
-            layoutNames = NIOLockedValueBox([])
             self.calls = calls
             shown = nil
+            owner = nil
             identity = SessionIdentity(
                 login,
                 place: "database \"\(name)\" on \(server.host)",
                 lockOutCoolDown: server.config.sessions.lockOutCoolDown,
-                now: server.time.now
+                time: server.time
             )
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
-            layouts = LayoutMemory(time: server.time)
-            pageSizes = PageSizes()
-            reads = SharedReads()
             models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: changes)
             live = LiveRegistry()
             let pool = SessionPool(
                 configuration: server.config.sessions,
-                storeKey: identity.storeKey(of: name, on: server),
+                storeKey: login.storeKey(of: name, on: server),
                 authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
                 time: server.time,
                 jitter: server.random,
                 observer: SessionObserver(
                     transition: { state.show($0) },
                     repeats: { log.repeats(after: $0) },
-                    left: { [pools = server.pools] left in pools.withLockedValue { $0.left += left } },
+                    left: { [pools = server.pools, now = server.time.now] left in
+                        pools.withLockedValue { $0.leave(left, now: now()) }
+                    },
                     shutDown: { [live] in live.shutDown() },
                     storeFailed: { log.storeFailed($0) }
                 )
@@ -108,18 +105,15 @@ extension DataAPI {
             if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
         }
 
-        /// A view of a database that is bound to one session.
-        init(_ database: Database, pinnedTo lease: SessionLease) {
+        /// A view of a database that is bound to one session, and to the account that it was opened for.
+        init(_ database: Database, pinnedTo lease: SessionLease, in tenure: Tenure) {
             name = database.name
             server = database.server
             changes = ObservableObjectPublisher()
-            layoutNames = NIOLockedValueBox([])
-            calls = database.calls.ofOtherCalls
+            calls = database.calls.changed { $0.tenure = tenure }
             shown = nil
+            owner = database.root
             identity = database.identity
-            layouts = database.layouts
-            pageSizes = database.pageSizes
-            reads = database.reads
             models = database.models
             live = database.live
             sessions = .pinned(lease, of: database.pool)
@@ -132,27 +126,32 @@ extension DataAPI {
             name = database.name
             server = database.server
             changes = database.changes
-            layoutNames = database.layoutNames
             identity = database.identity
             sessions = database.sessions
-            layouts = database.layouts
-            pageSizes = database.pageSizes
-            reads = database.reads
             models = database.models
             live = database.live
             self.calls = calls
             shown = database.original
+            owner = nil
             _credentials = database._credentials
             _scriptList = database._scriptList
             _modelDrifts = database._modelDrifts
         }
 
         deinit {
-            if case .pool(let pool) = sessions, shown == nil { pool.close() }
+            guard case .pool(let pool) = sessions, shown == nil else { return }
+            server.forget(ObjectIdentifier(self))
+            pool.close()
         }
 
         /// This database, or the one that it is a view of.
         var original: Database { shown ?? self }
+
+        /// The same, and of one that is bound to a session the one that it is bound in: whose credentials they are.
+        var root: Database { original.owner ?? original }
+
+        /// In which a call begins that begins now.
+        var tenure: Tenure { calls.options.tenure ?? identity.tenure }
 
         var pool: SessionPool {
             switch sessions {
@@ -170,24 +169,53 @@ extension DataAPI {
             Layout(name: name, database: self)
         }
 
-        /// The layouts that ``getLayoutNames(isolation:)`` last brought.
+        /// The layouts that ``getLayoutNames(isolation:)`` last brought; none since the credentials were replaced.
         public var layoutList: [LayoutListItem] {
-            layoutNames.withLockedValue { $0 }.map { $0.item(in: self) }
+            tenure.layoutNames.withLockedValue { $0 }.map { $0.item(in: self) }
         }
 
-        func keep(layouts: [LayoutListBody.Entry]) {
+        func keep(layouts: [LayoutListBody.Entry], in tenure: Tenure) {
             changes.send()
-            layoutNames.withLockedValue { $0 = layouts }
+            tenure.layoutNames.withLockedValue { $0 = layouts }
         }
 
-        func keep(scripts: [ScriptItem]) {
+        func keep(scripts: [ScriptItem], in tenure: Tenure) {
             changes.send()
             _scriptList.set(scripts)
+            // Who replaces the credentials empties the list once; this may have come after that.
+            if tenure.isOver { _scriptList.set([]) }
         }
 
         func show(_ credentials: Credentials) {
             changes.send()
             _credentials.set(credentials)
+        }
+
+        /// Another login from now on, of whomever. When it is another account nothing is left of the one before when
+        /// this returns: sessions are taken back, what was remembered is forgotten, calls have failed, live queries
+        /// begin anew. Returns the tenure of the new one.
+        @discardableResult
+        func use(_ login: Login) -> Tenure {
+            let replacement = pool.credentialsChanged(storeKey: login.storeKey(of: name, on: server)) {
+                identity.replace(with: login)
+            }
+            if let ended = replacement.ended {
+                root.beginAnew()
+                for call in ended { call.tenureEnded() }
+            }
+            if root.credentials != login.given { root.show(login.given) }
+            if case .token(let token) = login.given.secret {
+                pool.adopt(SessionToken(token), isOwned: false, in: replacement.tenure)
+            }
+            return replacement.tenure
+        }
+
+        private func beginAnew() {
+            server.moved(self, to: identity.account)
+            changes.send()
+            _scriptList.set([])
+            models?.beginAnew()
+            live.beginAnew()
         }
     }
 }

@@ -26,7 +26,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
             .map { FMRest.EmptyResponse(messages: $0.messages) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Puts a file into a container field of a record whose modId is a text. One that is no number fails with
@@ -52,7 +52,7 @@ extension DataAPI.Layout {
             onProgress: nil
         )
         .map { FMRest.EmptyResponse(messages: $0.messages) }
-        .handedOver(to: isolation, by: database.server)
+        .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
@@ -106,7 +106,7 @@ extension DataAPI.Layout {
             modId: GivenNumber(modId),
             onProgress: onProgress
         )
-        .handedOver(to: isolation, by: database.server)
+        .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     private func upload(
@@ -162,9 +162,8 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
         let recordId = GivenNumber(id: recordId)
-        return DataAPI.ContainerDownload(for: isolation, from: database.server) {
-            let database = self.database
-            return database.openContainer {
+        return DataAPI.ContainerDownload(for: isolation, from: database) { database in
+            database.openContainer {
                 token,
                 call -> AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError> in
                 database.server.findContainer(

@@ -28,14 +28,17 @@ extension DataAPI.Layout {
             } else {
                 database.perform { try .find(in: self, query: query) }
             }
-        guard query.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
+        let mayHaveWritten = query.script?.runsScripts == true
+        guard query.noMatch == .empty else {
+            return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+        }
         return found.tryCatch { error in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Just(DataAPI.RecordResponse<R, P>.noMatch(in: self, messages: error.messages))
                 .setFailureType(to: FMRest.APIError.self)
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: database.server)
+        .handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
     }
 
     /// The records that match, one by one while the answer arrives: constant memory, however many there are. It is one answer,
@@ -74,13 +77,16 @@ extension DataAPI.Layout {
             } else {
                 stream(summary) { try .find(in: self, query: findQuery) }
             }
-        guard findQuery.noMatch == .empty else { return found.handedOver(to: isolation, by: database.server) }
+        let mayHaveWritten = findQuery.script?.runsScripts == true
+        guard findQuery.noMatch == .empty else {
+            return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+        }
         return found.tryCatch { error -> Empty<DataAPI.Record<R, P>, FMRest.APIError> in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Empty()
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: database.server)
+        .handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
     }
 }
 

@@ -23,7 +23,7 @@ extension DataAPI.Layout {
         recordId: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(GivenNumber(recordId)).handedOver(to: isolation, by: database.server)
+        getLayoutMetadata(GivenNumber(recordId)).handedOver(to: isolation, by: database)
     }
 
     /// The layout's fields, portals and value lists, for a record whose id is a text. One that is no number fails with
@@ -36,7 +36,7 @@ extension DataAPI.Layout {
         recordId: String?,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(GivenNumber(text: recordId)).handedOver(to: isolation, by: database.server)
+        getLayoutMetadata(GivenNumber(text: recordId)).handedOver(to: isolation, by: database)
     }
 
     private func getLayoutMetadata(_ recordId: GivenNumber) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {

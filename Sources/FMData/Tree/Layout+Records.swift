@@ -26,7 +26,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         database.perform { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
     }
 
     /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are. It is one
@@ -63,7 +63,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
     }
 
     func stream<R: Decodable, P: Decodable>(
@@ -107,7 +107,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         return database.perform { try .record(recordId.recordId(), of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
     }
 
     /// Makes a record.
@@ -127,7 +127,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         database.perform { try .create(in: self, record: record) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Makes a record with nothing but the values that FileMaker enters by itself.
@@ -168,7 +168,7 @@ extension DataAPI.Layout {
                 response.recordId = recordId.number
                 return response
             }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Deletes a record.
@@ -187,7 +187,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         return database.perform { try .delete(recordId.recordId(), of: self, script: scriptQuery) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Duplicates a record.
@@ -206,6 +206,6 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         return database.perform { try .duplicate(recordId.recordId(), of: self, script: scriptQuery) }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 }

@@ -46,7 +46,7 @@ extension DataAPI {
         let blockedActorWatch: BlockedActorWatch
         /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
         let apiRoot: String
-        private let children: NIOLockedValueBox<[String: WeakDatabase]>
+        private let children: NIOLockedValueBox<DatabaseRegistry>
         /// The session pools of all databases and their siblings, for ``shutdown(isolation:)``.
         let pools: NIOLockedValueBox<ServerPools>
         /// What holds for the calls, and for those of the databases.
@@ -77,7 +77,7 @@ extension DataAPI {
             self.config = config
             changes = ObservableObjectPublisher()
             formats = ServerFormats()
-            children = NIOLockedValueBox([:])
+            children = NIOLockedValueBox(DatabaseRegistry())
             pools = NIOLockedValueBox(ServerPools())
             calls = CallContext(config.timeouts)
             shown = nil
@@ -118,34 +118,46 @@ extension DataAPI {
             shown = server.shown ?? server
         }
 
-        /// The databases that are in use, by name.
-        public var databases: [Database] {
-            children.withLockedValue { $0.values.compactMap(\.database) }.sorted { $0.name < $1.name }.map(view(of:))
-        }
+        /// The databases that are in use, by name: as many of one name as there are accounts, in the order in which
+        /// they were added. That of a certain account ``addDatabase(_:credentials:dataSources:)`` knows.
+        public var databases: [Database] { children.withLockedValue { $0.databases }.map(view(of:)) }
 
-        /// The database of that name: a new object, or the one that is already in use.
+        /// The database of that name for that account: the one that is already in use, or a new object.
+        ///
+        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: ada)       // true
+        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: eve)       // false
+        ///
+        /// Each account has an object of its own, with sessions, shared reads, live queries, lists and an entry in the
+        /// token store that are nobody else's. The same account is: the same user and password, the same OAuth pair,
+        /// Claris ID token or session token, and the same credentials for data sources. **Without credentials** it is
+        /// the one that was added without: it is nobody's until
+        /// ``Database/login(credentials:dataSourceCredentials:isolation:)``, and found by its name alone whoever logs
+        /// in. To change the login of one that is in use: ``Database/replaceCredentials(_:dataSources:)``.
         ///
         /// - Parameters:
         ///   - name: the hosted file's name without `.fmp12`, spelled with the same letter case everywhere.
-        ///   - credentials: who logs in, when a request first needs a session. Given for a database that is already in
-        ///     use, they replace those it had.
-        ///   - dataSources: credentials for external data sources, sent with every login.
+        ///   - credentials: who logs in, when a request first needs a session.
+        ///   - dataSources: credentials for external data sources, sent with every login. Of no use without
+        ///     `credentials`.
         public func addDatabase(
             _ name: String,
             credentials: Credentials? = nil,
             dataSources: FMDataSourceAuth? = nil
         ) -> Database {
-            addDatabase(name, login: credentials.map { Login($0, dataSources: dataSources) })
+            view(of: database(name, for: credentials.map { Login($0, dataSources: dataSources) } ?? Login(.invalid)))
         }
 
         /// The database of that name, whose credentials come from a provider: fresh ones for each login, as OAuth and
         /// Claris ID need them.
+        ///
+        /// Providers of the same ``CredentialsProvider/identity`` are one account: the first one's object is given,
+        /// with the provider that it has. A provider that names nobody is an account of its own, with its copies.
         public func addDatabase(
             _ name: String,
             credentialsProvider: CredentialsProvider,
             dataSources: FMDataSourceAuth? = nil
         ) -> Database {
-            addDatabase(name, login: Login(credentialsProvider, dataSources: dataSources))
+            view(of: database(name, for: Login(credentialsProvider, dataSources: dataSources)))
         }
 
         /// Ends everything: logs out all sessions of all databases, then closes the connections.
@@ -190,27 +202,32 @@ extension DataAPI {
             if !pools.withLockedValue({ $0.add(pool) }) { pool.close() }
         }
 
-        private func addDatabase(_ name: String, login: Login?) -> Database {
-            let (database, isNew) = children.withLockedValue { children in
-                if let database = children[name]?.database { return (database, false) }
-                let server = shown ?? self
-                let database = Database(
-                    name: name,
-                    server: server,
-                    login: login ?? Login(.invalid),
-                    calls: server.calls
-                )
-                children = children.filter { $0.value.database != nil }
-                children[name] = WeakDatabase(database: database)
-                return (database, true)
+        /// The database of that name for that account, made if there is none.
+        func database(_ name: String, for login: Login) -> Database {
+            let key = DatabaseRegistry.Key(name: name, account: Account(login))
+            if let database = children.withLockedValue({ $0[key] }) { return database }
+            let server = shown ?? self
+            let new = Database(name: name, server: server, login: login, calls: server.calls)
+            // Somebody else may have made one meanwhile; then this one goes again, having done nothing.
+            let database = children.withLockedValue { children in
+                if let database = children[key] { return database }
+                children.add(new, as: key)
+                return new
             }
-            if isNew {
-                changes.send()
-            } else if let login {
-                database.use(login)
-            }
-            return view(of: database)
+            if database === new { changes.send() }
+            return database
         }
+
+        /// A database acts as another account.
+        func moved(_ database: Database, to account: Account?) {
+            children.withLockedValue { $0.move(ObjectIdentifier(database), to: account) }
+        }
+
+        /// A database goes.
+        func forget(_ id: ObjectIdentifier) { children.withLockedValue { $0.remove(id) } }
+
+        /// How many databases are known here, those included that nobody holds.
+        var registeredCount: Int { children.withLockedValue { $0.count } }
 
         /// The database with the options of this server's calls.
         private func view(of database: Database) -> Database {
@@ -236,11 +253,6 @@ extension DataAPI {
     }
 }
 
-/// A parent's view of a child: it does not keep it alive.
-private struct WeakDatabase: Sendable {
-    weak var database: DataAPI.Database?
-}
-
 /// The session pools of a server's databases and of their siblings, which it does not keep alive.
 struct ServerPools: Sendable {
     private struct WeakPool: Sendable {
@@ -249,8 +261,18 @@ struct ServerPools: Sendable {
 
     private var pools: [WeakPool] = []
     private var isClosed = false
+
+    /// Those included that have gone since the last one came.
+    var count: Int { pools.count }
+
     /// When the server drops the sessions that were left to it by pools that have gone.
-    var left: [NIODeadline] = []
+    private(set) var left: [NIODeadline] = []
+
+    /// A pool has gone, and the server may have sessions of it until then.
+    mutating func leave(_ instants: [NIODeadline], now: NIODeadline) {
+        left.removeAll { $0 <= now }
+        left += instants
+    }
 
     /// False when there are to be no more pools.
     mutating func add(_ pool: SessionPool) -> Bool {

@@ -27,6 +27,7 @@ extension Responder {
         let recordId = try context.recordId()
         return try await read.perform(sort: [], keepsFoundSet: false) { reader in
             guard let record = reader.world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
+            guard reader.isVisible(record, table: layout.table) else { throw FileMakerError(200) }
             return [record]
         }
     }

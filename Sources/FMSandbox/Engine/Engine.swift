@@ -88,10 +88,14 @@ final class Engine: Sendable {
 
     func viewpoint(of session: Session) -> Viewpoint {
         session.state.withLockedValue { state in
-            Viewpoint(
+            let sets = state.openedDatabases.merging([session.database: session.privileges]) { $1 }
+            return Viewpoint(
                 account: session.account.name,
                 globals: state.globals,
                 closedDatabases: state.closedDatabases,
+                visibleRecords: sets.reduce(into: [:]) { conditions, opened in
+                    conditions.merge(model.databases[opened.key].visibleRecords[opened.value.name] ?? [:]) { $1 }
+                },
                 now: now
             )
         }

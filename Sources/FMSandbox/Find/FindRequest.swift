@@ -12,7 +12,7 @@ struct FindRequest: Sendable {
 
 extension Reader {
     /// The records that the requests find together: each in its order adds its matches or takes them away. If the first
-    /// one takes away, it does so from all records.
+    /// one takes away, it does so from all records. Those that the account may not see are left out.
     ///
     /// Source: Claris FileMaker Data API Guide, "Perform a find request".
     func find(_ requests: [FindRequest], table: Int, database: DatabaseModel) -> [Record] {
@@ -35,7 +35,7 @@ extension Reader {
                 if matches { found[position] = !request.isOmit }
             }
         }
-        return zip(records, found).filter(\.1).map(\.0)
+        return zip(records, found).filter { $1 && isVisible($0, table: table) }.map(\.0)
     }
 
     /// The contents of a field that more than one record of its table holds; worked out for `!` alone.

@@ -172,8 +172,8 @@ struct RecordRenderer {
 
     private func write(_ column: Column, of record: Record, table: Int, to writer: inout JSONWriter) {
         writer.key(rendered: column.key)
-        if column.isHidden {
-            writer.string("<No Access>")
+        if column.isHidden || !reader.isVisible(record, table: table) {
+            writer.string(Reader.noAccess)
             return
         }
         if column.reference.path.isEmpty {
@@ -228,8 +228,10 @@ struct RecordRenderer {
 }
 
 extension Reader {
-    /// The rows a portal can show for a record: filtered, sorted, and only those between its first and last row.
+    /// The rows a portal can show for a record: filtered, sorted, and only those between its first and last row. None
+    /// of a record that the account may not see.
     func rows(of portal: PortalModel, for record: Record, layout: LayoutModel, database: DatabaseModel) -> [Record] {
+        guard isVisible(record, table: layout.table) else { return [] }
         var rows = related(to: record, table: layout.table, along: portal.path, in: database)
         if let filter = portal.filter {
             rows = rows.filter { filter.isTrue(in: RecordContext(reader: self, record: $0, table: portal.table)) }

@@ -72,6 +72,14 @@ extension Solution {
         public var hiddenFields: [String]
         /// Fields, as `Table::Field`, that may be read but not changed (201).
         public var readOnlyFields: [String]
+        /// Which records of a table may be seen, by the table's name: those for which the formula is true. A table that
+        /// is not named shows all.
+        ///
+        ///     ["Orders": "Salesperson = Get ( AccountName )"]
+        ///
+        /// Finds leave the others out. Where they are listed or related their fields read `<No Access>` and their
+        /// portals are empty. Asked for by their ids, changed, duplicated or deleted they answer 200.
+        public var visibleRecords: [String: String]
 
         /// A privilege set; everything is allowed unless said otherwise.
         public init(
@@ -84,7 +92,8 @@ extension Solution {
             canRunScripts: Bool = true,
             hiddenLayouts: [String] = [],
             hiddenFields: [String] = [],
-            readOnlyFields: [String] = []
+            readOnlyFields: [String] = [],
+            visibleRecords: [String: String] = [:]
         ) {
             self.name = name
             self.allowsDataAPI = allowsDataAPI
@@ -96,6 +105,7 @@ extension Solution {
             self.hiddenLayouts = hiddenLayouts
             self.hiddenFields = hiddenFields
             self.readOnlyFields = readOnlyFields
+            self.visibleRecords = visibleRecords
         }
 
         static let fullAccess = PrivilegeSet(name: "[Full Access]")
@@ -110,7 +120,7 @@ extension Solution {
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case name, allowsDataAPI, allowsOData, canCreate, canEdit, canDelete, canRunScripts
-            case hiddenLayouts, hiddenFields, readOnlyFields
+            case hiddenLayouts, hiddenFields, readOnlyFields, visibleRecords
         }
 
         /// Reads the documented JSON form.
@@ -126,6 +136,7 @@ extension Solution {
             hiddenLayouts = try container.decode([String].self, forKey: .hiddenLayouts, default: [])
             hiddenFields = try container.decode([String].self, forKey: .hiddenFields, default: [])
             readOnlyFields = try container.decode([String].self, forKey: .readOnlyFields, default: [])
+            visibleRecords = try container.decode([String: String].self, forKey: .visibleRecords, default: [:])
         }
     }
 }

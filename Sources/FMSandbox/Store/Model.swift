@@ -32,6 +32,8 @@ struct DatabaseModel: Sendable {
     var scriptItems: [Solution.ScriptItem] = []
     var accounts: [Solution.Account] = []
     var privilegeSets: [String: Solution.PrivilegeSet] = [:]
+    /// Of each privilege set the conditions of the records that it shows, by table.
+    var visibleRecords: [String: [Int: Formula]] = [:]
     var fileDateFormat: FileDateFormat
     /// The table in which commits are logged.
     var commitLog: Int?

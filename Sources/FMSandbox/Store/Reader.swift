@@ -11,7 +11,16 @@ struct Viewpoint: Sendable {
     var globals: [GlobalKey: FieldValue] = [:]
     /// Files of data sources that the session cannot see into: they seem to have no records.
     var closedDatabases: Set<Int> = []
+    /// The conditions of the records that the account may see, by table; all of a table that has none.
+    var visibleRecords: [Int: Formula] = [:]
     var now: CivilTimestamp
+
+    /// Of somebody who may see every record.
+    var ofEverything: Viewpoint {
+        var viewpoint = self
+        viewpoint.visibleRecords = [:]
+        return viewpoint
+    }
 }
 
 /// Reads values, related records and found sets out of one state of the world.
@@ -31,10 +40,29 @@ struct Reader: Sendable {
         self.viewpoint = viewpoint
     }
 
+    // MARK: Access
+
+    /// What a field reads that is not to be seen.
+    static let noAccess = "<No Access>"
+
+    /// Whether the account may see a record. The one that stands for none hides nothing.
+    func isVisible(_ record: Record, table: Int) -> Bool {
+        guard record.id > 0, let condition = viewpoint.visibleRecords[table] else { return true }
+        return condition.isTrue(in: RecordContext(reader: seeingEverything, record: record, table: table))
+    }
+
+    private var seeingEverything: Reader {
+        var reader = Reader(model: model, world: world, viewpoint: viewpoint.ofEverything)
+        reader.depth = depth
+        return reader
+    }
+
     // MARK: Values
 
-    /// The value of one repetition (from 1) of a field of a record of the table.
+    /// The value of one repetition (from 1) of a field of a record of the table, as far as the account may see the
+    /// record.
     func value(of field: FieldModel, repetition: Int = 1, in record: Record, table: Int) -> FieldValue {
+        guard field.isGlobal || isVisible(record, table: table) else { return .text(Self.noAccess) }
         switch field.content {
         case .stored:
             guard (1...field.repetitions).contains(repetition) else { return .empty }
@@ -57,7 +85,9 @@ struct Reader: Sendable {
     func summary(_ function: Solution.Summary.Function, of index: Int, over records: [Record], table: Int) -> String {
         let field = model.tables[table].fields[index]
         guard case .summary = field.content else {
-            let values = records.map { value(of: field, in: $0, table: table).text }.filter { !$0.isEmpty }
+            let values = records.filter { isVisible($0, table: table) }
+                .map { value(of: field, in: $0, table: table).text }
+                .filter { !$0.isEmpty }
             switch function {
             case .count: return String(values.count)
             case .total: return Formula.text(values.map(Formula.decimal).reduce(0, +))
@@ -151,14 +181,15 @@ struct Reader: Sendable {
         return positions
     }
 
-    /// A match field holds one key for each of its lines.
+    /// A match field holds one key for each of its lines. Relationships hold whoever looks: keys are shared by all
+    /// accounts.
     private func matchKeys(
         of field: FieldModel,
         in record: Record,
         table: Int,
         type: Solution.FieldType
     ) -> [MatchKey] {
-        let text = value(of: field, in: record, table: table).text
+        let text = seeingEverything.value(of: field, in: record, table: table).text
         if !text.contains("\r") { return MatchKey(text, type: type).map { [$0] } ?? [] }
         return text.split(separator: "\r").compactMap { MatchKey(String($0), type: type) }
     }

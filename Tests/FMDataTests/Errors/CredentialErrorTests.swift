@@ -16,7 +16,7 @@ import Testing
                 expectNoDifference(
                     error?.description,
                     "unauthorized: There are no credentials for database \"World\" on \(host), so nothing was sent. "
-                        + "(GET \(host)/fmi/data/vLatest/databases/World/layouts/Countries/records) Hint: Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
+                        + "(GET \(host)/fmi/data/vLatest/databases/World/layouts/Countries/records) Hint: Give them to addDatabase(_:credentials:), or log in by login(credentials:). By its name alone one gets another object than by its name with credentials."
                 )
             }
             expectNoDifference(world.sandbox.counters.totalRequests, 0)

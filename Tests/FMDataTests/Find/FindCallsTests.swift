@@ -221,7 +221,10 @@ import Testing
             sandbox.inject(.error(FileMakerError(500)), on: .find, skipping: 1)
             weak var released: SessionPool?
             do {
-                let hers = database.as(database.credentials)
+                let credentials = database.credentials
+                let hers = database.signedIn(
+                    by: .init { Just(credentials).setFailureType(to: (any Error).self).eraseToAnyPublisher() }
+                )
                 released = hers.pool
                 let query = FindQuery(Self.everybody, maximumRequests: 1, maximumCalls: 9)
                 let error = await failure(query, on: hers.addLayout("Notes"))

@@ -263,7 +263,10 @@ import Testing
         let log = LogLines()
         try await World.run(client: { $0.logger = log.logger(.debug) }) { world in
             let server = world.database.server.tagged("a")
-            let database = server.addDatabase(world.database.name)
+            let database = server.addDatabase(
+                world.database.name,
+                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            )
             expectNoDifference(database.addLayout("Contacts"), world.contacts)
             #expect(database.server === world.database.server)
             expectNoDifference(server.databases.map(\.name), [world.database.name])

@@ -245,7 +245,7 @@ import Testing
             database.server.addDatabase("Other", credentials: Credentials(user: "x:\(secret)", password: secret))
                 .getScriptNames()
         )
-        await fail(database.as(Credentials(user: "bob", password: secret)).getScriptNames())
+        await fail(database.signedIn(as: Credentials(user: "bob", password: secret)).getScriptNames())
         await fail(
             database.server.getDatabaseNames(credentials: Credentials(oAuthId: secret, oAuthIdentifier: secret))
                 .tryMap { _ in throw FMRest.APIError(.noValue, reason: "") }.mapError(FMRest.APIError.init(wrapping:))

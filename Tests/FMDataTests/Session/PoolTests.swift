@@ -215,7 +215,7 @@ import Testing
     @Test func aVisitorHearsOfAShutdownThatGivesHisLoginUp() {
         let fixture = PoolFixture(answersAtOnce: false)
         let login = StubExchange<SessionToken>()
-        let visit = fixture.pool.visit(login.eraseToAnyPublisher(), welcome: {}).record()
+        let visit = fixture.pool.visit(login.eraseToAnyPublisher(), welcome: { nil }).record()
         let shutdown = fixture.pool.shutdown().sink { _ in }
         expectNoDifference(visit.history, [])
         fixture.time.advance(by: .seconds(5))
@@ -234,7 +234,7 @@ import Testing
                 return .none
             }
         )
-        fixture.pool.visit(login.eraseToAnyPublisher(), welcome: {}).subscribe(visit)
+        fixture.pool.visit(login.eraseToAnyPublisher(), welcome: { nil }).subscribe(visit)
         login.succeed(SessionToken("T"))
         expectNoDifference(visit.history, ["T"])
     }
@@ -413,7 +413,7 @@ import Testing
     @Test func otherCredentialsGetOtherSessions() {
         let fixture = PoolFixture()
         _ = fixture.request()
-        fixture.pool.credentialsChanged()
+        fixture.replaceCredentials()
         expectNoDifference(fixture.server.loggedOut, ["T1"])
         expectNoDifference(fixture.request().history, ["T2", "finished"])
     }

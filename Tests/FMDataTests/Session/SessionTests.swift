@@ -145,7 +145,7 @@ import Testing
 
     @Test func aSiblingIsSomebodyElseOnTheSameServer() async throws {
         try await World.run { world in
-            let sibling = world.database.as(Self.guest)
+            let sibling = world.database.signedIn(as: Self.guest)
             let record: FieldData = ["Name": "Mary"]
             let refused = await sibling.addLayout("Contacts").createRecord(record: EditRecord(createRecord: record))
                 .awaitSingleResult().failure
@@ -161,7 +161,7 @@ import Testing
     @Test func theLastReferenceLogsOut() async throws {
         try await World.run { world in
             do {
-                let sibling = world.database.as(Self.guest)
+                let sibling = world.database.signedIn(as: Self.guest)
                 _ = try await read(sibling).firstValue()
                 expectNoDifference(world.sandbox.counters.openSessions, 1)
             }
@@ -186,7 +186,7 @@ import Testing
 
     @Test func shuttingDownEndsAllSessionsOfAllDatabases() async throws {
         try await World.run { world in
-            let sibling = world.database.as(Self.guest)
+            let sibling = world.database.signedIn(as: Self.guest)
             _ = try await read(world.database).firstValue()
             _ = try await read(sibling).firstValue()
             expectNoDifference(world.sandbox.counters.openSessions, 2)
@@ -194,7 +194,7 @@ import Testing
             _ = try await world.database.server.shutdown().firstValue()
             expectNoDifference(world.sandbox.counters.openSessions, 0)
             expectNoDifference(world.sandbox.counters.logouts, 2)
-            for database in [sibling, world.database.as(Self.guest)] {
+            for database in [sibling, world.database.signedIn(as: Self.guest)] {
                 let error = await read(database).awaitSingleResult().failure
                 expectNoDifference(error?.code, .shutdown)
             }
@@ -444,7 +444,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func accountsDoNotShareSessions() async throws {
         try await World.run { world in
-            let guest = world.database.as(Credentials(user: "guest", password: "welcome"))
+            let guest = world.database.signedIn(as: Credentials(user: "guest", password: "welcome"))
             _ = try await world.database.getScriptNames().firstValue()
             _ = try await guest.getScriptNames().firstValue()
             expectNoDifference(world.sandbox.counters.openSessions, 2)

@@ -70,8 +70,8 @@ import Testing
             world.sandbox.inject(.empty(status: 404), on: .logout)
             weak var gone: SessionPool?
             do {
-                let hers = world.database.as(
-                    Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+                let hers = world.database.signedIn(
+                    as: Credentials(user: Solution.Sample.guestUser, password: Solution.Sample.guestPassword)
                 )
                 gone = hers.pool
                 _ = try await hers.getScriptNames().firstValue()

@@ -95,7 +95,7 @@ import Testing
         for await _ in logIns { break }
         // Nothing is open, and somebody waits: what comes next is for the new credentials.
         fixture.server.logIns[0].fail(.hostFull)
-        fixture.pool.credentialsChanged(storeKey: .init(host: "h", database: "d", identity: "eve"))
+        fixture.replaceCredentials(storeKey: .init(host: "h", database: "d", identity: "eve"))
         for await value in values {
             expectNoDifference(value, "E1")
             break

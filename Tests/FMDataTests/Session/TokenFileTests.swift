@@ -44,6 +44,26 @@ import Testing
         }
     }
 
+    /// Else many users of a service, of whom nobody knows which come back, make it larger than it may be.
+    @Test func aFullFileForgetsAnotherEntry() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.path + "/tokens"
+            let others = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("other \($0)", "T") })
+            let isMade = FileManager.default.createFile(
+                atPath: path,
+                contents: try JSONEncoder().encode(others),
+                attributes: [.posixPermissions: 0o600]
+            )
+            #expect(isMade)
+            let store = try #require(DataAPI.TokenStore.file(at: path).shared)
+            _ = try await store.save("T1", makeKey())
+            _ = try await store.save("T1", makeKey())
+            try await expect(store, makeKey(), holds: "T1")
+            let entries = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: URL(filePath: path)))
+            expectNoDifference(entries.count, 1000)
+        }
+    }
+
     @Test func aFileThatOthersCanReadIsNotUsed() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/tokens"

@@ -14,13 +14,15 @@ import Testing
         server.objectWillChange.subscribe(changes)
         let sales = server.addDatabase("Sales")
         expectNoDifference(changes.values.count, 1)
-        // The one that is there already, whoever logs in.
+        // The one that is there already.
         _ = server.addDatabase("Sales")
-        _ = server.addDatabase("Sales", credentials: Credentials(user: "ada", password: "secret"))
         expectNoDifference(changes.values.count, 1)
-        let stock = server.addDatabase("Stock")
+        // Somebody's own.
+        let hers = server.addDatabase("Sales", credentials: Credentials(user: "ada", password: "secret"))
         expectNoDifference(changes.values.count, 2)
-        withExtendedLifetime((sales, stock)) {}
+        let stock = server.addDatabase("Stock")
+        expectNoDifference(changes.values.count, 3)
+        withExtendedLifetime((sales, hers, stock)) {}
         #expect(changes.completionIfAny == nil)
         changes.cancel()
     }

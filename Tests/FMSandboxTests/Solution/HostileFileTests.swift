@@ -26,7 +26,7 @@ import Testing
         "scripts":[{"name":"A","steps":[{"set":"$x","to":"N"},{"loop":[{"set":"R(2)","to":"$x"}]},{"if":"$x > 1",
         "then":[{"newRecord":true}],"else":[{"constrain":"K = \"a\""}]},{"template":"<<Get ( DataInfo )>>"}]}],
         "accounts":[{"name":"admin","password":"secret","privilegeSet":"P"}],"privilegeSets":[{"name":"P",
-        "hiddenFields":["T::R"]}],"server":{"version":22,"findPastEnd":"401"}}
+        "hiddenFields":["T::R"],"visibleRecords":{"T":"N > -9 or IsEmpty ( K )"}}],"server":{"version":22,"findPastEnd":"401"}}
         """#.utf8
     )
 

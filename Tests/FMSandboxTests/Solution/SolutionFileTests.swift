@@ -281,6 +281,18 @@ import Testing
                 "privilegeSets[0].readOnlyFields[0]"
             ),
             (
+                #"{"name":"X","privilegeSets":[{"name":"P","visibleRecords":{"T":"1"}}]}"#,
+                "privilegeSets[0].visibleRecords[T]"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":["B"]}],"privilegeSets":[{"name":"P","visibleRecords":{"T":"A"}}]}"#,
+                "privilegeSets[0].visibleRecords[T]"
+            ),
+            (
+                #"{"name":"X","tables":[{"name":"T","fields":[]}],"privilegeSets":[{"name":"P","visibleRecords":{"T":"1 +"}}]}"#,
+                "privilegeSets[0].visibleRecords[T]"
+            ),
+            (
                 #"{"name":"X","tables":[{"name":"T","fields":[{"name":"A","validation":{"valueList":"V"}}]}]}"#,
                 "tables[0].fields[0].validation.valueList"
             ),

@@ -1,3 +1,4 @@
+import FMData
 import FMSandbox
 import Foundation
 
@@ -11,6 +12,8 @@ extension HostPlan {
     /// The log of commits.
     static let logLayout = "Commits"
     static let user = "sim"
+    /// Two that see different records, of which each is the owner of every other one.
+    static let accounts = ["ada", "eve"]
     static let oAuthUser = "sim@example.com"
     /// What must be in no log and no description: the password, and the beginning of the values of a field.
     static let password = "PASSWORD-of-sim"
@@ -19,22 +22,29 @@ extension HostPlan {
     /// One table with a record for each step, three scripts, and what the work needs besides.
     var solution: Solution {
         var solution = calls
-        if work == .records {
+        if work == .accounts { solution.divide() }
+        if work == .records || work == .accounts {
             solution.tables[0].fields.append(.init("Key", validation: .init(unique: true)))
             solution.layouts.append(
                 .layout(.init(name: HostPlan.keyedLayout, table: "Rows", fields: ["Marker", "Note", "Key"]))
             )
-            solution.addJobs()
         }
-        if work == .live {
+        if work == .records { solution.addJobs() }
+        if work == .live || work == .accounts {
             solution.tables[0].fields.append(.init("Changed", .timestamp, autoEnter: .modificationTimestamp))
             solution.layouts.append(
                 .layout(.init(name: HostPlan.stampedLayout, table: "Rows", fields: ["Marker", "Note", "Changed"]))
             )
-            solution.addCommitLog(HostPlan.logLayout)
         }
+        if work == .live { solution.addCommitLog(HostPlan.logLayout) }
         return solution
     }
+
+    /// Whose the record of a step is, as long as nobody has made another one of it.
+    static func owner(ofStep id: Int) -> String { accounts[id % accounts.count] }
+
+    /// The layout that nobody else may see.
+    static func layout(of account: String) -> String { "Of \(account)" }
 
     private var calls: Solution {
         let records = (0..<records).map { id in
@@ -67,6 +77,9 @@ extension HostPlan {
         )
     }
 
+    /// How an account logs in.
+    static func credentials(of account: String) -> DataAPI.Credentials { .init(user: account, password: password) }
+
     /// What is in the container of a step's record.
     static func content(_ id: Int) -> Data {
         Data("content \(id) ".utf8) + Data(repeating: UInt8(id % 256), count: id % 7 == 0 ? 3000 : 30)
@@ -81,5 +94,27 @@ extension HostPlan {
         configuration.compression = compresses
         configuration.sessionLifetime = .seconds(sessionLifetime)
         return configuration
+    }
+}
+
+extension Solution {
+    /// Gives every record an owner, who alone sees it, and every account a layout of its own.
+    fileprivate mutating func divide() {
+        tables[0].fields += [
+            .init("Owner", autoEnter: .creationAccount), .init("Editor", autoEnter: .modificationAccount),
+        ]
+        for id in tables[0].records.indices { tables[0].records[id].values["Owner"] = HostPlan.owner(ofStep: id) }
+        scripts.append(.script(.init(name: "Who", steps: [.exit("Get ( AccountName )")])))
+        for account in HostPlan.accounts {
+            layouts.append(.layout(.init(name: HostPlan.layout(of: account), table: "Rows", fields: ["Marker"])))
+            accounts.append(.init(name: account, password: HostPlan.password, privilegeSet: account))
+            privilegeSets.append(
+                .init(
+                    name: account,
+                    hiddenLayouts: HostPlan.accounts.filter { $0 != account }.map(HostPlan.layout(of:)),
+                    visibleRecords: ["Rows": "Owner = Get ( AccountName )"]
+                )
+            )
+        }
     }
 }

@@ -18,7 +18,11 @@ extension Program {
         let span = chance.pick([0, 50, 1000, 10_000, count * 1000])
         // Some programs do a few things only, again and again.
         let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(work.usual) } : work.usual
-        steps = (0..<count).map { id in Step(id: id, span: span, hosts: hostCount, verbs: verbs, chance: &chance) }
+        steps = (0..<count).map { id in
+            var step = Step(id: id, span: span, hosts: hostCount, verbs: verbs, chance: &chance)
+            if work == .accounts, chance.once(in: 3) { step.account = chance.pick(HostPlan.accounts) }
+            return step
+        }
         let violence = chance.pick([0, 2, 5, 10, 30])
         faults = (0..<violence).map { _ in
             PlannedFault(span: span, hosts: hostCount, connections: chance.pick([4, 20, 60]), chance: &chance)

@@ -66,6 +66,8 @@ struct Step: Equatable {
     var cancel: Cancel?
     /// Whether it is made by whoever receives what an earlier step publishes, on that thread.
     var inside: Int?
+    /// Whose object it uses; `nil` is the one that everybody uses, whoever logs in there.
+    var account: String?
 
     enum Demand: Equatable {
         case unlimited

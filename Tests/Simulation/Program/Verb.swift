@@ -15,6 +15,8 @@ enum Verb: Equatable, CaseIterable {
     case live, liveFound, liveByScan, liveByStamp, liveByLog, changes, changesTakenUp, observe
     // Word from outside, and what others commit without a session.
     case hint, createByOthers, editByOthers, deleteByOthers
+    // Of several accounts: who it is, and somebody else from now on.
+    case whoAmI, swap, swapByLogin
 
     /// Whether it goes on until it is cancelled.
     var isWatching: Bool { Work.watching.contains(self) }
@@ -65,12 +67,16 @@ enum Work: String, CaseIterable {
     case records
     /// Live queries, while records are written by the same client and by others.
     case live
+    /// A bit of everything by two accounts that see different records: side by side, and one in the place of the other.
+    case accounts
 
     /// Each verb as often as it comes in a program that does a bit of everything.
     var usual: [Verb] {
         switch self {
         case .calls:
-            Verb.allCases.filter { !(Self.ofRecords + Self.watching + Self.ofOthers).contains($0) } + [
+            Verb.allCases.filter {
+                !(Self.ofRecords + Self.watching + Self.ofOthers + Self.ofAccounts).contains($0)
+            } + [
                 .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
                 .list,
                 .find, .stream, .echoScript, .echoScript,
@@ -80,6 +86,16 @@ enum Work: String, CaseIterable {
         case .live:
             Self.watching + Self.ofOthers + Self.ofOthers + [
                 .create, .edit, .editChecked, .delete, .duplicate, .upload, .logScript, .read, .find, .logOut,
+            ]
+        case .accounts:
+            [
+                .swap, .swap, .swap, .swap, .swap, .swapByLogin, .swapByLogin, .logIn, .logOut, .whoAmI, .whoAmI,
+                .whoAmI,
+                .layouts, .layouts, .scripts, .metadata, .pinned, .setGlobals, .read, .read, .find, .findInSeveralCalls,
+                .findStream, .stream, .download, .downloadStream, .pages, .pages, .recordsByID, .joined, .shared,
+                .shared,
+                .create, .edit, .delete, .upload, .save, .createRetrying, .batchCreate, .batchEdit, .batchEdit,
+                .live, .live, .liveFound, .liveFound, .changes, .changes, .observe,
             ]
         }
     }
@@ -92,4 +108,5 @@ enum Work: String, CaseIterable {
         .live, .liveFound, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp, .observe,
     ]
     private static let ofOthers: [Verb] = [.hint, .createByOthers, .editByOthers, .deleteByOthers]
+    private static let ofAccounts: [Verb] = [.whoAmI, .swap, .swapByLogin]
 }

@@ -18,6 +18,8 @@ final class Call: Subscriber {
     private var demanded = 0
     private(set) var values: [Seen] = []
     private(set) var end: End?
+    /// As whom it was asked for, in programs of several accounts.
+    private(set) var account: String?
     /// The steps that begin where something of this one arrives.
     private var inner: [Step]
 
@@ -44,6 +46,7 @@ final class Call: Subscriber {
     func receive(_ input: Seen) -> Subscribers.Demand {
         values.append(input)
         note("value \(values.count)")
+        simulation.checkAccount(of: self, given: input)
         if end != nil { complain("a value after the end") }
         if values.count > demanded { complain("a value that nobody asked for") }
         if case .atValue(let number)? = step.cancel, values.count >= number { cancel() }
@@ -87,6 +90,7 @@ final class Call: Subscriber {
 
     private func ask(_ demand: Subscribers.Demand) {
         guard end == nil, let subscription, demanded < .max else { return }
+        if demanded == 0 { account = simulation.account(of: step) }
         demanded = demand == .unlimited ? .max : demanded + 1
         subscription.request(demand)
     }

@@ -42,6 +42,9 @@ struct Copy: Equatable {
             if !isReady { complain("changes come before the copy is complete") }
             carryOut(changes)
             if cursor.count != lines.count { complain("\(cursor.count) records are said to be \(lines.count)") }
+        case .reset(.otherAccount):
+            lines = []
+            isReady = false
         case .reset(let reason): complain("the copy is of no use any more: \(reason)")
         }
     }

@@ -7,6 +7,7 @@ enum Seen: Equatable {
     case record(id: Int, marker: String)
     case created(id: Int)
     case text(String?)
+    case names([String])
     case bytes(Data)
     /// All that a live query has told so far.
     case copy(Copy)
@@ -15,6 +16,15 @@ enum Seen: Equatable {
     case nothing
 
     enum Outcome { case done, failed, unknown, skipped }
+
+    /// The records that it shows, with what is in them.
+    var records: [(id: Int, marker: String)] {
+        switch self {
+        case .record(let id, let marker): [(id, marker)]
+        case .copy(let copy): copy.lines.map { ($0.id, $0.marker) }
+        case .created, .text, .names, .bytes, .row, .nothing: []
+        }
+    }
 
     /// A row that was not written.
     var isTrouble: Bool { if case .row(_, let outcome) = self { outcome != .done } else { false } }

@@ -7,7 +7,7 @@ import NIOCore
 /// What must be true of live queries in the end.
 extension Simulation {
     /// Watching calls that have not ended, by number.
-    private var watching: [Call] {
+    var watching: [Call] {
         calls.values.filter { $0.step.verb.isWatching && $0.end == nil }.sorted { $0.step.id < $1.step.id }
     }
 
@@ -24,7 +24,8 @@ extension Simulation {
         // What hangs already has its time to fail, and each way of looking comes to a whole look.
         for _ in 0..<5 {
             onUserThread(in: 1) { [self] in
-                for database in databases { database.changed(hint) }
+                let others = servers.flatMap(\.databases).filter { other in !databases.contains { $0 === other } }
+                for database in databases + others { database.changed(hint) }
             }
             if machine.run(for: .minutes(4)) == .restless { return find("the world does not come to rest") }
         }
@@ -32,7 +33,8 @@ extension Simulation {
             let (step, host) = (call.step, host(of: call.step))
             if shutdownsHaveEnded { find("call \(step.id) \(step.verb): goes on after the shutdown") }
             guard mustHaveSeen(step) || hasSeen(step, since: start) else { continue }
-            let complaint = step.verb.complaint(aboutLast: call.values.last, step: step.id, table: host.table)
+            let table = host.table(for: account(of: step), isFound: step.verb == .liveFound)
+            let complaint = step.verb.complaint(aboutLast: call.values.last, step: step.id, table: table)
             if let complaint { find("call \(step.id) \(step.verb): \(complaint)") }
         }
         letWatchersGo()
@@ -59,8 +61,10 @@ extension Simulation {
 
     /// Whether they came to their ends all the same, and one look is enough.
     private func hasSeen(_ step: Step, since start: NIODeadline) -> Bool {
-        guard step.verb != .liveByStamp, step.verb != .liveByLog else { return false }
-        return databases[step.host].live.observers.allSatisfy { observer in
+        guard step.verb != .liveByStamp, step.verb != .liveByLog, let database = objects[step.id]?.database else {
+            return false
+        }
+        return database.live.observers.allSatisfy { observer in
             (observer as? LivePoller<Row>).map { $0.present.state.asOf >= start } ?? false
         }
     }
@@ -90,15 +94,6 @@ extension Simulation {
         for call in watching { find("call \(call.step.id) \(call.step.verb): goes on after the shutdown") }
         for (host, before) in zip(hosts, before) where host.looks != before {
             find("\(host.name) is looked at after the shutdown")
-        }
-    }
-}
-
-extension SimulatedHost {
-    /// The records in their order of creation.
-    fileprivate var table: [Copy.Line] {
-        engine.world.tables[0].records.map { record in
-            Copy.Line(id: record.id, modId: record.modId, marker: record.values[0].text, note: record.values[1].text)
         }
     }
 }

@@ -18,9 +18,11 @@ final class Simulation: @unchecked Sendable {
     let network: Network
     let hosts: [SimulatedHost]
     private let log: LogBook
-    private var servers: [DataAPI.Server] = []
+    private(set) var servers: [DataAPI.Server] = []
     private(set) var databases: [DataAPI.Database] = []
     private(set) var calls: [Int: Call] = [:]
+    /// The objects that the steps use, as far as they are held.
+    var objects: [Int: WeakDatabase] = [:]
     private var callCount = 0
     private var running = 0
     private var logins = 0
@@ -85,7 +87,7 @@ final class Simulation: @unchecked Sendable {
         calls[step.id] = call
         callCount += 1
         if !step.verb.isWatching { running += 1 }
-        if step.verb == .logIn { logins += 1 }
+        if step.verb == .logIn || step.verb == .swapByLogin { logins += 1 }
         step.verb.call(of: step, in: self).subscribe(call)
         checkLimits()
     }
@@ -110,6 +112,7 @@ final class Simulation: @unchecked Sendable {
         plan()
         letCallsEnd()
         letWatchersSee()
+        checkRegistries()
         end()
         judge()
         letGo()
@@ -131,10 +134,11 @@ final class Simulation: @unchecked Sendable {
                 wallClock: { Date(timeIntervalSince1970: Double(machine.now.uptimeNanoseconds) / 1_000_000_000) }
             )
             servers.append(server)
+            let user = program.work == .accounts ? HostPlan.accounts[0] : HostPlan.user
             databases.append(
                 server.addDatabase(
                     HostPlan.database,
-                    credentials: .init(user: HostPlan.user, password: HostPlan.password)
+                    credentials: .init(user: user, password: HostPlan.password)
                 )
             )
         }
@@ -240,7 +244,7 @@ final class Simulation: @unchecked Sendable {
             onUserThread(in: 0) { self.shutDown() }
             run(for: .minutes(5))
             checkShutdown()
-            if program.work == .live { checkWatchersEnded() }
+            if program.work == .live || program.work == .accounts { checkWatchersEnded() }
         case .release:
             onUserThread(in: 0) { [self] in
                 for (database, server) in zip(databases, servers) { check(database.sessionStatus, of: server) }
@@ -283,8 +287,8 @@ final class Simulation: @unchecked Sendable {
             // Those that were brought by a login of their own make room for themselves when others have come to their ends.
             let limit = program.client.maximumSessions + logins
             if status.leased > limit { find("too many sessions of \(server) at work: \(status)") }
-            // One that is being logged out has its successor already.
-            if status.sessions + status.loggingIn > limit + program.client.maximumSessions {
+            // One that is being logged out has its successor already, and with every account that is replaced all are.
+            if program.work != .accounts, status.sessions + status.loggingIn > limit + program.client.maximumSessions {
                 find("too many sessions of \(server): \(status)")
             }
         }
@@ -302,10 +306,17 @@ final class Simulation: @unchecked Sendable {
             }
             switch end {
             case .finished:
-                if program.isCalm, call.values.contains(where: \.isTrouble) {
+                if program.isCalm, program.work != .accounts, call.values.contains(where: \.isTrouble) {
                     find("call \(step.id) \(step.verb): \(call.values) though nothing went wrong")
                 }
-                if let complaint = step.verb.complaint(about: call.values, step: step.id, lasting: lasting(step.host)) {
+                let complaint = step.verb.complaint(
+                    about: call.values,
+                    step: step.id,
+                    // Who asks for what he may not see finds nothing.
+                    isVisible: call.account.map { $0 == HostPlan.owner(ofStep: step.id) } ?? true,
+                    lasting: lasting(step.host)
+                )
+                if let complaint {
                     find("call \(step.id) \(step.verb): \(complaint)")
                 }
             case .failed(let error):
@@ -317,6 +328,7 @@ final class Simulation: @unchecked Sendable {
             case .cancelled: break
             }
         }
+        checkAuthors()
         for (index, host) in hosts.enumerated() {
             Ledger(host).check(calls.values.filter { $0.step.host == index }) { self.find($0) }
         }
@@ -331,7 +343,10 @@ final class Simulation: @unchecked Sendable {
 
     /// Whether a call may fail on a calm day.
     private func mayFail(_ step: Step, _ error: FMRest.APIError) -> Bool {
-        switch step.verb {
+        if program.work == .accounts, error.code == .credentialsReplaced || error.fileMakerCode == .recordAccessDenied {
+            return true
+        }
+        return switch step.verb {
         case .readMissing: error.fileMakerCode == .recordMissing
         case _ where step.verb.isWatching: error.code == .shutdown
         // Work of its own finds no session beside the one that holds everybody's globals.

@@ -7,7 +7,7 @@ extension Verb {
 
     /// The call of a step, whose record is the one with the next number.
     func call(of step: Step, in simulation: Simulation) -> Call {
-        let database = simulation.database(of: step)
+        let database = simulation.take(for: step)
         let layout = database.addLayout(HostPlan.layout)
         let id = step.id
         let record = id + 1
@@ -95,7 +95,7 @@ extension Verb {
         case .metadata:
             return layout.getLayoutMetadata().seen { _ in .nothing }
         case .layouts:
-            return database.getLayoutNames().seen { _ in .nothing }
+            return database.getLayoutNames().seen { .names($0.flatMap(\.allLayouts).map(\.name)) }
         case .scripts:
             return database.getScriptNames().seen { _ in .nothing }
         case .productInfo:
@@ -121,11 +121,15 @@ extension Verb {
         case .logOut:
             return database.logOut().seen { _ in .nothing }
         case .logIn:
-            return database.login(credentials: .init(user: HostPlan.user, password: HostPlan.password)).seen { _ in
-                .nothing
-            }
+            return Deferred { database.login(credentials: simulation.credentials(of: database)) }
+                .eraseToAnyPublisher().seen { _ in .nothing }
         case .asOther:
-            return database.as(.init(user: HostPlan.user, password: HostPlan.password))
+            // Nobody says that it is the same account, so it has an object of its own each time.
+            let provider = DataAPI.CredentialsProvider(validity: .seconds(1_000_000_000)) {
+                Just(DataAPI.Credentials(user: HostPlan.user, password: HostPlan.password))
+                    .setFailureType(to: (any Error).self).eraseToAnyPublisher()
+            }
+            return database.signedIn(by: provider)
                 .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "a\(id)").seen {
                     .text($0.scriptResult)
                 }
@@ -136,7 +140,7 @@ extension Verb {
                 .startOAuth(provider: "Sandbox", returnURL: "https://app.example.com", trackingId: "t\(id)")
                 .flatMap(maxPublishers: .max(1)) { signIn in
                     let identifier = simulation.host(of: step).signIn(HostPlan.oAuthUser, signIn.requestId)
-                    return database.as(signIn.credentials(identifier: identifier))
+                    return database.signedIn(as: signIn.credentials(identifier: identifier))
                         .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "o\(id)")
                 }
                 .seen { .text($0.scriptResult) }
@@ -182,6 +186,13 @@ extension Verb {
             return Verb.now { database.changed(hint) }
         case .createByOthers, .editByOthers, .deleteByOthers:
             return Verb.now { simulation.host(of: step).commitByOthers(self, step: id) }
+        case .whoAmI:
+            return layout.executeScript(script: "Who").seen { .text($0.scriptResult) }
+        case .swap:
+            return Verb.now { simulation.swap(database) }
+        case .swapByLogin:
+            return Deferred { database.login(credentials: simulation.credentialsOfTheOther(than: database)) }
+                .eraseToAnyPublisher().seen { _ in .nothing }
         }
     }
 }

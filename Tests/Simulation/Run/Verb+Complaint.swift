@@ -3,10 +3,13 @@ import Foundation
 extension Verb {
     /// What is wrong with the values of a call that has finished.
     ///
-    /// - Parameter lasting: the records that are there from the first moment to the last.
-    func complaint(about values: [Seen], step id: Int, lasting: Set<Int>) -> String? {
-        let own = Seen.record(id: id + 1, marker: "r\(id)")
+    /// - Parameters:
+    ///   - isVisible: whether the account that asks may see the step's record.
+    ///   - lasting: the records that are there from the first moment to the last.
+    func complaint(about values: [Seen], step id: Int, isVisible: Bool = true, lasting: Set<Int>) -> String? {
+        let own = isVisible ? Seen.record(id: id + 1, marker: "r\(id)") : .nothing
         switch self {
+        case .findStream where !isVisible: return values.isEmpty ? nil : "expected nothing, got \(values)"
         case .read, .shared, .find, .findInSeveralCalls, .findStream:
             return values == [own] ? nil : "expected \(own), got \(values)"
         case .echoScript: return values == [.text("e\(id)")] ? nil : "expected its own parameter, got \(values)"

@@ -46,6 +46,8 @@ extension Verb {
     }
 
     /// What is wrong with the last that a watching call was told, when it has been told all.
+    ///
+    /// - Parameter table: what its account sees of the records.
     func complaint(aboutLast value: Seen?, step id: Int, table: [Copy.Line]) -> String? {
         let expected: [Copy.Line] =
             switch self {

@@ -21,7 +21,7 @@ extension DataAPI.ContainerDownload {
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.DownloadedFile, FMRest.APIError> {
         FileDownload(parts: arrivingParts, path: path, observer: onProgress)
-            .handedOver(to: isolation, by: server)
+            .handedOver(to: isolation, by: database)
     }
 }
 

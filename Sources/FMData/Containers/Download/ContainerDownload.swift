@@ -35,9 +35,9 @@ extension DataAPI {
 
         /// Where what it brings is handed over.
         let isolation: (any Actor)?
-        let server: Server
-        /// Finds the content.
-        let open: @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
+        let database: Database
+        /// Finds the content, by a database that is bound to an account.
+        let open: @Sendable (Database) -> AnyPublisher<OpenedContainer, FMRest.APIError>
 
         /// Attaches the subscriber. Nothing is asked for before it asks.
         public func receive<Downstream: Subscriber<Data, FMRest.APIError>>(subscriber: Downstream) {
@@ -48,21 +48,23 @@ extension DataAPI {
         ///
         /// Like the publisher itself, with one value before the bytes. There is no limit to the number of bytes.
         public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
-            arrivingParts.handedOver(to: isolation, by: server)
+            arrivingParts.handedOver(to: isolation, by: database)
         }
 
         /// The parts where they arrive, for what is made of them in this library.
         var arrivingParts: AnyPublisher<ContainerPart, FMRest.APIError> {
-            ContainerParts(opening: open()).eraseToAnyPublisher()
+            database.asOneAccount { tenure in
+                ContainerParts(opening: open(database.bound(to: tenure))).eraseToAnyPublisher()
+            }
         }
 
         init(
             for isolation: (any Actor)?,
-            from server: Server,
-            open: @escaping @Sendable () -> AnyPublisher<OpenedContainer, FMRest.APIError>
+            from database: Database,
+            open: @escaping @Sendable (Database) -> AnyPublisher<OpenedContainer, FMRest.APIError>
         ) {
             self.isolation = isolation
-            self.server = server
+            self.database = database
             self.open = open
         }
     }

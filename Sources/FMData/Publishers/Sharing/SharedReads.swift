@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// The reads of a database that are shared while they are under way; see ``DataAPI/Calling/shared()``.
+/// The reads of a database, as one account, that are shared while they are under way; see ``DataAPI/Calling/shared()``.
 final class SharedReads: @unchecked Sendable {
     // @unchecked: `state` is a lock with what it guards, the flights among it, which change under this lock only.
     /// What makes two reads the same: the request to the byte, what is made of the answer, and how long it may take.

@@ -38,7 +38,7 @@ extension DataAPI {
     /// | there is no such record (101) | fails; a delete succeeds | go on |
     /// | validation (500 to 513), missing or protected fields (102, 201) | fails | go on; 102 in each of the first three rows ends the batch |
     /// | the answer was lost, so that nobody knows whether it was carried out | is looked up before anything is sent again | go on |
-    /// | the login is refused, the layout is missing (105), the server object was shut down | fails | the batch ends |
+    /// | the login is refused, the layout is missing (105), the server object was shut down, its credentials were replaced | fails | the batch ends |
     ///
     /// **Lost answers.** A create is looked up by its ``BatchOptions/idempotencyKey``: it is sent again when no record has the key,
     /// also some time later. Without a key its outcome stays unknown. An edit with a modId is sent again when the record still has
@@ -86,19 +86,25 @@ extension DataAPI {
             in layout: TypedLayout<R>,
             _ options: BatchOptions,
             isolation: (any Actor)?,
-            _ makeOperation: @escaping BatchOperation.Maker<Upstream.Output>
+            _ operation: @escaping (TypedLayout<R>) -> BatchOperation.Maker<Upstream.Output>
         ) {
             self.isolation = isolation
             server = layout.server
             resumption = options.resumption
-            arrivingRows = BatchPublisher(
-                upstream: upstream,
-                settings: BatchStateMachine.Settings(options, in: layout.layout.database),
-                resumption: options.resumption,
-                time: layout.server.time,
-                random: layout.server.random,
-                makeOperation: makeOperation
-            )
+            let database = layout.layout.database
+            // What was asked for as one account is written as that or not at all. The rows themselves end the batch,
+            // since what became of those that were sent has to be told.
+            arrivingRows = OnDemandPublisher {
+                BatchPublisher(
+                    upstream: upstream,
+                    settings: BatchStateMachine.Settings(options, in: database),
+                    resumption: options.resumption,
+                    time: database.server.time,
+                    random: database.server.random,
+                    makeOperation: operation(layout.bound(to: database.tenure))
+                )
+                .eraseToAnyPublisher()
+            }
             .eraseToAnyPublisher()
         }
     }

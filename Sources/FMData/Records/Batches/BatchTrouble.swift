@@ -56,11 +56,11 @@ extension BatchTrouble {
 }
 
 extension FMRest.APIError {
-    /// Whether every other row would meet the same: nobody is let in, the layout is not there, the session that all depended on
-    /// is gone.
+    /// Whether every other row would meet the same: nobody is let in, the layout is not there, the session that all
+    /// depended on is gone, or the account that they were asked for.
     fileprivate var stopsEverything: Bool {
         switch code {
-        case .unauthorized, .sessionLost, .shutdown, .tls: return true
+        case .unauthorized, .sessionLost, .credentialsReplaced, .shutdown, .tls: return true
         default: break
         }
         switch fileMakerCode {

@@ -25,9 +25,8 @@ extension Publisher {
             of: self,
             in: layout,
             options,
-            isolation: isolation,
-            BatchOperation.create(in: layout, keyField: options.idempotencyKey)
-        )
+            isolation: isolation
+        ) { BatchOperation.create(in: $0, keyField: options.idempotencyKey) }
     }
 
     /// Makes a record of each value: of the fields that are set in it, and FileMaker enters the others as it does for any new
@@ -52,9 +51,8 @@ extension Publisher {
             of: self,
             in: layout,
             options,
-            isolation: isolation,
-            BatchOperation.create(in: layout, keyField: options.idempotencyKey)
-        )
+            isolation: isolation
+        ) { BatchOperation.create(in: $0, keyField: options.idempotencyKey) }
     }
 
     /// Makes each edit.
@@ -75,7 +73,7 @@ extension Publisher {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Output == DataAPI.RecordEdit {
-        DataAPI.Batch(of: self, in: layout, options, isolation: isolation, BatchOperation.edit(in: layout))
+        DataAPI.Batch(of: self, in: layout, options, isolation: isolation) { BatchOperation.edit(in: $0) }
     }
 
     /// Deletes the records of these ids.
@@ -95,7 +93,7 @@ extension Publisher {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Output: DataAPI.RecordIdentifier {
-        DataAPI.Batch(of: self, in: layout, options, isolation: isolation, BatchOperation.delete(in: layout))
+        DataAPI.Batch(of: self, in: layout, options, isolation: isolation) { BatchOperation.delete(in: $0) }
     }
 
     /// Edits the record that has the same key as the value, or makes one when there is none.
@@ -130,8 +128,7 @@ extension Publisher {
             of: self,
             in: layout,
             options,
-            isolation: isolation,
-            BatchOperation.upsert(in: layout, by: key.stringValue)
-        )
+            isolation: isolation
+        ) { BatchOperation.upsert(in: $0, by: key.stringValue) }
     }
 }

@@ -54,13 +54,14 @@ struct Commit<R: RecordFields> {
             of: Just([script.payloadField: .text(text)] as FieldData),
             in: jobs,
             DataAPI.BatchOptions(concurrency: 1, patience: options.patience),
-            isolation: nil,
+            isolation: nil
+        ) { jobs in
             BatchOperation.create(
                 in: jobs,
                 keyField: script.keyField,
                 script: DataAPI.ScriptQuery(script: script.name)
             )
-        )
+        }
         return making.arrivingRows
             .orderedMap(concurrency: 1) { job in
                 let outcomes: AnyPublisher<[Outcome], FMRest.APIError> =

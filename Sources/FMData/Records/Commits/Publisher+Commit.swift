@@ -37,19 +37,33 @@ extension Publisher {
         options: DataAPI.CommitOptions = DataAPI.CommitOptions(),
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> where Output == DataAPI.RecordWrite<R> {
-        mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-            .collect(Swift.max(1, options.rowsPerCommit))
-            .scan((firstIndex: 0, writes: [])) { last, writes in (last.firstIndex + last.writes.count, writes) }
-            .orderedMap(concurrency: 1) { firstIndex, writes in
-                Commit(writes: writes, layout: layout, script: script, options: options).outcomes()
-                    .map { outcomes in
-                        Swift.zip(writes, outcomes).enumerated().map { place, row in
-                            DataAPI.BatchRow(index: firstIndex + place, key: row.0.key, outcome: row.1)
+        OnDemandPublisher {
+            let script = script.bound
+            return mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+                .collect(Swift.max(1, options.rowsPerCommit))
+                .scan((firstIndex: 0, writes: [])) { last, writes in (last.firstIndex + last.writes.count, writes) }
+                .orderedMap(concurrency: 1) { firstIndex, writes in
+                    Commit(writes: writes, layout: layout, script: script, options: options).outcomes()
+                        .map { outcomes in
+                            Swift.zip(writes, outcomes).enumerated().map { place, row in
+                                DataAPI.BatchRow(index: firstIndex + place, key: row.0.key, outcome: row.1)
+                            }
                         }
-                    }
-                    .eraseToAnyPublisher()
-            }
-            .handedOver(to: isolation, by: layout.server)
+                        .eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
+        }
+        // Of what was sent as an account that is replaced the rows tell themselves.
+        .handedOver(to: isolation, by: layout.server)
+    }
+}
+
+extension DataAPI.CommitScript {
+    /// The same for commits that are all made as the account of this moment, or not at all.
+    fileprivate var bound: DataAPI.CommitScript {
+        var script = self
+        script.layout = layout.bound(to: layout.database.tenure)
+        return script
     }
 }
 

@@ -35,7 +35,7 @@ extension DataAPI {
         public struct Removal: Sendable {
             /// Its id.
             public var recordId: Int
-            /// The record as it was last seen; `nil` when that was before this program began.
+            /// The record as it was last seen; `nil` when that was before this program began, or by another account.
             public var record: Record?
             /// What became of it.
             public var reason: Reason
@@ -66,7 +66,8 @@ extension LiveState {
 extension DataAPI.ChangeSet {
     fileprivate init(from old: LiveState<R>, to new: LiveState<R>) {
         let known = zip(old.records, old.revisions).map { Known(id: $0.recordId, modId: $0.modId, revision: $1) }
-        self.init(from: known, to: new) { old.records[$0] }
+        let isSameAccount = old.tenure === new.tenure
+        self.init(from: known, to: new) { isSameAccount ? old.records[$0] : nil }
     }
 
     /// What is known of a record before a change.

@@ -18,6 +18,9 @@ extension DataAPI {
             case otherFile
             /// The cursor is one of another query.
             case otherQuery
+            /// The database became another account's (``DataAPI/Database/replaceCredentials(_:dataSources:)``), which
+            /// sees other records. This comes at once, and the snapshot with the first look of that account.
+            case otherAccount
         }
     }
 }
@@ -51,11 +54,10 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<DataAPI.LiveEvent<R>, FMRest.APIError> {
         let found = found ?? everything
         return found.live(options, isolation: nil)
-            .news {
+            .told(to: isolation) {
                 var copy = LiveCopy(of: found, since: cursor)
                 return { state in copy.events(of: state) }
             }
-            .handedOver(to: isolation, by: server)
     }
 }
 
@@ -82,7 +84,8 @@ struct LiveCopy<R: RecordFields> {
     }
 
     mutating func events(of state: LiveState<R>) -> [Event] {
-        defer { known = .state(state) }
+        defer { known = state.isBlank ? .nothing : .state(state) }
+        if state.isBlank { return [.reset(.otherAccount)] }
         switch known {
         case .nothing: return snapshot(of: state)
         case .cursor(let cursor):

@@ -24,8 +24,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var state = State()
     private var memory = LookMemory()
     private var findings: LookFindings<R>?
-    /// When the look that is under way began, and why.
-    private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin)?
+    /// When the look that is under way began, why, and as which account.
+    private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, tenure: Tenure)?
     private var wokenBy: DataAPI.Freshness.Origin?
     /// What was written through the same tree, as long as a look is under way that began before.
     private var overtaken: [Int: NIODeadline] = [:]
@@ -41,12 +41,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     private let look: Look<R>
     private let policy: ChangePolicy<R>
-    private let server: DataAPI.Server
+    private let database: DataAPI.Database
+    private var server: DataAPI.Server { database.server }
     private let statusSubject = CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle)
 
     init(_ look: Look<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
         self.look = look
-        server = layout.database.server
+        database = layout.database
         let encoder = layout.encoder
         policy = ChangePolicy(
             ignoresEqual: options.removesDuplicates,
@@ -140,6 +141,9 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         }
     }
 
+    /// The database became another account's.
+    func beginAnew() { act { _ in ((), machine.begunAnew()) } }
+
     var status: AnyPublisher<DataAPI.LiveStatus, Never> { statusSubject.whereSubscribed() }
 
     // MARK: Orders
@@ -180,6 +184,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         case .confirm(let ids): confirm(ids)
         case .accept(let gone): accept(gone)
         case .dismiss: withExtendedLifetime(lock.withLock { lockedEndLook() }) {}
+        case .forget: forget()
         case .setAlarm(let instant):
             // Until the alarm nobody else may hold it.
             let callOff = server.time.schedule(instant) { self.alarmRang() }
@@ -225,12 +230,38 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     // MARK: Looks
 
     private func beginLook() {
+        // What another account has seen is nothing to go on from.
+        let tenure = forget()
         let (state, memory) = lock.withLock {
-            lookBegan = (server.time.now(), wokenBy.take() ?? .poll)
+            lookBegan = (server.time.now(), wokenBy.take() ?? .poll, tenure)
             overtaken = [:]
             return (self.state, self.memory)
         }
-        run(look.perform(state, memory)) { poller, findings, now, jitter in poller.lockedLooked(findings, now, jitter) }
+        run(look.perform(state, memory, tenure)) { poller, findings, now, jitter in
+            poller.lockedLooked(findings, now, jitter)
+        }
+    }
+
+    /// What was seen as another account is forgotten, and those who were told of it are told so. Returns the tenure of
+    /// the present one.
+    @discardableResult
+    private func forget() -> Tenure {
+        let tenure = database.tenure
+        let (old, new, listeners) = lock.withLock { () -> (State, State, [any LiveListener]) in
+            let old = state
+            guard old.tenure !== tenure else { return (old, old, []) }
+            state = old.begunAnew(in: tenure)
+            memory = LookMemory()
+            return (old, state, state.version > old.version ? lockedListeners() : [])
+        }
+        // Records are other people's types, and are let go outside of the lock.
+        withExtendedLifetime(old) {}
+        for listener in listeners { listener.offer() }
+        if !listeners.isEmpty {
+            new.sharedChanges.allAreTold()
+            wishesChanged()
+        }
+        return tenure
     }
 
     private func lockedLooked(
@@ -254,9 +285,12 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     /// Asks for records that a look has not found.
     private func confirm(_ ids: [Int]) {
+        guard let tenure = lock.withLock({ lookBegan?.tenure }) else { return }
         let answers = ids.publisher
             .setFailureType(to: FMRest.APIError.self)
-            .orderedMap(concurrency: 1) { [look] id in look.isThere(id).map { [(id, $0)] }.eraseToAnyPublisher() }
+            .orderedMap(concurrency: 1) { [look] id in
+                look.isThere(id, tenure).map { [(id, $0)] }.eraseToAnyPublisher()
+            }
             .collect()
             .eraseToAnyPublisher()
         run(answers) { poller, answers, now, jitter in
@@ -281,7 +315,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         let work = publisher.sink { [weak self] completion in
             guard case .failure(let error) = completion else { return }
             self?.act { now in
-                guard let self, self.lastWork == number else { return ((), []) }
+                guard let self, self.lastWork == number, !self.lockedIsReplaced(error) else { return ((), []) }
                 self.failure = error
                 return ((), self.machine.failed(.init(error), now, jitter: jitter))
             }
@@ -300,6 +334,12 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             }
         }
         if !isWanted { work.cancel() }
+    }
+
+    /// Whether a look has failed since its account was replaced: the next one looks by itself, unless the query is
+    /// bound to the account.
+    private func lockedIsReplaced(_ error: FMRest.APIError) -> Bool {
+        error.code == .credentialsReplaced && database.calls.options.tenure == nil
     }
 
     /// What the look has left is let go. Returns what was under way and found, which is to be let go outside of the lock.
@@ -321,6 +361,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             return (state, self.findings, lookBegan, reasons, Set(self.overtaken.keys))
         }
         guard let findings, let began else { return }
+        // What another account has seen by now is of no use.
+        guard !began.tenure.isOver else { return withExtendedLifetime(lock.withLock { lockedEndLook() }) {} }
         // Outside of the lock: it compares records, which is other people's code. Nobody else changes the state meanwhile, since
         // orders are carried out one at a time.
         let next = old.next(
@@ -329,7 +371,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             overtaken: overtaken,
             policy,
             origin: began.origin,
-            asOf: began.at
+            asOf: began.at,
+            in: began.tenure
         )
         let (listeners, ended) = lock.withLock {
             state = next.state
@@ -377,6 +420,8 @@ protocol LiveObserver: AnyObject, Sendable {
     func wake(_ origin: DataAPI.Freshness.Origin)
     /// A record of the layout was written through the same tree; `nil` when it is not known which.
     func written(_ recordId: Int?)
+    /// The database became another account's.
+    func beginAnew()
 }
 
 extension PollerStateMachine.Failure {
@@ -385,6 +430,7 @@ extension PollerStateMachine.Failure {
         switch (error.code, error.fileMakerCode) {
         case (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?): self = .layout
         case (.unauthorized, _), (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.script, _): self = .final
+        case (.credentialsReplaced, _): self = .final
         case _ where error.meansCredentialsRefused && error.fileMakerCode?.meansSessionLost != true: self = .final
         case (_, let code?)
         where code.category == .privileges || code.category == .request || code == .insufficientPrivileges:

@@ -17,9 +17,11 @@ extension DataAPI {
     /// refused, privileges that are lost, a layout or field that is missing twice in a row, after
     /// ``LiveOptions/patience``, and when the server object is shut down.
     ///
-    /// Equal queries on the same database object share their looks, one after the other, and values: a subscriber that joins
-    /// gets the last one at once. When nobody listens nothing is sent. Cancelling ends the subscription; the last one to go ends
-    /// the look that is under way.
+    /// Equal queries on the same database object share their looks, one after the other, and values: a subscriber that
+    /// joins gets the last one at once. When nobody listens nothing is sent. Cancelling ends the subscription; the last
+    /// one to go ends the look that is under way. When the database becomes another account's
+    /// (``DataAPI/Database/replaceCredentials(_:dataSources:)``), the next value has no records and is a
+    /// ``DataAPI/Freshness/Origin/reset``; then comes what the new account sees.
     ///
     /// FileMaker announces no changes, so each look is a question; the options say which. It does not see: unstored calculations and
     /// related values (but for ``LiveOptions/related``), commits that do not move a record's modId, states between two looks, the
@@ -61,9 +63,17 @@ extension DataAPI {
             LiveNews(poller: { self.poller }, makeTeller: makeTeller)
         }
 
+        /// The same, handed over.
+        func told<News>(
+            to isolation: (any Actor)?,
+            _ makeTeller: @escaping () -> (LiveState<R>) -> [News]
+        ) -> AnyPublisher<News, FMRest.APIError> {
+            news(makeTeller).handedOver(to: isolation, by: found.layout.server).asLongAsItHolds()
+        }
+
         private var values: AnyPublisher<LiveValue<R>, FMRest.APIError> {
             let time = found.layout.server.time
-            return news {
+            return told(to: isolation) {
                 var before = LiveState<R>()
                 return { state in
                     defer { before = state }
@@ -76,7 +86,6 @@ extension DataAPI {
                     ]
                 }
             }
-            .handedOver(to: isolation, by: found.layout.server)
         }
 
         private var registry: LiveRegistry { found.layout.layout.database.live }
@@ -154,5 +163,6 @@ extension DataAPI.TypedLayout {
             { state in [state.records.first] }
         }
         .handedOver(to: isolation, by: server)
+        .asLongAsItHolds()
     }
 }

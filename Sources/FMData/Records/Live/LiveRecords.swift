@@ -35,7 +35,7 @@ extension DataAPI {
         /// - Parameter query: it is subscribed to at once.
         public init(_ query: LiveQuery<R>) {
             self.query = query
-            let states = query.news {
+            let states = query.told(to: nil) {
                 var before = LiveState<R>()
                 return { state in
                     defer { before = state }

@@ -80,6 +80,16 @@ final class LiveRegistry: Sendable {
         }
     }
 
+    /// The database became another account's: its queries forget what they know, and look.
+    func beginAnew() {
+        let objects = identities.withLockedValue { objects in
+            defer { objects = LiveObjects() }
+            return objects
+        }
+        withExtendedLifetime(objects) {}
+        for observer in observers { observer.beginAnew() }
+    }
+
     /// The database shuts down, which the next looks find: now, and not after their pauses.
     func shutDown() {
         for observer in observers { observer.wake(.wake) }

@@ -5,6 +5,10 @@ struct LiveState<R: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<R>.Record
     typealias Reason = DataAPI.ChangeSet<R>.Removal.Reason
 
+    /// Of the account that has looked; `nil` as long as nobody has.
+    private(set) var tenure: Tenure?
+    /// Whether nothing has been seen yet: there was no look, or none since the account was replaced.
+    private(set) var isBlank = true
     private(set) var records: [Record] = []
     /// Beside each record the version in which it came or last changed.
     private(set) var revisions: [Int] = []
@@ -12,7 +16,8 @@ struct LiveState<R: RecordFields>: Sendable {
     private(set) var version = 0
     /// Counts the looks whose records are not all as they were held: those, too, of which there is nothing to tell.
     private(set) var edition = 0
-    /// Counts the files that were there in place of the one before: a restored copy, for example.
+    /// Counts the files that were there in place of the one before, such as a restored copy, and the accounts that
+    /// looked.
     private(set) var epoch = 0
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
     /// When the look began.
@@ -38,7 +43,7 @@ struct LiveState<R: RecordFields>: Sendable {
 
     /// Whether a look has found these records in this order, and none of them in another version: most looks.
     func isConfirmed(by findings: LookFindings<R>) -> Bool {
-        guard version > 0, findings.order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
+        guard !isBlank, findings.order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
         return findings.read.isEmpty
             || findings.read.elementsEqual(records) { $0.recordId == $1.recordId && $0.modId == $1.modId }
     }
@@ -76,9 +81,23 @@ struct ChangePolicy<R: RecordFields>: Sendable {
 }
 
 extension LiveState {
+    /// What is known when another account begins to look: nothing. Those who were told of something are told so.
+    func begunAnew(in tenure: Tenure) -> LiveState {
+        var next = LiveState()
+        next.tenure = tenure
+        guard version > 0 else { return next }
+        next.version = version + 1
+        next.edition = edition + 1
+        next.epoch = epoch + 1
+        next.origin = .reset
+        next.asOf = asOf
+        return next
+    }
+
     /// What a look that has been accepted leads to; `nil` when there is nothing to tell.
     ///
     /// - Parameters:
+    ///   - tenure: of the account that has looked: that of the state, if it has one.
     ///   - gone: records that the look has not found and that are sure to be gone, with why.
     ///   - overtaken: ids that were written after the look began: what the look says of them is out of date.
     func next(
@@ -87,10 +106,13 @@ extension LiveState {
         overtaken: Set<Int>,
         _ policy: ChangePolicy<R>,
         origin: DataAPI.Freshness.Origin,
-        asOf: NIODeadline
+        asOf: NIODeadline,
+        in tenure: Tenure? = nil
     ) -> (state: LiveState, isNews: Bool) {
         var next = self
-        next.origin = version == 0 ? .snapshot : origin
+        next.tenure = tenure
+        next.isBlank = false
+        next.origin = isBlank ? .snapshot : origin
         next.asOf = asOf
         if !policy.seesUncommitted, isConfirmed(by: findings) { return (next, false) }
         next.version += 1
@@ -140,7 +162,7 @@ extension LiveState {
         let isSame =
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
-        let isNews = version == 0 || isOtherFile || !isSame
+        let isNews = isBlank || isOtherFile || !isSame
         if isNews { next.sharedChanges = SharedChanges() } else { next.version = version }
         return (next, isNews)
     }

@@ -5,18 +5,35 @@ import OpenCombine
 /// What a live query has to say: what follows from the state that is known when the subscriber first asks, if there is one, and
 /// then from each later one, as far as it asks. States that it is too slow for are left out, the latest is not. Never finishes;
 /// fails when the query does.
-struct LiveNews<R: RecordFields, Output>: Publisher {
+struct LiveNews<R: RecordFields, News>: Publisher {
+    typealias Output = TenuredNews<News>
     typealias Failure = FMRest.APIError
 
     /// The poller that all subscribers of the same query share; asked for on the first demand.
     let poller: () -> LivePoller<R>
     /// Made for each subscription: what a state, and then each later one, is to its subscriber.
-    let makeTeller: () -> (LiveState<R>) -> [Output]
+    let makeTeller: () -> (LiveState<R>) -> [News]
 
-    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
+    func receive<Downstream: Subscriber<TenuredNews<News>, Failure>>(subscriber: Downstream) {
         subscriber.receive(
             subscription: LiveSubscription(poller, makeTeller(), downstream: subscriber)
         )
+    }
+}
+
+/// What a live query has to say, and as which account it was seen.
+struct TenuredNews<News> {
+    let news: News
+    let tenure: Tenure?
+
+    /// Whether it may be told. Queries outlast the accounts that look.
+    var holds: Bool { tenure?.isOver != true }
+}
+
+extension Publisher where Failure == FMRest.APIError {
+    /// What is told that may be, wherever it has waited until then.
+    func asLongAsItHolds<News>() -> AnyPublisher<News, Failure> where Output == TenuredNews<News> {
+        compactMap { $0.holds ? $0.news : nil }.eraseToAnyPublisher()
     }
 }
 
@@ -40,15 +57,15 @@ enum LiveWish {
 
 /// One subscriber of a live query: it takes from the poller's state what it has not had, one value at a time, on the thread of
 /// whoever brought the state or the demand.
-private final class LiveSubscription<R: RecordFields, Downstream: Subscriber>: Subscription, LiveListener,
+private final class LiveSubscription<R: RecordFields, News, Downstream: Subscriber>: Subscription, LiveListener,
     @unchecked Sendable
-where Downstream.Failure == FMRest.APIError {
+where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIError {
     // @unchecked: `lock` guards every `var`; the subscriber and the teller are called by the one who delivers, outside of the lock.
     private let lock = NIOLock()
     private var makePoller: (() -> LivePoller<R>)?
     private var poller: LivePoller<R>?
     private var id: LivePoller<R>.ListenerID?
-    private var tell: ((LiveState<R>) -> [Downstream.Input])?
+    private var tell: ((LiveState<R>) -> [News])?
     private var downstream: Downstream?
     private var demand = Subscribers.Demand.none
     /// The version of the last state that was told.
@@ -61,7 +78,7 @@ where Downstream.Failure == FMRest.APIError {
 
     init(
         _ makePoller: @escaping () -> LivePoller<R>,
-        _ tell: @escaping (LiveState<R>) -> [Downstream.Input],
+        _ tell: @escaping (LiveState<R>) -> [News],
         downstream: Downstream
     ) {
         self.makePoller = makePoller
@@ -121,7 +138,9 @@ where Downstream.Failure == FMRest.APIError {
 
     private enum Step {
         case value(Downstream, Downstream.Input)
-        case tell(LiveState<R>, (LiveState<R>) -> [Downstream.Input])
+        case tell(LiveState<R>, (LiveState<R>) -> [News])
+        /// Was seen by an account that the database acts as no more.
+        case drop(Downstream.Input)
         case failure(Downstream, FMRest.APIError, Left)
         case again
         case rest
@@ -144,8 +163,9 @@ where Downstream.Failure == FMRest.APIError {
                 let more = downstream.receive(value)
                 if more > .none { lock.withLock { demand += more } }
             case .tell(let state, let tell):
-                let news = tell(state)
+                let news = tell(state).map { TenuredNews(news: $0, tenure: state.tenure) }
                 lock.withLock { if downstream != nil { pending.append(contentsOf: news) } }
+            case .drop(let value): withExtendedLifetime(value) {}
             case .failure(let downstream, let error, let left):
                 downstream.receive(completion: .failure(error))
                 return withExtendedLifetime(left) {}
@@ -156,11 +176,12 @@ where Downstream.Failure == FMRest.APIError {
     }
 
     private func lockedStep(_ state: LiveState<R>?, _ failure: FMRest.APIError?) -> Step {
+        if let first = pending.first, !first.holds { return .drop(pending.removeFirst()) }
         if let downstream, demand > .none, let value = pending.popFirst() {
             demand -= 1
             return .value(downstream, value)
         }
-        if let tell, demand > .none, let state, state.version > told {
+        if let tell, demand > .none, let state, isToBeTold(state) {
             told = state.version
             return .tell(state, tell)
         }
@@ -169,6 +190,11 @@ where Downstream.Failure == FMRest.APIError {
         if isOffered, downstream != nil { return .again }
         isDelivering = false
         return .rest
+    }
+
+    /// That nothing is known any more is news to those alone who knew something.
+    private func isToBeTold(_ state: LiveState<R>) -> Bool {
+        state.version > told && state.tenure?.isOver != true && !(state.isBlank && told == 0)
     }
 
     /// Returns what is to be let go outside of the lock.

@@ -25,6 +25,9 @@ extension DataAPI {
             case refresh
             /// A look after a write through the same database object.
             case ownWrite
+            /// None: the database became another account's (``DataAPI/Database/replaceCredentials(_:dataSources:)``).
+            /// Nothing is known of what that sees; the next value tells.
+            case reset
         }
 
         /// What made the value.

@@ -10,29 +10,31 @@ struct Look<R: RecordFields>: Sendable {
     /// - Parameters:
     ///   - held: what is known so far.
     ///   - memory: what the look before has left.
-    let perform: @Sendable (_ held: LiveState<R>, _ memory: LookMemory) -> Publisher
+    ///   - tenure: of the account that looks.
+    let perform: @Sendable (_ held: LiveState<R>, _ memory: LookMemory, _ tenure: Tenure) -> Publisher
     /// Whether a record that a look has not found is still there.
-    let isThere: @Sendable (Int) -> AnyPublisher<Bool, FMRest.APIError>
+    let isThere: @Sendable (Int, _ tenure: Tenure) -> AnyPublisher<Bool, FMRest.APIError>
 }
 
 extension Look {
     /// At one record, by its id.
     init(record id: Int, of layout: DataAPI.TypedLayout<R>) {
         let layout = layout.callOptions { $0.isLook = true }
-        perform = { _, memory in
-            layout.record(id, isolation: nil)
+        perform = { _, memory, tenure in
+            layout.bound(to: tenure).record(id, isolation: nil)
                 .map { LookFindings(order: [id], read: [$0], memory: memory) }
                 .replaceError(of: .recordMissing, with: LookFindings(memory: memory))
         }
-        isThere = { _ in layout.layout.isThere(id) }
+        isThere = { _, tenure in layout.layout.bound(to: tenure).isThere(id) }
     }
 
     /// At a found set, as the options say.
     init(_ found: DataAPI.FoundSet<R>, _ options: DataAPI.LiveOptions) {
         let found = found.callOptions { $0.isLook = true }
-        let ways = WaysToLook(found: found, options: options)
-        perform = { held, memory in ways.look(held, memory) }
-        isThere = { found.layout.layout.isThere($0) }
+        perform = { held, memory, tenure in
+            WaysToLook(found: found.bound(to: tenure), options: options).look(held, memory)
+        }
+        isThere = { id, tenure in found.layout.layout.bound(to: tenure).isThere(id) }
     }
 }
 
@@ -40,7 +42,10 @@ extension DataAPI.Layout {
     fileprivate func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
         let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
             getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
-        return record.map { _ in true }.replaceError(of: .recordMissing, with: false)
+        return record.map { _ in true }
+            .replaceError(of: .recordMissing, with: false)
+            // It is there, and the account may not see it any more.
+            .replaceError(of: .recordAccessDenied, with: true)
     }
 }
 
@@ -147,7 +152,8 @@ private struct WaysToLook<R: RecordFields>: Sendable {
             .eraseToAnyPublisher()
     }
 
-    /// One after the other: a look takes one session at most. Who is gone by then is left out.
+    /// One after the other: a look takes one session at most. Who is gone by then is left out, or out of the account's
+    /// sight.
     func read(_ ids: [Int]) -> AnyPublisher<[Record], FMRest.APIError> {
         ids.publisher
             .setFailureType(to: FMRest.APIError.self)
@@ -158,7 +164,7 @@ private struct WaysToLook<R: RecordFields>: Sendable {
                     isolation: nil
                 )
                 .map { (response: DataAPI.RecordResponse<R, R.Portals>) in response.data }
-                .replaceError(of: .recordMissing, with: [])
+                .replaceError(of: .recordMissing, .recordAccessDenied, with: [])
             }
             .collect()
             .eraseToAnyPublisher()
@@ -257,7 +263,7 @@ private struct StampLook<R: RecordFields> {
     let ways: WaysToLook<R>
 
     func look(_ held: LiveState<R>, _ memory: LookMemory) -> WaysToLook<R>.Findings {
-        guard let mark = memory.mark, held.version > 0 else { return beginning(memory) }
+        guard let mark = memory.mark, !held.isBlank else { return beginning(memory) }
         // Deletions have no stamp.
         if memory.looks >= reconcile { return whole(held, memory) }
         let from = mark.moved(by: .zero - overlap)
@@ -358,7 +364,7 @@ private struct LogLook<R: RecordFields> {
     let ways: WaysToLook<R>
 
     func look(_ held: LiveState<R>, _ memory: LookMemory) -> WaysToLook<R>.Findings {
-        guard let last = memory.serial, held.version > 0 else {
+        guard let last = memory.serial, !held.isBlank else {
             return newest.followed { newest -> WaysToLook<R>.Findings in
                 var memory = memory
                 memory.serial = newest ?? 0

@@ -43,6 +43,8 @@ struct PollerStateMachine {
         case accept(removing: [Int])
         /// What the look has found is of no use.
         case dismiss
+        /// What is known was seen by another account, and is forgotten.
+        case forget
         case setAlarm(NIODeadline)
         case callOffAlarm
         /// The query has failed for good.
@@ -140,6 +142,28 @@ struct PollerStateMachine {
         case .looking, .confirming: isWoken = true
         case .waiting, .failing: queue(&actions)
         case .idle, .queued, .paused, .ended: break
+        }
+        return settled(actions)
+    }
+
+    /// Another account looks from now on: at once, if anybody listens, and as if there had been no look.
+    mutating func begunAnew() -> [Action] {
+        guard phase != .ended else { return [] }
+        pause = settings.shortest
+        backOff.reset()
+        failingSince = nil
+        layoutFailures = 0
+        suspects = nil
+        torn = 0
+        hasUndelivered = false
+        var actions: [Action] = []
+        switch phase {
+        case .looking, .confirming: actions += [.cancelLook, .forget]
+        case .idle, .queued, .waiting, .failing, .paused, .ended: actions.append(.forget)
+        }
+        switch phase {
+        case .looking, .confirming, .waiting, .failing, .paused: queue(&actions)
+        case .idle, .queued, .ended: break
         }
         return settled(actions)
     }

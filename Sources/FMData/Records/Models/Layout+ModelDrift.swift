@@ -24,7 +24,7 @@ extension DataAPI.Layout {
             .map { metadata in
                 ModelFields(record).drift(from: name, showing: metadata.fieldMetaData.map(\.name), keys: keys)
             }
-            .handedOver(to: isolation, by: database.server)
+            .handedOver(to: isolation, by: database)
     }
 
     /// Whether the layout has all fields of a type of records: what a program may ask when it starts.
@@ -42,6 +42,6 @@ extension DataAPI.Layout {
         _ record: R.Type,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> where R.CodingKeys: CaseIterable {
-        drift(of: record, isolation: nil).map(\.missing.isEmpty).handedOver(to: isolation, by: database.server)
+        drift(of: record, isolation: nil).map(\.missing.isEmpty).handedOver(to: isolation, by: database)
     }
 }

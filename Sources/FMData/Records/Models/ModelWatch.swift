@@ -17,6 +17,8 @@ final class ModelWatch: @unchecked Sendable {
     private struct State {
         var seen: Set<Pair> = []
         var drifts: [DataAPI.ModelDrift] = []
+        /// Counts how often they have changed.
+        var version = 0
         /// Whether somebody is telling what has changed; others leave it to them, so that the latest is told last.
         var isTelling = false
     }
@@ -49,32 +51,57 @@ final class ModelWatch: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - names: the names of its fields; asked for when this layout was not yet compared with this type.
+    ///   - tenure: of the account that it was read as.
     ///   - logger: that of the call; `nil` for the configuration's.
-    func look(at names: () -> [String], of layout: String, as type: Any.Type, logger: Logger?) {
+    func look(
+        at names: () -> [String],
+        of layout: String,
+        as type: Any.Type,
+        in tenure: Tenure? = nil,
+        logger: Logger?
+    ) {
         let pair = Pair(layout: ExactName(layout), type: ObjectIdentifier(type))
-        guard lock.withLock({ state.seen.insert(pair).inserted }), let fields = ModelFields(type) else { return }
+        let isNew = lock.withLock { tenure?.isOver != true && state.seen.insert(pair).inserted }
+        guard isNew, let fields = ModelFields(type) else { return }
         let drift = fields.drift(from: layout, showing: names(), keys: keys)
         guard !drift.isEmpty else { return }
         (logger ?? self.logger)?.tell(drift, of: database)
-        tell(drift)
+        change { state in
+            if tenure?.isOver != true { state.drifts.append(drift) }
+        }
     }
 
-    private func tell(_ drift: DataAPI.ModelDrift) {
-        var untold = lock.withLock { () -> [DataAPI.ModelDrift]? in
-            state.drifts.append(drift)
+    /// Another account may see other fields.
+    func beginAnew() {
+        change { state in
+            state.seen = []
+            state.drifts = []
+        }
+    }
+
+    private func change(_ change: (inout State) -> Void) {
+        var untold = lock.withLock { () -> (drifts: [DataAPI.ModelDrift], version: Int)? in
+            change(&state)
+            state.version += 1
             if state.isTelling { return nil }
             state.isTelling = true
-            return state.drifts
+            return (state.drifts, state.version)
         }
-        while let drifts = untold {
+        while let told = untold {
             willChange.send()
-            shown.set(drifts)
+            shown.set(told.drifts)
             untold = lock.withLock {
-                state.isTelling = state.drifts.count != drifts.count
-                return state.isTelling ? state.drifts : nil
+                state.isTelling = state.version != told.version
+                return state.isTelling ? (state.drifts, state.version) : nil
             }
         }
     }
+}
+
+/// What watches over the models, and as which account it looks.
+struct ModelSight: Sendable {
+    let watch: ModelWatch
+    let tenure: Tenure
 }
 
 extension Logger {
@@ -95,7 +122,7 @@ extension Logger {
 
 /// What is compared with the first record of one answer.
 struct ModelGlance: Sendable {
-    fileprivate let watch: ModelWatch
+    fileprivate let sight: ModelSight
     fileprivate let layout: String
     fileprivate let logger: Logger?
 
@@ -103,15 +130,15 @@ struct ModelGlance: Sendable {
     ///
     /// - Parameter record: a context with the record on its tape.
     func look(at record: DecodingContext, as type: Any.Type) {
-        watch.look(at: { record.fieldNames }, of: layout, as: type, logger: logger)
+        sight.watch.look(at: { record.fieldNames }, of: layout, as: type, in: sight.tenure, logger: logger)
     }
 }
 
 extension DataAPIRequest {
     /// How to look at the answer; `nil` when nobody wants to know.
     var modelGlance: ModelGlance? {
-        guard let watch = context.models, let layout = responseLayout ?? layout else { return nil }
-        return ModelGlance(watch: watch, layout: layout, logger: context.logger)
+        guard let sight = context.models, let layout = responseLayout ?? layout else { return nil }
+        return ModelGlance(sight: sight, layout: layout, logger: context.logger)
     }
 }
 

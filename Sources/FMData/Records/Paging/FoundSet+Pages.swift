@@ -10,15 +10,17 @@ extension DataAPI.FoundSet {
         pageSize: Int?
     ) -> AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
         if let refusal = refusal(of: mode, pageSize) { return Fail(error: refusal).eraseToAnyPublisher() }
-        let database = layout.layout.database
-        return PagesPublisher<Record>(
-            strategy: mode.strategy,
-            sizes: database.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
-            fetch: { answer(to: $0, mode) },
-            log: { layout.layout.logDrift($0) },
-            error: { FMRest.APIError($0, mode.key, of: layout.layout) }
-        )
-        .eraseToAnyPublisher()
+        return layout.layout.database.asOneAccount { tenure in
+            let found = bound(to: tenure)
+            return PagesPublisher<Record>(
+                strategy: mode.strategy,
+                sizes: tenure.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
+                fetch: { found.answer(to: $0, mode) },
+                log: { layout.layout.logDrift($0) },
+                error: { FMRest.APIError($0, mode.key, of: layout.layout) }
+            )
+            .eraseToAnyPublisher()
+        }
     }
 
     private func refusal(of mode: DataAPI.Paging<R>, _ pageSize: Int?) -> FMRest.APIError? {

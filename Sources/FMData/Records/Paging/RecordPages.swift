@@ -45,11 +45,11 @@ extension DataAPI {
         let isolation: (any Actor)?
         var observer: (@Sendable (PagingProgress) -> Void)?
 
-        private var server: Server { found.layout.server }
+        private var database: Database { found.layout.layout.database }
 
         /// Attaches the subscriber. Nothing is asked for before it asks.
         public func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-            arrivingPages.items(for: isolation, by: server).receive(subscriber: subscriber)
+            arrivingPages.items(for: isolation, by: database).receive(subscriber: subscriber)
         }
 
         /// The pages, each when it is asked for: its records, and how far it has come with them.
@@ -60,7 +60,7 @@ extension DataAPI {
         /// on its way.
         public var pages: AnyPublisher<RecordPage<R>, FMRest.APIError> {
             arrivingPages.map { RecordPage(records: $0.items, progress: $0.progress) }
-                .handedOver(to: isolation, by: server)
+                .handedOver(to: isolation, by: database)
         }
 
         /// The same, which says how far it has come.
@@ -104,13 +104,14 @@ extension Publisher where Failure == FMRest.APIError {
     /// What is on the pages, one by one, for whoever asked for it.
     func items<Item>(
         for isolation: (any Actor)?,
-        by server: DataAPI.Server
-    ) -> JoinPublisher<Self, PageItemsMachine<Item>> where Output == ItemPage<Item> {
+        by database: DataAPI.Database
+    ) -> TenuredValues<JoinPublisher<Self, PageItemsMachine<Item>>> where Output == ItemPage<Item> {
         JoinPublisher(
             upstreams: [self],
             machine: PageItemsMachine(),
-            actor: isolation.map { ActorTurn(actor: $0, watch: server.blockedActorWatch) }
+            actor: isolation.map { ActorTurn(actor: $0, watch: database.server.blockedActorWatch) }
         )
+        .read(in: { database.tenure })
     }
 
     func reporting<Item>(

@@ -36,7 +36,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Row, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         let pages: AnyPublisher<ItemPage<Row>, FMRest.APIError> = pages(of: recordId, name, pageSize)
-        return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: server))
+        return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: layout.database))
     }
 
     private func pages<Row: DataAPIPortalRecord>(
@@ -48,15 +48,17 @@ extension DataAPI.TypedLayout {
             return Fail(error: FMRest.APIError(.invalidRequest, reason: "A page of \(pageSize) rows is none."))
                 .eraseToAnyPublisher()
         }
-        let layout = layout
-        return PagesPublisher<Row>(
-            strategy: OffsetPaging(),
-            sizes: layout.database.pageSizes.memory(of: "rows \(layout.name)\n\(portal)", fixed: pageSize),
-            fetch: { layout.rows(of: recordId, portal, $0) },
-            log: { layout.logDrift($0) },
-            error: { FMRest.APIError($0, portal, of: layout) }
-        )
-        .eraseToAnyPublisher()
+        return layout.database.asOneAccount { tenure in
+            let layout = layout.bound(to: tenure)
+            return PagesPublisher<Row>(
+                strategy: OffsetPaging(),
+                sizes: tenure.pageSizes.memory(of: "rows \(layout.name)\n\(portal)", fixed: pageSize),
+                fetch: { layout.rows(of: recordId, portal, $0) },
+                log: { layout.logDrift($0) },
+                error: { FMRest.APIError($0, portal, of: layout) }
+            )
+            .eraseToAnyPublisher()
+        }
     }
 }
 

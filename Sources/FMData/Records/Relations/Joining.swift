@@ -5,7 +5,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
     typealias Record = DataAPI.TypedLayout<Child>.Record
     typealias Pair = DataAPI.Joined<Parent, Record>
 
-    let children: DataAPI.FoundSet<Child>
+    var children: DataAPI.FoundSet<Child>
     let parentKey: @Sendable (Parent) -> Key?
     let childKey: Child.CodingKeys
     /// As a rule all children of a group come on one page.

@@ -45,7 +45,7 @@ extension Publisher where Failure == FMRest.APIError {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
         joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
-            .handedOver(to: isolation, by: children.layout.server)
+            .handedOver(to: isolation, by: children.layout.layout.database)
     }
 
     /// Publishes each value with the records of a layout that belong to it; see
@@ -80,7 +80,7 @@ extension Publisher where Failure == FMRest.APIError {
     ) -> AnyPublisher<DataAPI.JoinedOne<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
         joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
             .map { DataAPI.JoinedOne(parent: $0.parent, child: $0.children.first, hasDrifted: $0.hasDrifted) }
-            .handedOver(to: isolation, by: children.layout.server)
+            .handedOver(to: isolation, by: children.layout.layout.database)
     }
 
     /// Publishes each value with the one record of a layout that belongs to it; see
@@ -98,16 +98,21 @@ extension Publisher where Failure == FMRest.APIError {
     private func joined<Key, Child>(
         _ joining: Joining<Output, Key, Child>,
         _ groupSize: Int
-    ) -> OrderedMapPublisher<Self, DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>> {
-        let layout = joining.children.layout
-        return OrderedMapPublisher(
-            upstream: self,
-            machine: OrderedMapMachine(
-                groupSize: Swift.min(groupSize, DataAPI.Find.defaultMaximumRequests),
-                concurrency: Swift.min(2, layout.layout.database.concurrentCalls)
-            ),
-            turn: { layout.server.giveTurn(to: $0) },
-            work: { joining.pairs(of: $0) }
-        )
+    ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
+        let database = joining.children.layout.layout.database
+        return database.asOneAccount { tenure in
+            var joining = joining
+            joining.children = joining.children.bound(to: tenure)
+            return OrderedMapPublisher(
+                upstream: self,
+                machine: OrderedMapMachine(
+                    groupSize: Swift.min(groupSize, DataAPI.Find.defaultMaximumRequests),
+                    concurrency: Swift.min(2, database.concurrentCalls)
+                ),
+                turn: { database.server.giveTurn(to: $0) },
+                work: { joining.pairs(of: $0) }
+            )
+            .eraseToAnyPublisher()
+        }
     }
 }

@@ -174,7 +174,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     private func send(_ change: RecordChange, modId: Int) throws {
         let (place, script) = (layout.layout, save.script)
         let recordId = try save.recordId.recordId()
-        if let fields = place.database.layouts.known(place.name)?.unwritableFields(in: change), !fields.isEmpty {
+        if let fields = place.database.tenure.layouts.known(place.name)?.unwritableFields(in: change), !fields.isEmpty {
             throw FMRest.APIError.unwritable(fields)
         }
         let write = place.database.perform {

@@ -58,7 +58,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     /// Reads a record, changes it and writes what differs.
@@ -105,7 +105,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     func saving(

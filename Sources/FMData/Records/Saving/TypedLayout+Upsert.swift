@@ -64,7 +64,7 @@ extension DataAPI.TypedLayout {
             for: DataAPI.CreateResponse.self,
             layout.database.calls
         )
-        .handedOver(to: isolation, by: server)
+        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     /// The fields of which something is said.

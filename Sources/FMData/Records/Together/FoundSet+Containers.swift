@@ -41,7 +41,7 @@ extension DataAPI.FoundSet {
         containers(field, repetition, have: isKnown, size: \.data.count) { _, download in
             download.toMemory(upTo: maximumBytes)
         }
-        .handedOver(to: isolation, by: layout.server)
+        .handedOver(to: isolation, by: layout.layout.database)
     }
 
     /// The contents of a container field of all these records, in files.
@@ -73,7 +73,7 @@ extension DataAPI.FoundSet {
         containers(field, repetition, have: isKnown, size: \.byteCount) { record, download in
             download.toFile(at: path(record))
         }
-        .handedOver(to: isolation, by: layout.server)
+        .handedOver(to: isolation, by: layout.layout.database)
     }
 
     private func containers<Content>(
@@ -104,34 +104,38 @@ extension DataAPI.FoundSet {
         _ fetch:
             @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
             -> AnyPublisher<Content, FMRest.APIError>
-    ) -> some Publisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
-        let layout = layout.layout
-        return pages(.offset, pageSize: 100)
-            .orderedMap(concurrency: 1) { page in .of(page.places.filter { !isKnown($0.item) }) }
-            .orderedMap(concurrency: layout.database.concurrentCalls) { record, progress in
-                fetch(
-                    record,
-                    layout.downloadContainer(
-                        fieldName: field.stringValue,
-                        recordId: record.recordId,
-                        repetition: repetition,
-                        isolation: nil
-                    )
-                )
-                .map { .success($0) }
-                .afterFailure { error, _ in error.asContainerResult().publisher }
-                .map { result in
-                    [
-                        DataAPI.RecordContainer(
+    ) -> AnyPublisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
+        layout.layout.database.asOneAccount { tenure in
+            let found = bound(to: tenure)
+            let layout = found.layout.layout
+            return found.pages(.offset, pageSize: 100)
+                .orderedMap(concurrency: 1) { page in .of(page.places.filter { !isKnown($0.item) }) }
+                .orderedMap(concurrency: layout.database.concurrentCalls) { record, progress in
+                    fetch(
+                        record,
+                        layout.downloadContainer(
+                            fieldName: field.stringValue,
                             recordId: record.recordId,
-                            modId: record.modId,
-                            result: result,
-                            progress: progress
+                            repetition: repetition,
+                            isolation: nil
                         )
-                    ]
+                    )
+                    .map { .success($0) }
+                    .afterFailure { error, _ in error.asContainerResult().publisher }
+                    .map { result in
+                        [
+                            DataAPI.RecordContainer(
+                                recordId: record.recordId,
+                                modId: record.modId,
+                                result: result,
+                                progress: progress
+                            )
+                        ]
+                    }
+                    .eraseToAnyPublisher()
                 }
                 .eraseToAnyPublisher()
-            }
+        }
     }
 }
 

@@ -42,20 +42,25 @@ extension DataAPI.TypedLayout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record, FMRest.APIError> where IDs.Element: DataAPI.RecordIdentifier {
         let concurrency = layout.database.concurrentCalls
-        return Array(recordIds).publisher
-            .setFailureType(to: FMRest.APIError.self)
-            // One that takes its time does not keep the others from going on for a while.
-            .orderedMap(concurrency: concurrency, window: 4 * concurrency) { recordId in
-                record(recordId, portals: portals, isolation: nil)
-                    .map { [$0] }
-                    .afterFailure { error, _ -> AnyPublisher<[Record], FMRest.APIError> in
-                        guard error.fileMakerCode == .recordMissing else { return .failing(error) }
-                        if case .skip = missing { return .of([]) }
-                        return .failing(error.naming(recordId: GivenNumber(id: recordId), of: layout))
-                    }
-                    .eraseToAnyPublisher()
-            }
-            .handedOver(to: isolation, by: server)
+        let recordIds = Array(recordIds)
+        return layout.database.asOneAccount { tenure in
+            let records = bound(to: tenure)
+            return recordIds.publisher
+                .setFailureType(to: FMRest.APIError.self)
+                // One that takes its time does not keep the others from going on for a while.
+                .orderedMap(concurrency: concurrency, window: 4 * concurrency) { recordId in
+                    records.record(recordId, portals: portals, isolation: nil)
+                        .map { [$0] }
+                        .afterFailure { error, _ -> AnyPublisher<[Record], FMRest.APIError> in
+                            guard error.fileMakerCode == .recordMissing else { return .failing(error) }
+                            if case .skip = missing { return .of([]) }
+                            return .failing(error.naming(recordId: GivenNumber(id: recordId), of: layout))
+                        }
+                        .eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
+        }
+        .handedOver(to: isolation, by: layout.database)
     }
 }
 

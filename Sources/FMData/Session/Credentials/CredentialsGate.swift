@@ -36,16 +36,19 @@ final class CredentialsGate: Sendable {
         )
     }
 
-    var provider: DataAPI.CredentialsProvider { state.withLockedValue(\.provider) }
-
-    /// Other credentials from now on. What was refused may be tried again: somebody decided so.
-    func replace(with provider: DataAPI.CredentialsProvider) {
+    /// Other credentials from now on. What was refused may be tried again: somebody decided so. Returns the provider of
+    /// those before.
+    @discardableResult
+    func replace(with provider: DataAPI.CredentialsProvider) -> DataAPI.CredentialsProvider {
         state.withLockedValue { state in
-            state = State(
-                provider: provider,
-                loginGuard: LoginGuard(coolDown: state.loginGuard.coolDown),
-                generation: state.generation + 1
-            )
+            defer {
+                state = State(
+                    provider: provider,
+                    loginGuard: LoginGuard(coolDown: state.loginGuard.coolDown),
+                    generation: state.generation + 1
+                )
+            }
+            return state.provider
         }
     }
 
@@ -165,7 +168,8 @@ extension FMRest.APIError {
         FMRest.APIError(
             .unauthorized,
             reason: "There are no credentials for \(place), so nothing was sent.",
-            hint: "Give them to addDatabase(_:credentials:), or log in by login(credentials:)."
+            hint: "Give them to addDatabase(_:credentials:), or log in by login(credentials:). "
+                + "By its name alone one gets another object than by its name with credentials."
         )
     }
 

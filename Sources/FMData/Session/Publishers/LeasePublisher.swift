@@ -6,13 +6,19 @@ extension SessionPool {
     /// Asks on the first demand; cancelling leaves the queue, or gives back a lease that was on its way. Whoever receives the
     /// lease has to release it.
     ///
-    /// - Parameter clock: the time of the call that the session is for; `nil` for as long as the pool says.
-    func lease(for purpose: LeasePurpose = .request, within clock: CallClock? = nil) -> LeasePublisher {
-        LeasePublisher(pool: self, purpose: purpose, clock: clock)
+    /// - Parameters:
+    ///   - clock: the time of the call that the session is for; `nil` for as long as the pool says.
+    ///   - tenure: of the account that the call is made as. When it is over there is no session.
+    func lease(
+        for purpose: LeasePurpose = .request,
+        within clock: CallClock? = nil,
+        in tenure: Tenure? = nil
+    ) -> LeasePublisher {
+        LeasePublisher(pool: self, purpose: purpose, clock: clock, tenure: tenure)
     }
 }
 
-/// See ``SessionPool/lease(for:within:)``.
+/// See ``SessionPool/lease(for:within:in:)``.
 struct LeasePublisher: Publisher {
     typealias Output = SessionLease
     typealias Failure = FMRest.APIError
@@ -20,6 +26,7 @@ struct LeasePublisher: Publisher {
     let pool: SessionPool
     let purpose: LeasePurpose
     let clock: CallClock?
+    let tenure: Tenure?
 
     func receive<Downstream: Subscriber<SessionLease, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(subscription: LeaseSubscription(self, downstream: subscriber))
@@ -30,12 +37,15 @@ struct LeasePublisher: Publisher {
 final class LeaseSubscription: ColdSubscription<LeasePublisher>, @unchecked Sendable {
     // @unchecked: as the superclass.
     private let pool: SessionPool
-    /// See ``SessionPool/lease(for:within:)``.
+    /// See ``SessionPool/lease(for:within:in:)``.
     let clock: CallClock?
+    /// See ``SessionPool/lease(for:within:in:)``.
+    let tenure: Tenure?
 
     override init(_ source: LeasePublisher, downstream: Downstream) {
         pool = source.pool
         clock = source.clock
+        tenure = source.tenure
         super.init(source, downstream: downstream)
     }
 

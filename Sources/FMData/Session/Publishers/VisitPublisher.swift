@@ -7,10 +7,10 @@ extension SessionPool {
     /// some time to end (``DataAPI/SessionConfiguration/abandonedLogin``), and its session is logged out: nothing is left on
     /// the server.
     ///
-    /// - Parameter welcome: called before the pool adopts its session.
+    /// - Parameter welcome: called before the pool adopts its session; says in which tenure it holds.
     func visit(
         _ login: AnyPublisher<SessionToken, FMRest.APIError>,
-        welcome: @escaping @Sendable () -> Void
+        welcome: @escaping @Sendable () -> Tenure?
     ) -> VisitPublisher {
         VisitPublisher(pool: self, login: login, welcome: welcome)
     }
@@ -23,7 +23,7 @@ struct VisitPublisher: Publisher {
 
     let pool: SessionPool
     let login: AnyPublisher<SessionToken, FMRest.APIError>
-    let welcome: @Sendable () -> Void
+    let welcome: @Sendable () -> Tenure?
 
     func receive<Downstream: Subscriber<SessionToken, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(subscription: VisitSubscription(self, downstream: subscriber))
@@ -34,7 +34,7 @@ struct VisitPublisher: Publisher {
 final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Sendable {
     // @unchecked: as the superclass.
     private let pool: SessionPool
-    private let welcome: @Sendable () -> Void
+    private let welcome: @Sendable () -> Tenure?
 
     override init(_ source: VisitPublisher, downstream: Downstream) {
         pool = source.pool
@@ -53,11 +53,12 @@ final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Send
         let downstream = end()
         switch result {
         case .success(let token):
-            if downstream != nil { welcome() }
-            if pool.adopt(token, isOwned: true, from: id) {
+            let tenure = downstream == nil ? nil : welcome()
+            if pool.adopt(token, isOwned: true, from: id, in: tenure) {
                 if let downstream { publishLast(token, to: downstream) }
             } else {
-                downstream?.receive(completion: .failure(.sessionsShutDown))
+                let error = tenure?.isOver == true ? FMRest.APIError.credentialsReplaced() : .sessionsShutDown
+                downstream?.receive(completion: .failure(error))
             }
         case .failure(let error):
             pool.visitFailed(id)

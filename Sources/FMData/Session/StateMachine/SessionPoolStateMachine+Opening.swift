@@ -76,8 +76,20 @@ extension SessionPoolStateMachine {
     }
 
     /// Other credentials are to be used from now on: the sessions of the old ones end when their requests do.
-    mutating func credentialsReplaced(hasStore: Bool, now: NIODeadline) -> [Action] {
+    ///
+    /// - Parameter isAnother: whether they are those of another account. What waits was to be done as the one before,
+    ///   and gets no session of the new one.
+    mutating func credentialsReplaced(
+        hasStore: Bool,
+        isAnother: Bool = false,
+        now: NIODeadline
+    ) -> [Action] {
         var actions: [Action] = []
+        if isAnother {
+            shown = nil
+            actions.append(.announce(.replaced))
+            actions += queue.removeAll().map { .refuse($0.id, .credentialsReplaced) }
+        }
         credentialsAreProven = false
         forgetTrouble()
         endAll(isAsked: false, now, &actions)

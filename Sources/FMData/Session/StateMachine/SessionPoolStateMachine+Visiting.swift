@@ -31,16 +31,19 @@ extension SessionPoolStateMachine {
     /// A token that was opened elsewhere. It makes room for itself when the pool is full. With `isOwned` it is logged
     /// out with the others; without, it is used until the server refuses it.
     ///
-    /// - Parameter visit: the login that has brought it; nobody has any use for it when that was abandoned.
+    /// - Parameters:
+    ///   - visit: the login that has brought it; nobody has any use for it when that was abandoned.
+    ///   - isOutOfDate: whether it is of an account that has been replaced since.
     mutating func adopt(
         isOwned: Bool,
         from visit: SessionID? = nil,
+        isOutOfDate: Bool = false,
         now: NIODeadline
     ) -> (token: TokenEpoch, isWanted: Bool, actions: [Action]) {
         var actions: [Action] = []
         if let visit {
             guard let index = index(of: visit) else { return (logOutStray(now, &actions), false, actions) }
-            guard sessions[index].phase == .visiting(abandoned: nil) else {
+            guard sessions[index].phase == .visiting(abandoned: nil), !isOutOfDate else {
                 // In its place, so that a shutdown waits for its end.
                 let token = receiveToken(index, now: now)
                 end(index, now, &actions)
@@ -48,7 +51,7 @@ extension SessionPoolStateMachine {
                 return (token, false, actions)
             }
             sessions.remove(at: index)
-        } else if isShutDown {
+        } else if isShutDown || isOutOfDate {
             if isOwned { return (logOutStray(now, &actions), false, actions) }
             let token = tick()
             return (token, false, [.forget(token)])

@@ -235,6 +235,8 @@ extension SessionPoolStateMachine {
         case tokensRefused
         /// Work that needs a session of its own, where the only one is the ``SessionPoolStateMachine/keeper``.
         case onlySessionIsKept
+        /// It was to be done as an account that the pool opens sessions for no more.
+        case credentialsReplaced
         case isShutDown
     }
 
@@ -266,6 +268,8 @@ extension SessionPoolStateMachine {
         /// No session is left, and the credentials were refused.
         case lost
         case loggedOut
+        /// The credentials are those of another account.
+        case replaced
     }
 
     enum Action: Equatable {

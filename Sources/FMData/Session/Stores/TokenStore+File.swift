@@ -5,8 +5,9 @@ extension DataAPI.TokenStore {
     ///
     /// It is readable by its owner alone (mode 0600); a file that others can read or that somebody else owns is not
     /// used. Changes are made under a lock (a second file, with `.lock` at the end of its name) and appear at once, by
-    /// renaming. Entries of several servers, databases and accounts live side by side. What is not understood counts
-    /// as empty and is overwritten.
+    /// renaming. Entries of several servers, databases and accounts live side by side, a thousand at most: for one more
+    /// another one is forgotten, which costs its account a login. What is not understood counts as empty and is
+    /// overwritten.
     ///
     /// - Parameters:
     ///   - path: the file. Its folder has to exist; choose one that only the owner can write to.
@@ -21,8 +22,11 @@ extension DataAPI.TokenStore {
             save: { token, key in
                 try await file.change { entries in
                     let isFree = entries[key.description].map { $0 == token } ?? true
-                    if isFree { entries[key.description] = token }
-                    return isFree
+                    guard isFree else { return false }
+                    let isFull = entries[key.description] == nil && entries.count >= TokenFile.maximumEntries
+                    if isFull, let other = entries.keys.first { entries[other] = nil }
+                    entries[key.description] = token
+                    return true
                 }
             },
             remove: { token, key in
@@ -54,6 +58,8 @@ struct TokenFileError: Error, Equatable, CustomStringConvertible {
 }
 
 private struct TokenFile: Sendable {
+    /// Well below the greatest size, with names of databases as long as they may be.
+    static let maximumEntries = 1000
     private static let maximumBytes = 1 << 20
     private static let lockAttempts = 400
 

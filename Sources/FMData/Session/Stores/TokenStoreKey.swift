@@ -2,14 +2,18 @@ import FMHTTP
 
 extension DataAPI.TokenStore {
     /// Whose session an entry is: the server, the database, and a digest of who logged in and of the data sources that
-    /// went along. Two accounts never share an entry, and no password can be guessed from one.
+    /// went along. Two accounts never share an entry, and neither do two passwords: whoever has a wrong one finds no
+    /// session of who has the right one.
     public struct Key: Hashable, Sendable {
         /// The server, as `scheme://host:port`.
         public let host: String
         /// The hosted file's name.
         public let database: String
-        /// A SHA-256 digest, in hexadecimal digits, of the account's name and those of the data sources. No password is
-        /// part of it.
+        /// A digest, in hexadecimal digits, of the account's name and those of the data sources, and of their
+        /// passwords: PBKDF2 with HMAC-SHA-256, 1,000 rounds. Whoever can read keys can try passwords on them at that
+        /// price. When a password changes, so does the key.
+        ///
+        /// Source: [RFC 8018](https://www.rfc-editor.org/rfc/rfc8018), 5.2.
         public let identity: String
 
         /// A key; see the properties for its parts.
@@ -38,29 +42,32 @@ extension DataAPI.TokenStore.Key {
         dataSources: DataAPI.FMDataSourceAuth? = nil
     ) {
         guard let account = credentials.identity else { return nil }
-        var parts = [account]
+        let host = host.lowercased()
+        var (names, secrets) = ([host, database, account], credentials.owner.passwords)
         for source in dataSources?.fmDataSource ?? [] {
-            parts.append(source.database)
+            names.append(source.database)
             switch source.credentials {
-            case .basic(let user, _): parts += ["basic", user]
-            // One-time secrets: random enough for their digest to tell nothing.
-            case .oAuth(let requestId, let identifier): parts += ["oAuth", requestId, identifier]
+            case .basic(let user, let password):
+                names += ["basic", user]
+                secrets.append(password)
+            case .oAuth(let requestId, let identifier):
+                names.append("oAuth")
+                secrets += [requestId, identifier]
             }
         }
-        let digest = SHA256.hash(Array(DigestText(parts).text.utf8))
+        let digest = DigestText(secrets).stretched(salt: DigestText(names), rounds: 1000)
         self.init(
-            host: host.lowercased(),
+            host: host,
             database: database,
             identity: digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         )
     }
 }
 
-/// Several texts as one, so that different lists give different texts: each is preceded by its length.
-private struct DigestText {
-    let text: String
-
-    init(_ parts: [String]) {
-        text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
+extension DataAPI.CredentialsProvider.Owner {
+    /// What else proves who it is, beside the name.
+    fileprivate var passwords: [String] {
+        guard case .holder(let credentials) = self, case .basic(_, let password) = credentials.secret else { return [] }
+        return [password]
     }
 }

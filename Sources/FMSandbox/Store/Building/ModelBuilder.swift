@@ -103,13 +103,32 @@ struct ModelBuilder {
             model.databases[index].privilegeSets[set.name] = set
         }
         for (number, set) in solutions[index].privilegeSets.enumerated() {
-            try check(set, place["privilegeSets", number])
+            let place = place["privilegeSets", number]
+            try check(set, place)
             model.databases[index].privilegeSets[set.name] = set
+            model.databases[index].visibleRecords[set.name] = try conditions(of: set, place)
         }
         for (number, account) in model.databases[index].accounts.enumerated()
         where model.databases[index].privilegeSets[account.privilegeSet] == nil {
             throw failure(place["accounts", number]["privilegeSet"], "no privilege set \(account.privilegeSet)")
         }
+    }
+
+    private func conditions(of set: Solution.PrivilegeSet, _ place: Place) throws -> [Int: Formula] {
+        var conditions: [Int: Formula] = [:]
+        for (name, text) in set.visibleRecords.sorted(by: { $0.key < $1.key }) {
+            let place = place["visibleRecords", name]
+            let tables = model.databases[place.solution].tables
+            guard let table = tables.first(where: { model.tables[$0].name == name }) else {
+                throw failure(place, "no table \(name)")
+            }
+            let condition = try formula(text, place)
+            for field in condition.fieldNames.sorted() where FieldName(field).occurrence == nil {
+                guard model.tables[table].field(named: field) != nil else { throw failure(place, "no field \(field)") }
+            }
+            conditions[table] = condition
+        }
+        return conditions
     }
 
     /// A right that names nothing would silently protect nothing.

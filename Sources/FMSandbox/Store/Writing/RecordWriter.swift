@@ -81,7 +81,14 @@ struct RecordWriter {
         touched = [:]
     }
 
-    var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint) }
+    /// What is entered, looked up and validated is so whoever writes.
+    var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint.ofEverything) }
+
+    /// Nobody changes, copies or deletes what he may not see.
+    private func checkVisibility(of record: Record, in table: Int) throws {
+        let reader = Reader(model: model, world: world, viewpoint: viewpoint)
+        guard reader.isVisible(record, table: table) else { throw FileMakerError(200) }
+    }
 
     // MARK: Records
 
@@ -111,6 +118,7 @@ struct RecordWriter {
         guard !own.isEmpty else { return }
         guard privileges(table).canEdit else { throw FileMakerError(200) }
         let place = RecordPlace(table: table, recordId: recordId)
+        if touched[place]?.isNew != true { try checkVisibility(of: record, in: table) }
         try checkLock(of: record, at: place)
         for change in own { apply(change, to: &record, table) }
         let given = Set(own.map(\.field.index))
@@ -127,6 +135,7 @@ struct RecordWriter {
     mutating func delete(_ recordId: Int, in table: Int) throws {
         guard let record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         guard privileges(table).canDelete else { throw FileMakerError(200) }
+        try checkVisibility(of: record, in: table)
         let place = RecordPlace(table: table, recordId: recordId)
         try checkLock(of: record, at: place)
         var related: [(table: Int, recordId: Int)] = []
@@ -156,6 +165,7 @@ struct RecordWriter {
     mutating func duplicate(_ recordId: Int, in table: Int) throws -> Record {
         guard privileges(table).canCreate else { throw FileMakerError(200) }
         guard let original = world.tables[table].record(recordId) else { throw FileMakerError(101) }
+        try checkVisibility(of: original, in: table)
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
         touched[RecordPlace(table: table, recordId: record.id)] = Touch(isNew: true)

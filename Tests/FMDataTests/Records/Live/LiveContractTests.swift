@@ -140,6 +140,7 @@ import Testing
                 return [changes.inserted.count + changes.updated.count]
             }
         }
+        .asLongAsItHolds()
         let subscribers = (1...3).map { _ in TrackingSubscriber<Int, FMRest.APIError>() }
         for (place, subscriber) in subscribers.enumerated() {
             news.subscribe(subscriber)
@@ -248,14 +249,15 @@ import Testing
         for _ in 0..<50 {
             let (time, layout) = Sea.calm()
             let look = Look<Sea.Fields>(
-                perform: { _, _ in
+                perform: { _, _, _ in
                     Just(LookFindings<Sea.Fields>()).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
                 },
-                isThere: { _ in Just(true).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
+                isThere: { _, _ in Just(true).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
             )
             let poller = LivePoller(look, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {
                 LiveNews(poller: { poller }) { { (state: LiveState<Sea.Fields>) in [state.version] } }
+                    .asLongAsItHolds()
                     .subscribe(values)
             }
             @Sendable func comeAndGo() {

@@ -77,6 +77,7 @@ import Testing
         let key = LiveRegistry.Key(.record(1), of: layout, sea.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
         LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.look } }) { { [$0.version] } }
+            .asLongAsItHolds()
             .subscribe(values)
         expectNoDifference(sea.looks, 1)
         registry.changed(Self.hint(rowIDs: [2, 3]))

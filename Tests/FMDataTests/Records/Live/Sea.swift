@@ -108,7 +108,7 @@ final class Sea: @unchecked Sendable {
     /// Whether there is one.
     var hasPoller: Bool { lastPoller != nil }
 
-    var values: LiveNews<Fields, DataAPI.LiveValue<Fields>> {
+    var values: AnyPublisher<DataAPI.LiveValue<Fields>, FMRest.APIError> {
         LiveNews(poller: { self.poller }) { [time] in
             var before = LiveState<Fields>()
             return { state in
@@ -122,14 +122,16 @@ final class Sea: @unchecked Sendable {
                 ]
             }
         }
+        .asLongAsItHolds()
     }
 
-    func events(since cursor: DataAPI.LiveCursor?) -> LiveNews<Fields, DataAPI.LiveEvent<Fields>> {
+    func events(since cursor: DataAPI.LiveCursor?) -> AnyPublisher<DataAPI.LiveEvent<Fields>, FMRest.APIError> {
         let found = DataAPI.FoundSet(layout: layout)
         return LiveNews(poller: { self.poller }) {
             var copy = LiveCopy(of: found, since: cursor)
             return { copy.events(of: $0) }
         }
+        .asLongAsItHolds()
     }
 
     /// Lets time pass to the next look that is due.
@@ -140,7 +142,7 @@ final class Sea: @unchecked Sendable {
     // MARK: Looks
 
     var look: Look<Fields> {
-        Look(perform: { _, _ in self.answer() }, isThere: { self.isThere($0) })
+        Look(perform: { _, _, _ in self.answer() }, isThere: { id, _ in self.isThere(id) })
     }
 
     private func answer() -> AnyPublisher<Findings, FMRest.APIError> {

@@ -427,9 +427,9 @@ import Testing
             let sizes = try await notes.all().pages.map(\.records.count).outcome().get()
             expectNoDifference(sizes.reduce(0, +), 3_000)
             expectNoDifference(sizes.first, 100)
-            #expect(database.pageSizes["records Notes\n"] != nil)
+            #expect(database.tenure.pageSizes["records Notes\n"] != nil)
             let view = database.timeouts { $0.total = .seconds(600) }
-            #expect(view.pageSizes === database.pageSizes)
+            #expect(view.tenure.pageSizes === database.tenure.pageSizes)
         }
     }
 }

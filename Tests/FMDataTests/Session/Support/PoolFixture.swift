@@ -36,6 +36,7 @@ final class PoolFixture: Sendable {
                         case .loggedIn(let token): heard.append("logged in \(token.value)")
                         case .lost(let error): heard.append("lost \(error.fileMakerCode?.rawValue ?? 0)")
                         case .loggedOut: heard.append("logged out")
+                        case .replaced: heard.append("replaced")
                         }
                     }
                 },
@@ -45,6 +46,14 @@ final class PoolFixture: Sendable {
     }
 
     var transitions: [String] { heard.withLockedValue { $0 } }
+
+    /// Other credentials, of the same account unless it is said otherwise.
+    func replaceCredentials(storeKey: DataAPI.TokenStore.Key? = nil, ending tenure: Tenure? = nil) {
+        let time = time.sessionTime
+        pool.credentialsChanged(storeKey: storeKey) {
+            SessionIdentity.Replacement(tenure: Tenure(time: time), ended: tenure?.end())
+        }
+    }
 
     /// A request that publishes its token, or a refusal when the server does not know it.
     func request(demand: Subscribers.Demand = .unlimited) -> Recorder<String> {

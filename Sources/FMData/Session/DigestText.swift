@@ -1,0 +1,50 @@
+import FMHTTP
+
+/// Several texts as one, so that different lists give different texts: each is preceded by its length.
+struct DigestText {
+    let text: String
+
+    init(_ parts: [String]) {
+        text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
+    }
+
+    private var bytes: [UInt8] { Array(text.utf8) }
+
+    /// SHA-256.
+    var digest: [UInt8] { SHA256.hash(bytes) }
+
+    /// A digest of what may be guessed: each guess costs so many rounds.
+    func stretched(salt: DigestText, rounds: Int) -> [UInt8] {
+        KeyedHash(key: bytes).stretched(salt: salt.bytes, rounds: rounds)
+    }
+}
+
+/// HMAC-SHA-256 under one key.
+///
+/// Source: [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
+struct KeyedHash {
+    private let inner: [UInt8]
+    private let outer: [UInt8]
+
+    init(key: [UInt8]) {
+        let short = key.count > 64 ? SHA256.hash(key) : key
+        let block = short + [UInt8](repeating: 0, count: 64 - short.count)
+        inner = block.map { $0 ^ 0x36 }
+        outer = block.map { $0 ^ 0x5C }
+    }
+
+    func hash(_ message: [UInt8]) -> [UInt8] { SHA256.hash(outer + SHA256.hash(inner + message)) }
+
+    /// PBKDF2, the first 32 bytes.
+    ///
+    /// Source: [RFC 8018](https://www.rfc-editor.org/rfc/rfc8018), 5.2.
+    func stretched(salt: [UInt8], rounds: Int) -> [UInt8] {
+        var last = hash(salt + [0, 0, 0, 1])
+        var result = last
+        for _ in 1..<max(1, rounds) {
+            last = hash(last)
+            for place in result.indices { result[place] ^= last[place] }
+        }
+        return result
+    }
+}

@@ -1,0 +1,385 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// A database becomes somebody else's while it is in use: whatever was read before stays where it is.
+@Suite(.timeLimit(.minutes(15))) struct ReplacedCredentialsTests {
+    private typealias Numbers = TrackingSubscriber<String, FMRest.APIError>
+
+    // MARK: Calls
+
+    @Test func whatIsUnderWayFailsAndTheNextIsTheNewAccounts() async throws {
+        try await Shop.run { database, sandbox in
+            expectNoDifference(awaited: try await database.numbers(), Shop.adas)
+            sandbox.inject(.holdAnswer, on: .find)
+            let numbers = Numbers()
+            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(numbers.values, [])
+            let error = numbers.completionIfAny?.error
+            expectNoDifference(error?.code, .credentialsReplaced)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+            expectNoDifference(error?.isRetryable, false)
+            #expect(error?.request?.path.hasSuffix("/layouts/Orders/_find") == true, "\(error as Any)")
+            expectNoDifference(database.credentials, Shop.eve)
+            expectNoDifference(awaited: try await database.numbers(), Shop.eves)
+            expectNoDifference(awaited: try await database.who(), "eve")
+            sandbox.releaseAnswers()
+            await until { sandbox.counters.openSessions == 1 }
+            expectNoDifference(numbers.history.count, 2)
+        }
+    }
+
+    @Test func whoWaitsForASessionIsNotServedAsTheNewAccount() async throws {
+        try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .login)
+            let waiting = (0..<3).map { _ in Numbers() }
+            for subscriber in waiting {
+                database.orders.script("Who", isolation: nil).map { $0.scriptResult ?? "" }.subscribe(subscriber)
+            }
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            for subscriber in waiting {
+                let error = subscriber.completionIfAny?.error
+                expectNoDifference(error?.code, .credentialsReplaced)
+                expectNoDifference(error?.outcomeIsUnknown, false, "it was never sent")
+            }
+            sandbox.releaseAnswers()
+            expectNoDifference(awaited: try await database.who(), "eve")
+            expectNoDifference(sandbox.counters.scriptRuns, 1)
+        }
+    }
+
+    @Test func ofAWriteThatWasSentNobodyKnows() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .createRecord)
+            let made = TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>()
+            database.orders.create(Shop.Order(number: "new", customer: "A"), isolation: nil).subscribe(made)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            let error = made.completionIfAny?.error
+            expectNoDifference(error?.code, .credentialsReplaced)
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            sandbox.releaseAnswers()
+            database.replaceCredentials(Shop.ada)
+            expectNoDifference(awaited: try await database.numbers(), Shop.adas + ["new"])
+            expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+        }
+    }
+
+    @Test func theSameCredentialsBeginNewSessionsAndNothingElse() async throws {
+        try await Shop.run { database, sandbox in
+            _ = try await database.getLayoutNames().firstValue()
+            sandbox.inject(.holdAnswer, on: .find)
+            let numbers = Numbers()
+            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.ada)
+            sandbox.releaseAnswers()
+            await numbers.completion()
+            expectNoDifference(numbers.values, ["a1"])
+            expectNoDifference(database.layoutList.count, 3)
+            _ = try await database.who()
+            expectNoDifference(sandbox.counters.logins, 2)
+            await until { sandbox.counters.openSessions == 1 }
+        }
+    }
+
+    @Test func aLoginAsSomebodyElseIsAReplacementWhenItSucceeds() async throws {
+        try await Shop.run { database, sandbox in
+            _ = try await database.getLayoutNames().firstValue()
+            _ = await database.login(credentials: Credentials(user: "eve", password: "wrong")).awaitSingleResult()
+            expectNoDifference(awaited: try await database.who(), "ada")
+            sandbox.inject(.holdAnswer, on: .find)
+            let numbers = Numbers()
+            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            await sandbox.untilAnswersHeld()
+            _ = try await database.login(credentials: Shop.eve).firstValue()
+            expectNoDifference(numbers.completionIfAny?.code, .credentialsReplaced)
+            expectNoDifference(database.layoutList, [])
+            expectNoDifference(database.credentials.kind, .token)
+            expectNoDifference(awaited: try await database.who(), "eve")
+            sandbox.releaseAnswers()
+            await until { sandbox.counters.openSessions == 1 }
+        }
+    }
+
+    // MARK: Shared reads
+
+    @Test func whatIsSharedIsSharedWithTheNewAccountNoMore() async throws {
+        try await Shop.run { database, sandbox in
+            let shared = database.found.shared()
+            sandbox.inject(.holdAnswer, on: .find, count: 2)
+            let hers = (0..<3).map { _ in Numbers() }
+            func ask(_ subscriber: Numbers) {
+                shared.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(subscriber)
+            }
+            for subscriber in hers { ask(subscriber) }
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(hers.map { $0.completionIfAny?.code }, Array(repeating: .credentialsReplaced, count: 3))
+            let next = (0..<2).map { _ in Numbers() }
+            for subscriber in next { ask(subscriber) }
+            await sandbox.untilAnswersHeld(2)
+            sandbox.releaseAnswers()
+            for subscriber in next { await subscriber.completion() }
+            expectNoDifference(next.map(\.values), [["e1"], ["e1"]])
+            expectNoDifference(hers.map(\.values), [[], [], []])
+            expectNoDifference(sandbox.counters.requests[.find], 2)
+        }
+    }
+
+    // MARK: What is remembered
+
+    @Test func listsAreEmptyAndThoseOfTheNewAccountFollow() async throws {
+        try await Shop.run { database, _ in
+            _ = try await database.getScriptNames().firstValue()
+            let names = try await database.getLayoutNames().firstValue().map(\.name)
+            expectNoDifference(names, ["Orders", "Customers", "Of ada"])
+            let scripts = TrackingSubscriber<Int, Never>()
+            database.$scriptList.map(\.count).subscribe(scripts)
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(database.layoutList, [])
+            expectNoDifference(scripts.values, [2, 0])
+            scripts.cancel()
+            let next = try await database.getLayoutNames().firstValue().map(\.name)
+            expectNoDifference(next, ["Orders", "Customers", "Of eve"])
+            expectNoDifference(database.layoutList.map(\.name), next)
+        }
+    }
+
+    @Test func whatIsKnownOfLayoutsIsAskedForAnew() async throws {
+        try await Shop.run { database, sandbox in
+            func fail() async {
+                let error = await database.addLayout("Orders").createRecord(record: .init(createRecord: ["Nmae": "x"]))
+                    .awaitSingleResult().failure
+                expectNoDifference(error?.fields, ["Nmae"])
+            }
+            await fail()
+            await fail()
+            expectNoDifference(sandbox.counters.requests[.layoutMetadata], 1)
+            database.replaceCredentials(Shop.eve)
+            await fail()
+            expectNoDifference(sandbox.counters.requests[.layoutMetadata], 2)
+        }
+    }
+
+    /// The answer comes when nobody wants to know it any more.
+    @Test func anAnswerThatComesLateIsRememberedByNobody() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .layouts)
+            let names = TrackingSubscriber<Int, FMRest.APIError>()
+            database.getLayoutNames(isolation: nil).map(\.count).subscribe(names)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            sandbox.releaseAnswers()
+            expectNoDifference(awaited: try await database.who(), "eve")
+            expectNoDifference(database.layoutList, [])
+            expectNoDifference(names.completionIfAny?.code, .credentialsReplaced)
+        }
+    }
+
+    // MARK: Token stores
+
+    @Test func eachAccountHasAnEntryOfItsOwnInATokenStore() async throws {
+        try await withTemporaryFolder { folder in
+            let store = DataAPI.TokenStore.file(at: folder.appendingPathComponent("sessions").path)
+            try await Shop.run(client: { $0.sessions.tokenStore = store }) { database, sandbox in
+                expectNoDifference(awaited: try await database.who(), "ada")
+                database.replaceCredentials(Shop.eve)
+                expectNoDifference(awaited: try await database.who(), "eve")
+                database.replaceCredentials(Shop.ada)
+                expectNoDifference(awaited: try await database.who(), "ada")
+                // Her session was left to the store, and taken up.
+                expectNoDifference(sandbox.counters.logins, 2)
+                // Who does not know the password does not get it.
+                database.replaceCredentials(Credentials(user: "ada", password: "guessed"))
+                let error = await database.orders.first().awaitSingleResult().failure
+                expectNoDifference(error?.fileMakerCode, .invalidAccount)
+                for credentials in [Shop.ada, Shop.eve] {
+                    database.replaceCredentials(credentials)
+                    _ = try await database.logOut().firstValue()
+                }
+                expectNoDifference(sandbox.counters.openSessions, 0)
+            }
+        }
+    }
+
+    // MARK: Several calls
+
+    @Test func theNextPageIsNotReadAndWhatHasComeIsNotHandedOver() async throws {
+        try await Shop.run { database, sandbox in
+            let numbers = Numbers(initialDemand: .max(1))
+            database.found.all(pageSize: 2, isolation: nil).map(\.fieldData.number).subscribe(numbers)
+            await numbers.valueCount(atLeast: 1)
+            await settled { sandbox.counters.requests[.find] }
+            let before = sandbox.counters.requests[.find]
+            database.replaceCredentials(Shop.eve)
+            numbers.request(.unlimited)
+            await numbers.completion()
+            expectNoDifference(numbers.values, ["a1"])
+            expectNoDifference(numbers.completionIfAny?.code, .credentialsReplaced)
+            expectNoDifference(sandbox.counters.requests[.find], before)
+            expectNoDifference(awaited: try await database.numbers(), Shop.eves)
+        }
+    }
+
+    @Test func aPageThatIsUnderWayIsCutOff() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .find, skipping: 1)
+            let numbers = Numbers()
+            database.found.all(pageSize: 2, isolation: nil).map(\.fieldData.number).subscribe(numbers)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(numbers.values, ["a1", "a2"])
+            expectNoDifference(numbers.completionIfAny?.code, .credentialsReplaced)
+            sandbox.releaseAnswers()
+            expectNoDifference(awaited: try await database.numbers(), Shop.eves)
+            expectNoDifference(numbers.values, ["a1", "a2"])
+        }
+    }
+
+    @Test func joinsEndWithTheirFinds() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .find)
+            let pairs = TrackingSubscriber<[String], FMRest.APIError>()
+            let customers = database.layout(Shop.Customer.self)
+            ["A", "E"].publisher.setFailureType(to: FMRest.APIError.self)
+                .joining(database.found, on: { $0 }, equals: .customer, isolation: nil)
+                .map { $0.children.map(\.fieldData.number) }
+                .subscribe(pairs)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(pairs.values, [])
+            expectNoDifference(pairs.completionIfAny?.code, .credentialsReplaced)
+            sandbox.releaseAnswers()
+            let own = try await customers.all(isolation: nil)
+                .joining(database.found, on: \.fieldData.name, equals: .customer, isolation: nil)
+                .map { $0.children.map(\.fieldData.number) }
+                .collect().eraseToAnyPublisher().firstValue()
+            // Of Ada's customer she sees no more than that there is one.
+            expectNoDifference(own, [[], Shop.eves])
+        }
+    }
+
+    @Test func recordsByTheirIdsAreThoseOfOneAccount() async throws {
+        try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .getRecord, skipping: 1)
+            let numbers = Numbers()
+            database.orders.records([1, 3, 2, 4], isolation: nil).map(\.fieldData.number).subscribe(numbers)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(numbers.values, ["a1"])
+            expectNoDifference(numbers.completionIfAny?.code, .credentialsReplaced)
+            sandbox.releaseAnswers()
+            _ = try await database.who()
+            expectNoDifference(sandbox.counters.requests[.getRecord], 2)
+        }
+    }
+
+    /// What is sent is sent as the account that was asked, and told for what it is.
+    @Test func noRowIsWrittenAsTheNewAccount() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .createRecord, skipping: 1)
+            let rows = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            (1...5).map { Shop.Order(number: "x\($0)", customer: "") }.publisher
+                .create(in: database.orders, options: .init(concurrency: 1, order: .input), isolation: nil)
+                .subscribe(rows)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            await rows.completion()
+            sandbox.releaseAnswers()
+            expectNoDifference(rows.values.prefix(2).map { "\($0.outcome)".prefix(7) }, ["created", "unknown"])
+            for row in rows.values.dropFirst(2) {
+                guard case .failed(let error) = row.outcome else { continue }
+                expectNoDifference(error.code, .credentialsReplaced)
+            }
+            expectNoDifference(rows.completionIfAny?.code, .credentialsReplaced)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 2)
+            expectNoDifference(awaited: try await database.numbers(), Shop.eves)
+        }
+    }
+
+    @Test func whatWasReadForASaveIsNotSaved() async throws {
+        try await Shop.run { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .getRecord)
+            let saved = TrackingSubscriber<DataAPI.Saved<Shop.Order>, FMRest.APIError>()
+            database.orders.edit(1, isolation: nil) { $0.customer = "mine" }.subscribe(saved)
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            await saved.completion()
+            expectNoDifference(saved.completionIfAny?.code, .credentialsReplaced)
+            sandbox.releaseAnswers()
+            _ = try await database.who()
+            expectNoDifference(sandbox.counters.requests[.editRecord], nil)
+        }
+    }
+
+    // MARK: Sessions of their own
+
+    @Test func pinnedSessionsAndGlobalsAreGone() async throws {
+        try await Shop.run { database, sandbox in
+            let error = try await database.withSession { pinned -> FMRest.APIError? in
+                _ = try await pinned.setGlobalFields(globalFields: ["Orders::Filter": "ada's"]).firstValue()
+                expectNoDifference(awaited: try await pinned.who(), "ada")
+                database.replaceCredentials(Shop.eve)
+                return await pinned.orders.script("Filter").awaitSingleResult().failure
+            }
+            expectNoDifference(error?.code, .credentialsReplaced)
+            let inside = try await database.withSession { pinned in
+                try await pinned.orders.script("Filter").firstValue().scriptResult
+            }
+            expectNoDifference(inside ?? "", "")
+            await until { sandbox.counters.openSessions <= 1 }
+        }
+    }
+
+    @Test func globalsOutsideOfASessionAreGone() async throws {
+        try await Shop.run { database, _ in
+            _ = try await database.setGlobalFields(globalFields: ["Orders::Filter": "ada's"]).firstValue()
+            expectNoDifference(awaited: try await database.orders.script("Filter").firstValue().scriptResult, "ada's")
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(awaited: try await database.orders.script("Filter").firstValue().scriptResult ?? "", "")
+        }
+    }
+
+    // MARK: Races
+
+    /// Whoever reads while others replace the credentials gets what one account sees, or a failure.
+    @Test func onManyThreadsEveryAnswerIsOfOneAccount() async throws {
+        try await Shop.run { database, sandbox in
+            await withTaskGroup(of: Void.self) { group in
+                for reader in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<10 {
+                            let all = reader.isMultiple(of: 2) ? database.found.shared() : database.found
+                            let answer = await all.all(pageSize: 2, isolation: nil).map(\.fieldData.number)
+                                .collect().eraseToAnyPublisher().awaitSingleResult()
+                            switch answer {
+                            case .success(let numbers):
+                                #expect([Shop.adas, Shop.eves].contains(numbers), "\(numbers)")
+                            case .failure(let error): expectNoDifference(error.code, .credentialsReplaced)
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    for turn in 0..<20 {
+                        database.replaceCredentials(turn.isMultiple(of: 2) ? Shop.eve : Shop.ada)
+                        _ = await database.orders.script("Who").awaitSingleResult()
+                    }
+                }
+            }
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(awaited: try await database.numbers(), Shop.eves)
+            expectNoDifference(awaited: try await database.who(), "eve")
+            await until { sandbox.counters.openSessions <= 8 }
+        }
+    }
+}

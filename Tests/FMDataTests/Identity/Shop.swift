@@ -1,0 +1,120 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// A file with two accounts, of which each sees its own orders and customers, one layout that is its alone, and a field
+/// that the other does not see.
+enum Shop {
+    static let ada = Credentials(user: "ada", password: "A")
+    static let eve = Credentials(user: "eve", password: "E")
+
+    struct Order: LayoutRecord, Equatable {
+        static let layout = "Orders"
+        var number: String
+        var customer: String
+
+        enum CodingKeys: String, CodingKey {
+            case number = "Number"
+            case customer = "Customer"
+        }
+    }
+
+    struct Customer: LayoutRecord, Equatable {
+        static let layout = "Customers"
+        var name: String
+
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    /// Orders a1 to a6 are Ada's, e1 to e6 Eve's; each has a customer of its own, whose names are A and E.
+    static let solution: Solution = {
+        let owners = ["ada", "eve"]
+        let orders = (1...6).flatMap { number in
+            owners.map { owner -> Solution.Record in
+                let letter = String(owner.prefix(1))
+                return .init(["Number": "\(letter)\(number)", "Customer": letter.uppercased(), "Owner": owner])
+            }
+        }
+        let customers = owners.map { owner -> Solution.Record in
+            .init(["Name": owner.prefix(1).uppercased(), "Owner": owner])
+        }
+        return Solution(
+            name: "Shop",
+            tables: [
+                .init(
+                    name: "Orders",
+                    fields: [
+                        .init("Number"), .init("Customer"), .init("Owner", autoEnter: .creationAccount),
+                        .init("Filter", isGlobal: true), .init("Photo", .container),
+                    ],
+                    records: orders
+                ),
+                .init(name: "Customers", fields: [.init("Name"), .init("Owner")], records: customers),
+            ],
+            layouts: [
+                .layout(.init(name: "Orders", table: "Orders", fields: ["Number", "Customer", "Filter", "Photo"])),
+                .layout(.init(name: "Customers", table: "Customers", fields: ["Name"])),
+            ] + owners.map { Solution.LayoutItem.layout(.init(name: "Of \($0)", table: "Orders", fields: ["Number"])) },
+            scripts: [
+                .script(.init(name: "Who", steps: [.exit("Get ( AccountName )")])),
+                .script(.init(name: "Filter", steps: [.exit("Orders::Filter")])),
+            ],
+            accounts: [.init(name: "admin", password: "")]
+                + owners.map {
+                    Solution.Account(name: $0, password: $0.prefix(1).uppercased(), privilegeSet: $0)
+                },
+            privilegeSets: owners.map { owner in
+                Solution.PrivilegeSet(
+                    name: owner,
+                    hiddenLayouts: owners.filter { $0 != owner }.map { "Of \($0)" },
+                    visibleRecords: [
+                        "Orders": "Owner = Get ( AccountName )", "Customers": "Owner = Get ( AccountName )",
+                    ]
+                )
+            }
+        )
+    }()
+
+    /// A database of Ada's, and its host. Whoever logs in beside her has to log out.
+    static func run(
+        client: (inout DataAPI.Config) -> Void = { _ in },
+        sandbox: (inout Sandbox.Configuration) -> Void = { _ in },
+        _ body: (DataAPI.Database, Sandbox) async throws -> Void
+    ) async throws {
+        try await Hosted.run(solution, credentials: ada, sandbox: sandbox, client: client, body)
+    }
+
+    /// The numbers of Ada's orders, and of Eve's.
+    static let adas = (1...6).map { "a\($0)" }
+    static let eves = (1...6).map { "e\($0)" }
+}
+
+extension DataAPI.Database {
+    var orders: DataAPI.TypedLayout<Shop.Order> { layout(Shop.Order.self) }
+
+    /// All orders that the account finds.
+    var found: DataAPI.FoundSet<Shop.Order> { orders.find { $0(.number).isNotEmpty }.sorted(by: .number) }
+
+    /// The numbers of the orders that the account finds.
+    func numbers() async throws -> [String] {
+        try await found.all(isolation: nil).map(\.fieldData.number).collect().eraseToAnyPublisher().firstValue()
+    }
+
+    /// As whom a script runs.
+    func who() async throws -> String? {
+        try await orders.script("Who", isolation: nil).firstValue().scriptResult
+    }
+}
+
+extension Subscribers.Completion where Failure == FMRest.APIError {
+    /// The code of the failure.
+    var code: FMRest.APIError.Code? { if case .failure(let error) = self { error.code } else { nil } }
+
+    var isFinished: Bool { if case .finished = self { true } else { false } }
+
+    var error: FMRest.APIError? { if case .failure(let error) = self { error } else { nil } }
+}

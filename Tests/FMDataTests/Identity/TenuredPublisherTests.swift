@@ -1,0 +1,246 @@
+import CustomDump
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What begins as one account ends with it, and what was read as it is handed to nobody afterwards.
+@Suite(.timeLimit(.minutes(5))) struct TenuredPublisherTests {
+    private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
+
+    private let tenure = Tenure(time: ManualTime().sessionTime)
+
+    private func call(
+        _ exchange: StubExchange<Int>,
+        error: @escaping () -> FMRest.APIError = { .credentialsReplaced() }
+    ) -> TenuredPublisher<Int> {
+        TenuredPublisher(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher(), error: error) }
+    }
+
+    private func end() { for call in tenure.end() { call.tenureEnded() } }
+
+    // MARK: Calls
+
+    @Test func nothingIsMadeBeforeDemand() {
+        let exchange = StubExchange<Int>()
+        let asked = Locked(0)
+        let publisher = TenuredPublisher<Int>(
+            tenure: {
+                asked.change { $0 += 1 }
+                return tenure
+            },
+            makeWork: { _ in .init(publisher: exchange.eraseToAnyPublisher()) }
+        )
+        let values = Values(initialDemand: .none)
+        publisher.subscribe(values)
+        expectNoDifference(asked.value, 0)
+        values.request(.max(2))
+        values.request(.max(1))
+        expectNoDifference(asked.value, 1)
+        expectNoDifference(exchange.demand, [.max(2), .max(1)])
+    }
+
+    @Test func valuesAndTheEndPass() {
+        let exchange = StubExchange<Int>()
+        let values = Values(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
+        call(exchange).subscribe(values)
+        exchange.send(1)
+        exchange.send(2)
+        exchange.succeed(3)
+        expectNoDifference(values.values, [1, 2, 3])
+        expectNoDifference(values.completionIfAny?.isFinished, true)
+        expectNoDifference(tenure.end().count, 0, "a call that has ended is under way no more")
+    }
+
+    @Test func theEndOfTheTenureIsTheEndOfTheCall() {
+        let exchange = StubExchange<Int>()
+        let values = Values()
+        call(exchange) { .credentialsReplaced(outcomeIsUnknown: true) }.subscribe(values)
+        exchange.send(1)
+        end()
+        expectNoDifference(values.values, [1])
+        expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
+        expectNoDifference(values.completionIfAny?.error?.outcomeIsUnknown, true)
+        #expect(exchange.isCancelled)
+        exchange.succeed(2)
+        expectNoDifference(values.history.count, 3)
+    }
+
+    @Test func whoCancelsHasLeft() {
+        let exchange = StubExchange<Int>()
+        let values = Values()
+        call(exchange).subscribe(values)
+        values.cancel()
+        #expect(exchange.isCancelled)
+        expectNoDifference(tenure.end().count, 0)
+        end()
+        expectNoDifference(values.history.count, 1)
+    }
+
+    @Test func whatComesTooLateDoesNotBegin() {
+        let exchange = StubExchange<Int>()
+        end()
+        let values = Values()
+        call(exchange).subscribe(values)
+        #expect(!exchange.isSubscribed)
+        expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
+    }
+
+    /// Values of one subscription are serial, also where the end comes from inside of one.
+    @Test func theEndComesAfterTheValueThatIsBeingHandedOver() {
+        let exchange = StubExchange<Int>()
+        let log = Locked<[String]>([])
+        let values = Values(onEvent: { event in
+            switch event {
+            case .subscription: break
+            case .value(let value):
+                log.change { $0.append("\(value)") }
+                end()
+                log.change { $0.append("taken") }
+            case .completion: log.change { $0.append("end") }
+            }
+        })
+        call(exchange).subscribe(values)
+        exchange.send(1)
+        exchange.send(2)
+        expectNoDifference(log.value, ["1", "taken", "end"])
+    }
+
+    @Test func theEndOnAnotherThreadWaitsForTheValue() {
+        for _ in 0..<200 {
+            let tenure = Tenure(time: ManualTime().sessionTime)
+            let exchange = StubExchange<Int>()
+            let isTaking = Locked(false)
+            let overlaps = Locked(0)
+            let values = Values(onEvent: { event in
+                if isTaking.value { overlaps.change { $0 += 1 } }
+                guard case .value = event else { return }
+                isTaking.change { $0 = true }
+                for _ in 0..<50 { _ = isTaking.value }
+                isTaking.change { $0 = false }
+            })
+            TenuredPublisher<Int>(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher()) }
+                .subscribe(values)
+            race(rounds: 1, { exchange.send(1) }, { for call in tenure.end() { call.tenureEnded() } })
+            expectNoDifference(overlaps.value, 0)
+            expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
+        }
+    }
+
+    @Test func cancelAndEndOnTwoThreadsLeaveNothingBehind() {
+        for _ in 0..<200 {
+            let tenure = Tenure(time: ManualTime().sessionTime)
+            let exchange = StubExchange<Int>()
+            let values = Values(initialDemand: .none)
+            TenuredPublisher<Int>(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher()) }
+                .subscribe(values)
+            race(
+                rounds: 1,
+                { values.request(.unlimited) },
+                { values.cancel() },
+                { for call in tenure.end() { call.tenureEnded() } }
+            )
+            #expect(!exchange.isSubscribed || exchange.isCancelled)
+            expectNoDifference(tenure.end().count, 0)
+        }
+    }
+
+    @Test func allIsLetGoAtTheEnd() {
+        weak var kept: StubExchange<Int>?
+        let values = Values()
+        do {
+            let exchange = StubExchange<Int>()
+            kept = exchange
+            call(exchange).subscribe(values)
+        }
+        #expect(kept != nil)
+        end()
+        #expect(kept == nil)
+    }
+
+    // MARK: Values
+
+    @Test func whatHasWaitedIsAFailure() {
+        let upstream = StubExchange<Int>()
+        let values = Values()
+        upstream.read(in: { tenure }, mayHaveWritten: true).subscribe(values)
+        upstream.send(1)
+        end()
+        expectNoDifference(values.history.count, 2, "who has had nothing since is not disturbed")
+        upstream.send(2)
+        expectNoDifference(values.values, [1])
+        expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
+        expectNoDifference(values.completionIfAny?.error?.outcomeIsUnknown, true)
+        #expect(upstream.isCancelled)
+    }
+
+    @Test func anEndThatNothingIsMissingBeforeIsTheEnd() {
+        let upstream = StubExchange<Int>()
+        let values = Values()
+        upstream.read(in: { tenure }).subscribe(values)
+        upstream.send(1)
+        end()
+        upstream.finish()
+        expectNoDifference(values.values, [1])
+        expectNoDifference(values.completionIfAny?.isFinished, true)
+    }
+
+    private actor Desk {
+        /// A value is on its way to the desk when it becomes somebody else's.
+        func clear(_ upstream: StubExchange<Int>, _ end: @Sendable () -> Void) {
+            upstream.send(2)
+            end()
+        }
+    }
+
+    @Test func whatWaitsForAnActorIsNotHandedOver() async {
+        let upstream = StubExchange<Int>()
+        let (desk, values) = (Desk(), Values())
+        let tenure = tenure
+        upstream.receive(on: desk).read(in: { tenure }).subscribe(values)
+        upstream.send(1)
+        await values.valueCount(atLeast: 1)
+        await desk.clear(upstream) { _ = tenure.end() }
+        await values.completion()
+        expectNoDifference(values.values, [1])
+        expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
+    }
+
+    // MARK: Sessions
+
+    @Test func whoWaitsForASessionIsRefusedAndTheNextOneGetsIt() {
+        let fixture = PoolFixture(answersAtOnce: false)
+        let next = Tenure(time: fixture.time.sessionTime)
+        func lease(in tenure: Tenure) -> Recorder<SessionLease> {
+            fixture.pool.lease(in: tenure).record { $0.token.value }
+        }
+        let early = lease(in: tenure)
+        expectNoDifference(fixture.server.logIns.count, 1)
+        fixture.replaceCredentials(ending: tenure)
+        expectNoDifference(early.history, ["failed credentialsReplaced"])
+        expectNoDifference(lease(in: tenure).history, ["failed credentialsReplaced"])
+        let own = lease(in: next)
+        expectNoDifference(fixture.transitions, ["replaced"])
+        // The login that was under way is the one before's: its session is logged out.
+        fixture.server.logIns[0].succeed(SessionToken("before"))
+        expectNoDifference(fixture.server.loggedOut, ["before"])
+        fixture.server.logOuts[0].succeed(())
+        fixture.server.logIns[1].succeed(SessionToken("own"))
+        expectNoDifference(own.history, ["own", "finished"])
+        fixture.pool.close()
+    }
+
+    /// Of two logins at the same time one has been replaced by the time its session comes.
+    @Test func theSessionOfAnAccountThatWasReplacedIsLoggedOut() {
+        let fixture = PoolFixture()
+        fixture.replaceCredentials(ending: tenure)
+        let isWanted = fixture.pool.adopt(SessionToken("hers"), isOwned: true, in: tenure)
+        #expect(!isWanted)
+        expectNoDifference(fixture.pool.status.sessions, 0)
+        expectNoDifference(fixture.server.loggedOut, ["hers"])
+        let isForeign = fixture.pool.adopt(SessionToken("foreign"), isOwned: false, in: tenure)
+        #expect(!isForeign)
+        expectNoDifference(fixture.pool.openTokens, [])
+    }
+}

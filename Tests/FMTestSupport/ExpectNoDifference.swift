@@ -1,0 +1,13 @@
+internal import CustomDump
+
+/// CustomDump's `expectNoDifference`, for values that have to be awaited: that takes closures, which cannot wait.
+public func expectNoDifference<Value: Equatable>(
+    awaited value: Value,
+    _ expected: Value,
+    fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath,
+    line: UInt = #line,
+    column: UInt = #column
+) {
+    expectNoDifference(value, expected, fileID: fileID, filePath: filePath, line: line, column: column)
+}
