@@ -2,10 +2,11 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// A night's work: all records go into a file, by a process that is killed in the middle and started again; then 5,000 of them
-/// are edited and written back, and the bad ones are told by row, field and reason.
+/// A night's work: all records go into a file, by a process that is killed in the middle and started again; then 5,000
+/// of them are edited and written back, by one that is killed as well, and the bad ones are told by row, field and
+/// reason.
 ///
-/// `nightly export FILE` is the process that is killed; `nightly` is the rest.
+/// `nightly export FILE` and `nightly import FILE` are the processes that are killed; `nightly` is the rest.
 @main
 struct Nightly {
     static func main() async throws {
@@ -13,14 +14,21 @@ struct Nightly {
         if arguments.count == 3, arguments[1] == "export" {
             return try await export(to: URL(fileURLWithPath: arguments[2]))
         }
+        if arguments.count == 3, arguments[1] == "import" {
+            return try await importEdited(lines(of: URL(fileURLWithPath: arguments[2])), from: arguments[2])
+        }
         let host = try await Host.fromEnvironment()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("vessels-\(UUID().uuidString).ndjson")
         defer { try? FileManager.default.removeItem(at: file) }
 
-        try runExport(to: file, of: host, killedAfter: 7_000)
-        try runExport(to: file, of: host)
-        let lines = try check(file)
-        if host.sandbox != nil { try await importEdited(lines, to: host) }
+        try run("export", file, of: host, killedAfter: 7_000)
+        try run("export", file, of: host)
+        try check(file)
+        if host.sandbox != nil {
+            try run("import", file, of: host, killedAfter: 2_000)
+            try run("import", file, of: host)
+            try? FileManager.default.removeItem(at: journal(beside: file.path))
+        }
         if let sandbox = host.sandbox {
             // Who is killed logs nobody out: that session ends 15 minutes later.
             print("Sessions left on the server: \(sandbox.counters.openSessions)")
@@ -36,12 +44,12 @@ struct Nightly {
         _ = await server.shutdown().awaitSingleResult()
     }
 
-    /// Starts the other process, shows what it prints, and, if asked, kills it when it has written so many lines.
-    private static func runExport(to file: URL, of host: Host, killedAfter limit: Int = .max) throws {
+    /// Starts the other process, shows what it prints, and, if asked, kills it when it says that it has done so many.
+    private static func run(_ work: String, _ file: URL, of host: Host, killedAfter limit: Int = .max) throws {
         let process = Process()
         let output = Pipe()
         process.executableURL = Bundle.main.executableURL
-        process.arguments = ["export", file.path]
+        process.arguments = [work, file.path]
         process.environment = host.environment
         process.standardOutput = output
         try process.run()
@@ -54,25 +62,32 @@ struct Nightly {
             }
         }
         process.waitUntilExit()
-        print(isKilled ? "killed" : "exported, status \(process.terminationStatus)")
+        print("\(work): " + (isKilled ? "killed" : "ended with status \(process.terminationStatus)"))
     }
 
     /// Reads the file back: no gap, nothing twice.
-    private static func check(_ file: URL) throws -> [Export.Line] {
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
-            try JSONDecoder().decode(Export.Line.self, from: Data($0.utf8))
-        }
+    private static func check(_ file: URL) throws {
+        let lines = try lines(of: file)
         let numbers = lines.map(\.vessel.number)
         let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
         print("\(lines.count) lines, \(Set(numbers).count) vessels, \(isInOrder ? "in order" : "out of order")")
-        return lines
     }
+
+    private static func lines(of file: URL) throws -> [Export.Line] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            try JSONDecoder().decode(Export.Line.self, from: Data($0.utf8))
+        }
+    }
+
+    private static func journal(beside path: String) -> URL { URL(fileURLWithPath: path + ".journal") }
 
     /// Every vessel grows by a metre, but for what a person gets wrong.
     ///
-    /// Each edit is guarded by the modId that the export has seen, so that nobody else's work is overwritten, and an edit whose answer
-    /// gets lost can be told from one that never arrived.
-    private static func importEdited(_ lines: [Export.Line], to host: Host) async throws {
+    /// Each edit is guarded by the modId that the export has seen, so that nobody else's work is overwritten, and an
+    /// edit whose answer gets lost can be told from one that never arrived. It is the other process. The journal is
+    /// beside the file, so that the one that is started next goes on where this one is killed.
+    private static func importEdited(_ lines: [Export.Line], from path: String) async throws {
+        let host = try await Host.fromEnvironment()
         let rows = lines.prefix(5_000).enumerated().map { index, line in
             let fields: FieldData =
                 switch index % 500 {
@@ -88,8 +103,9 @@ struct Nightly {
         var config = DataAPI.Config()
         config.sessions.maximumSessions = 4
         let server = DataAPI.Server(host: host.url, config: config)
-        let summary = try await Import(vessels: host.vessels(on: server), rows: rows).run()
-        print("imported: \(summary)")
+        let importing = Import(vessels: host.vessels(on: server), rows: rows, journal: journal(beside: path))
+        let summary = try await importing.run()
+        print("imported: \(summary), \(summary.journalCount > 0 ? "in several runs" : "in one run")")
         _ = await server.shutdown().awaitSingleResult()
     }
 }

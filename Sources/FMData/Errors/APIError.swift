@@ -152,6 +152,9 @@ extension FMRest.APIError {
         /// Somebody else has changed what was to be saved, in a way that leaves it to the caller; ``saveConflict`` has the
         /// fields with all their versions.
         public static let conflict = Code("conflict", -115)
+        /// The journal of some writes cannot be used; `underlying` is a ``DataAPI/WriteJournalError``. Nothing was
+        /// sent.
+        public static let journal = Code("journal", -122)
         /// A write that was in order was undone with another one of the same transaction; `underlying` is the error of that one.
         public static let rolledBack = Code("rolledBack", -116)
         /// A script ended with a code that the caller chose to treat as a failure.
@@ -163,6 +166,16 @@ extension FMRest.APIError {
         public static let cancelled = Code("cancelled", -119)
         /// A publisher that promises a value finished without one.
         public static let noValue = Code("noValue", -120)
+
+        static let all: [Code] = [
+            .fileMaker, .unauthorized, .sessionLost, .credentialsReplaced, .tokensRefused,
+            .tokenStore, .notDataAPI, .decoding, .encoding, .invalidRequest, .network, .tls,
+            .timeout, .pagesDrifted, .responseTooLarge, .container, .conflict, .journal,
+            .rolledBack, .script, .shutdown, .cancelled, .noValue,
+        ]
+
+        /// The kind that was kept by this name. One that only a later version knows has a number of no kind.
+        init(named name: String) { self = Self.all.first { $0.description == name } ?? Code(name, -199) }
     }
 
     /// The first message's text, as FileMaker sent it.

@@ -59,17 +59,18 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
 
     /// Whether the very same request may succeed when it is sent again a little later, because the code tells of a
     /// passing state and says that nothing was done: a lock held by somebody else (13, 300–304, 308, 310, 870), a lock
-    /// lost on the way (307), a full or busy host (812, 956, 1638, 1701), or FileMaker's own advice to retry (16).
+    /// lost on the way (307), a full or busy host (812, 956, 1638, 1701), a file that is closed for the moment (802), a
+    /// window that went with its session (112), or FileMaker's own advice to retry (16).
     ///
     /// `false` for codes that look alike but need something else first: 306 and 512 (read the record again and decide),
     /// 952 (log in, which a database does by itself), 953 (a limit of data per year, which does not pass by waiting),
     /// 214 (each further attempt prolongs the lock-out).
-    public var isRetryable: Bool { meansHostFull || Self.passing.contains(self) }
+    public var isRetryable: Bool { passing != nil }
 
     /// Whether the host had no room for another session or connection (812, 956, 1638): nothing is wrong with the
     /// credentials, back off before the next login and let idle sessions end. 953 does not belong here: it limits the
     /// data sent in a year, whatever sessions end.
-    public var meansHostFull: Bool { Self.hostFull.contains(self) }
+    public var meansHostFull: Bool { passing == .fullHost }
 
     /// Whether the code says by itself that the session is gone (952). A lost window (112) can mean the same, but a
     /// script's mistake as well: the session that knows its own history decides.
@@ -77,15 +78,6 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
 
     /// Whether a field refused a value (500–513).
     public var isValidation: Bool { category == .validation }
-
-    private static let passing: Set<FileMakerErrorCode> = [
-        .objectInUse, .operationFailedRetry, .fileInUse, .recordInUse, .tableInUse, .schemaInUse, .layoutInUse,
-        .transactionLockFailed, .themeInUse, .itemsInUse, .fileModifiedElsewhere, .hostUnavailable,
-    ]
-
-    private static let hostFull: Set<FileMakerErrorCode> = [
-        .hostCapacityExceeded, .sessionLimitExceeded, .newConnectionsRefused,
-    ]
 }
 
 extension FileMakerErrorCode: Comparable {

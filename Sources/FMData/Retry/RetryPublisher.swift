@@ -52,6 +52,8 @@ extension DataAPIRequest {
     func isRepeatable(after error: FMRest.APIError) -> Bool {
         guard body.isReplayable else { return false }
         guard let code = error.fileMakerCode, !code.meansHostFull else { return true }
+        // The script that comes after it may have closed the window, so that the request itself was carried out.
+        if code == .windowMissing, scripts.afterRequest != nil { return false }
         return !runsScriptFirst
     }
 

@@ -101,7 +101,7 @@ import Testing
     @Test func theSameRequestMayBeSentAgainAfterAPassingStateOnly() {
         expectNoDifference(
             (-10...2000).filter { FileMakerErrorCode(rawValue: $0).isRetryable },
-            [13, 16, 300, 301, 302, 303, 304, 307, 308, 310, 812, 870, 956, 1638, 1701]
+            [13, 16, 112, 300, 301, 302, 303, 304, 307, 308, 310, 802, 812, 870, 956, 1638, 1701]
         )
     }
 

@@ -60,9 +60,11 @@ import Testing
             (.tokenStore, -104), (.notDataAPI, -105), (.decoding, -106), (.encoding, -107), (.invalidRequest, -108),
             (.network, -109), (.tls, -110), (.timeout, -111), (.pagesDrifted, -112), (.responseTooLarge, -113),
             (.container, -114), (.conflict, -115), (.rolledBack, -116), (.script, -117), (.shutdown, -118),
-            (.cancelled, -119), (.noValue, -120), (.credentialsReplaced, -121),
+            (.cancelled, -119), (.noValue, -120), (.credentialsReplaced, -121), (.journal, -122),
         ]
         for (kind, number) in kinds { expectNoDifference(kind.number, number) }
+        expectNoDifference(Set(kinds.map(\.0)), Set(FMRest.APIError.Code.all))
+        for kind in FMRest.APIError.Code.all { expectNoDifference(.init(named: kind.description), kind) }
     }
 
     @Test func itsDictionaryHoldsNoSecretAndNothingOfOthers() async throws {

@@ -295,10 +295,10 @@ import Testing
             database.replaceCredentials(Shop.eve)
             await rows.completion()
             sandbox.releaseAnswers()
-            expectNoDifference(rows.values.prefix(2).map { "\($0.outcome)".prefix(7) }, ["created", "unknown"])
+            expectNoDifference(rows.values.prefix(2).map(\.result.kind), [.created, .unknown])
             for row in rows.values.dropFirst(2) {
-                guard case .failed(let error) = row.outcome else { continue }
-                expectNoDifference(error.code, .credentialsReplaced)
+                guard row.result.kind == .failed else { continue }
+                expectNoDifference(row.error?.code, .credentialsReplaced)
             }
             expectNoDifference(rows.completionIfAny?.code, .credentialsReplaced)
             expectNoDifference(sandbox.counters.requests[.createRecord], 2)

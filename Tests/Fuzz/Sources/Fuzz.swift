@@ -20,6 +20,7 @@ enum Fuzz {
         "decoder": DecoderFuzz.test,
         "headers": HeaderFuzz.test,
         "inflater": InflaterFuzz.test,
+        "journal": JournalFuzz.test,
         "response-parser": ResponseParserFuzz.test,
         "urls": URLFuzz.test,
         "webhooks": WebhookFuzz.test,

@@ -33,11 +33,11 @@ enum Seen: Equatable {
 
     init(_ row: DataAPI.BatchRow) {
         let outcome: Outcome =
-            switch row.outcome {
-            case .created, .edited, .deleted: .done
+            switch row.result.kind {
             case .failed: .failed
             case .unknown: .unknown
             case .skipped: .skipped
+            default: .done
             }
         self = .row(row.index, outcome)
     }

@@ -4,22 +4,43 @@ import OpenCombine
 /// What to do for one row of a batch, and how to see whether it was done.
 struct BatchOperation {
     typealias Machine = BatchStateMachine
-    typealias Call = AnyPublisher<Machine.Answer, FMRest.APIError>
+    typealias Call = AnyPublisher<Answered, FMRest.APIError>
 
     let task: Machine.Task
     /// What the row is known by.
     let key: String?
+    /// What tells the row from others; `nil` without a journal.
+    let digest: RowDigest?
+    /// Of a create: the key that the row brought. No other row may have it.
+    var ownKey: String?
     /// The write; of an upsert over the record that was found.
-    let write: (Machine.Found?) -> Call
+    var write: (WrittenVersion?) -> Call
     /// Looks for the record.
     ///
-    /// - Parameter comparing: whether it matters what the record holds.
-    let lookUp: (_ comparing: Bool) -> Call
+    /// - Parameter isSettling: whether it is to be told if a write was carried out, so that it matters what the record
+    ///   holds.
+    let lookUp: (_ isSettling: Bool) -> Call
+
+    /// How a call was answered, for the machine, and what it brought besides.
+    struct Answered: Sendable {
+        var answer: Machine.Answer
+        var result: DataAPI.WriteResult?
+    }
+
+    /// What is known of a row before it is looked at.
+    struct Context {
+        /// Of the journal, if there is one.
+        var salt: [UInt8]?
+        /// What an earlier run has noted and left without an outcome.
+        var attempt: Machine.OpenAttempt?
+        /// The key that it has noted.
+        var key: String?
+    }
 }
 
 extension BatchOperation {
     /// Makes the operation of a row; throws for a row that cannot be sent.
-    typealias Maker<Row> = (Row, _ earlier: BatchResumption.Earlier) throws -> BatchOperation
+    typealias Maker<Row> = (Row, Context) throws -> BatchOperation
 
     /// - Parameters:
     ///   - keyField: the field that a record can be looked up by.
@@ -29,41 +50,46 @@ extension BatchOperation {
         keyField: String?,
         script: DataAPI.ScriptQuery? = nil
     ) -> Maker<Row> {
-        { row, earlier in
-            let own = try keyField.flatMap { field in try layout.wireFields(of: row).key(field) }
-            // A key that was made for the row, and lost since, is not to be found under a new one.
-            let key = own ?? earlier.key ?? (earlier.isUnknown ? nil : UUID(random: layout.server.random).uuidString)
-            guard let keyField, let key else {
+        { row, context in
+            let digest = try context.digest("create") { try layout.digestedMembers(of: row) }
+            guard let keyField else {
                 return BatchOperation(
-                    task: Machine.Task(kind: .create(hasKey: false), mayBeExecuted: earlier.isUnknown),
+                    task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
                     key: nil,
+                    digest: digest,
                     write: { _ in layout.creating(row, script) },
                     lookUp: { _ in .found(.nothing) }
                 )
             }
+            let own = try layout.wireFields(of: row).checkedKey(keyField)
+            let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
             return BatchOperation(
-                task: Machine.Task(
-                    kind: .create(hasKey: true),
-                    // Under a key that has just been made it was never sent.
-                    mayBeExecuted: earlier.isUnknown || earlier == .perhapsSent && own != nil
-                ),
+                task: Machine.Task(kind: .create(hasKey: true), attempt: context.attempt),
                 key: key,
+                digest: digest,
+                ownKey: own,
                 write: { _ in layout.creating(RecordWithKey(record: row, field: keyField, key: key), script) },
-                lookUp: { _ in layout.lookingUp(key, in: keyField) }
+                lookUp: { _ in
+                    own == nil
+                        ? layout.lookingUp(made: key, in: keyField)
+                        : layout.lookingUp(key, in: keyField) { try layout.wireFields(of: row) }
+                }
             )
         }
     }
 
     static func edit<R: RecordFields>(in layout: DataAPI.TypedLayout<R>) -> Maker<DataAPI.RecordEdit> {
-        { edit, earlier in
+        { edit, context in
             BatchOperation(
                 task: Machine.Task(
                     kind: .edit(base: edit.modId),
                     lane: .record(edit.recordId),
-                    // One without a modId overwrites in any case: it is sent again as it would be sent first.
-                    mayBeExecuted: earlier.isUnknown || earlier == .perhapsSent && edit.modId != nil
+                    attempt: context.attempt
                 ),
                 key: "\(edit.recordId)",
+                digest: context.digest("edit \(edit.recordId) \(edit.modId.map { "\($0)" } ?? "-")") {
+                    edit.fields.map { WireValue.Member(name: $0.name, value: WireValue($0.value)) }
+                },
                 write: { _ in layout.editing(edit.recordId, edit.fields, modId: edit.modId) },
                 lookUp: { _ in layout.lookingUp(edit) }
             )
@@ -73,16 +99,17 @@ extension BatchOperation {
     static func delete<R: RecordFields, ID: DataAPI.RecordIdentifier>(
         in layout: DataAPI.TypedLayout<R>
     ) -> Maker<ID> {
-        { id, earlier in
+        { id, context in
             let recordId = try GivenNumber(id: id).recordId()
             return BatchOperation(
-                task: Machine.Task(
-                    kind: .delete,
-                    lane: .record(recordId),
-                    mayBeExecuted: earlier != .nothing
-                ),
+                task: Machine.Task(kind: .delete, lane: .record(recordId), attempt: context.attempt),
                 key: "\(recordId)",
-                write: { _ in layout.delete(recordId, isolation: nil).map { _ in .deleted }.eraseToAnyPublisher() },
+                digest: context.digest("delete \(recordId)") { [] },
+                write: { _ in
+                    layout.delete(recordId, isolation: nil)
+                        .map { Answered(answer: .deleted, result: .init(deleting: $0)) }
+                        .eraseToAnyPublisher()
+                },
                 lookUp: { _ in .found(.nothing) }
             )
         }
@@ -92,8 +119,8 @@ extension BatchOperation {
         in layout: DataAPI.TypedLayout<R>,
         by keyField: String
     ) -> Maker<R> {
-        { row, _ in
-            guard let key = try layout.wireFields(of: row).key(keyField) else {
+        { row, context in
+            guard let key = try layout.wireFields(of: row).checkedKey(keyField) else {
                 throw FMRest.APIError(
                     .invalidRequest,
                     reason: "The row has no value for \(keyField), by which its record is to be found."
@@ -105,40 +132,62 @@ extension BatchOperation {
                     kind: .upsert,
                     lane: .key(
                         key.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-                    )
+                    ),
+                    attempt: context.attempt
                 ),
                 key: key,
+                digest: try context.digest("upsert \(keyField)") { try layout.digestedMembers(of: row) },
                 write: { found in
                     found.map { layout.editing($0.recordId, row, modId: $0.modId) } ?? layout.creating(row)
                 },
-                lookUp: { comparing in
-                    comparing
+                lookUp: { isSettling in
+                    isSettling
                         ? layout.lookingUp(key, in: keyField) { try layout.wireFields(of: row) }
-                        : layout.lookingUp(key, in: keyField)
+                        : layout.lookingUp(made: key, in: keyField)
                 }
             )
         }
     }
+
+    /// Whatever the write is.
+    ///
+    /// - Parameter keyField: the field that new records can be looked up by.
+    static func ofWrite<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        keyField: String?
+    ) -> Maker<DataAPI.RecordWrite<R>> {
+        let create: Maker<R> = Self.create(in: layout, keyField: keyField)
+        let edit = Self.edit(in: layout)
+        let delete: Maker<Int> = Self.delete(in: layout)
+        return { write, context in
+            switch write {
+            case .create(let record): try create(record, context)
+            case .edit(let change): try edit(change, context)
+            case .delete(let recordId): try delete(recordId, context)
+            case .upsert(let record, let key): try Self.upsert(in: layout, by: key)(record, context)
+            }
+        }
+    }
 }
 
-extension BatchResumption.Earlier {
-    fileprivate var isUnknown: Bool { if case .unknown = self { true } else { false } }
-
-    /// The key that was made for the row.
-    fileprivate var key: String? { if case .unknown(let key) = self { key } else { nil } }
+extension BatchOperation.Context {
+    /// - Parameter write: what is to be done, and to what.
+    fileprivate func digest(_ write: String, _ fields: () throws -> [WireValue.Member]) rethrows -> RowDigest? {
+        try salt.map { RowDigest(salt: $0, write: write, fields: try fields()) }
+    }
 }
 
 // MARK: - Calls
 
 extension DataAPI.TypedLayout {
-    fileprivate typealias Answer = BatchStateMachine.Answer
+    private typealias Answered = BatchOperation.Answered
 
     fileprivate func creating(
         _ fields: some Encodable,
         _ script: DataAPI.ScriptQuery? = nil
     ) -> BatchOperation.Call {
         layout.createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: nil)
-            .map { Answer.created(recordId: $0.recordId, modId: $0.modId) }
+            .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
             .eraseToAnyPublisher()
     }
 
@@ -148,81 +197,138 @@ extension DataAPI.TypedLayout {
             recordId: recordId,
             isolation: nil
         )
-        .map { Answer.edited(recordId: recordId, modId: $0.modId) }
+        .map { Answered(answer: .edited(recordId: recordId, modId: $0.modId), result: .init($0)) }
         .eraseToAnyPublisher()
     }
 
-    /// Whether there is a record with this key.
-    fileprivate func lookingUp(_ key: String, in field: String) -> BatchOperation.Call {
-        looking(for: key, in: field, NoFields.self) { _ in false }
+    /// Whether there is a record with this key, which was made up for it, or which it is to be edited by.
+    fileprivate func lookingUp(made key: String, in field: String) -> BatchOperation.Call {
+        matching(key, in: field, NoFields.self)
+            .map { records -> Answered in
+                .found(
+                    BatchStateMachine.Finding(
+                        records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
+                        .ofCreate(matches: records.map { _ in true }, isKeyOurs: true)
+                    )
+                )
+            }
+            .eraseToAnyPublisher()
     }
 
-    /// Whether there is a record with this key, and whether it holds these fields.
+    /// Whether there is a record that has exactly this key, and holds these fields.
     fileprivate func lookingUp(
         _ key: String,
         in field: String,
         holding fields: @escaping () throws -> FieldData
     ) -> BatchOperation.Call {
-        looking(for: key, in: field, FieldData.self) { stored in (try? fields().isHeld(by: stored)) ?? false }
+        matching(key, in: field, FieldData.self)
+            .tryMap { found -> Answered in
+                let wanted = try fields()
+                // FileMaker's `==` is blind to case and accents.
+                let exact = found.filter { ([field: .text(key)] as FieldData).isHeld(by: $0.fieldData) }
+                var verdict = WriteVerdict.ofCreate(
+                    matches: exact.map { wanted.isHeld(by: $0.fieldData) },
+                    isKeyOurs: false
+                )
+                if exact.isEmpty, found.count >= Self.mostMatches { verdict = .undecided(.severalRecords) }
+                // An upsert edits what a find finds.
+                let records = exact.isEmpty ? found : exact
+                return .found(
+                    BatchStateMachine.Finding(
+                        records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
+                        verdict
+                    )
+                )
+            }
+            .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+            .eraseToAnyPublisher()
     }
 
-    private func looking<Fields: RecordFields>(
-        for key: String,
+    /// How many records with a key are looked at, most of which are spelt in another way.
+    private static var mostMatches: Int { 20 }
+
+    private func matching<Fields: RecordFields>(
+        _ key: String,
         in field: String,
-        _ type: Fields.Type,
-        isSame: @escaping (Fields) -> Bool
-    ) -> BatchOperation.Call {
+        _ type: Fields.Type
+    ) -> AnyPublisher<[DataAPI.Record<Fields, Fields.Portals>], FMRest.APIError> {
         DataAPI.FoundSet(layout: layout.of(type), find: DataAPI.FindField(named: field) == key)
-            // Two are enough to know that there are several.
-            .page(limit: 2)
-            .map { response in .found(Finding(response.data.map { ($0.recordId, $0.modId, isSame($0.fieldData)) })) }
+            .page(limit: Self.mostMatches)
+            .map(\.data)
             .eraseToAnyPublisher()
     }
 
     /// Whether the record is there, and whether it holds what the edit says.
     fileprivate func lookingUp(_ edit: DataAPI.RecordEdit) -> BatchOperation.Call {
         layout.of(FieldData.self).record(edit.recordId, isolation: nil)
-            .map { record in
-                Answer.found(
-                    Finding([(record.recordId, record.modId, edit.fields.isHeld(by: record.fieldData))])
+            .map { record -> Answered in
+                let isSame = edit.fields.isHeld(by: record.fieldData)
+                return .found(
+                    BatchStateMachine.Finding(
+                        [WrittenVersion(recordId: record.recordId, modId: record.modId)],
+                        .ofEdit(base: edit.modId, found: (record.modId, isSame))
+                    )
                 )
             }
-            .replaceError(of: .recordMissing, with: .found(.nothing))
+            .replaceError(
+                of: .recordMissing,
+                with: .found(BatchStateMachine.Finding([], .ofEdit(base: edit.modId, found: nil)))
+            )
     }
-
-    private typealias Finding = BatchStateMachine.Finding
 
     /// The fields of a row as they are sent.
     func wireFields(of row: some Encodable) throws -> FieldData {
-        let encoder = FMEncoder(options: server.encoding, recordEncoder: server.config.encoder)
-        guard let fields = FieldData(wire: try encoder.wireValue(of: row, .fields)) else {
+        guard let fields = FieldData(wire: .object(try wireMembers(of: row, server.encoding))) else {
             throw FMRest.APIError(.encoding, reason: "A field of the row has a value that is no text and no number.")
         }
         return fields
     }
+
+    /// The fields of a row as a digest is made of them: in the configured formats, whatever formats the host turns out
+    /// to have.
+    func digestedMembers(of row: some Encodable) throws -> [WireValue.Member] {
+        try wireMembers(of: row, server.config.encoding)
+    }
+
+    private func wireMembers(of row: some Encodable, _ options: EncodingOptions) throws -> [WireValue.Member] {
+        try FMEncoder(options: options, recordEncoder: server.config.encoder).wireValue(of: row, .fields).members
+    }
 }
 
 extension BatchStateMachine.Finding {
-    fileprivate init(_ records: [(recordId: Int, modId: Int, isSame: Bool)]) {
-        count = records.count
-        guard let first = records.first, count == 1 else { return }
-        record = BatchStateMachine.Found(recordId: first.recordId, modId: first.modId)
-        isSame = first.isSame
+    fileprivate init(_ records: [WrittenVersion], _ verdict: WriteVerdict) {
+        self.verdict = verdict
+        record = records.count == 1 ? records[0] : nil
+        isAmbiguous = records.count > 1
     }
+}
+
+extension BatchOperation.Answered {
+    fileprivate static func found(_ finding: BatchStateMachine.Finding) -> Self { Self(answer: .found(finding)) }
 }
 
 extension BatchOperation.Call {
     fileprivate static func found(_ finding: BatchStateMachine.Finding) -> BatchOperation.Call {
-        .of(.found(finding))
+        .of(BatchOperation.Answered(answer: .found(finding)))
     }
 }
 
 // MARK: - Keys
 
 extension FieldData {
-    /// The value of a key field; `nil` when it is empty.
-    fileprivate func key(_ field: String) -> String? {
-        self[field].flatMap { $0.isEmpty ? nil : $0.text }
+    /// The value of a key field; `nil` when it is empty. Throws for one that finds do not tell from another one: they
+    /// do not see blanks at its ends.
+    fileprivate func checkedKey(_ field: String) throws -> String? {
+        guard let key = self[field].flatMap({ $0.isEmpty ? nil : $0.text }) else { return nil }
+        guard key.first?.isWhitespace == false, key.last?.isWhitespace == false else {
+            var error = FMRest.APIError(
+                .invalidRequest,
+                reason: "The key in \"\(field)\" has blanks at its ends, which finds do not see. Nothing was sent."
+            )
+            error.fields = [field]
+            throw error
+        }
+        return key
     }
 }
 
@@ -243,7 +349,7 @@ private struct RecordWithKey<R: Encodable>: Encodable {
 
 extension UUID {
     /// Version 4, of numbers from `0..<1`.
-    fileprivate init(random: () -> Double) {
+    init(random: () -> Double) {
         func byte() -> UInt8 { UInt8(truncatingIfNeeded: Int(random() * 256)) }
         self.init(
             uuid: (

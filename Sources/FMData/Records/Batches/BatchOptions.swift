@@ -5,7 +5,7 @@ extension DataAPI {
     ///     options.idempotencyKey = "UUID"
     ///     options.onFailure = .stop(after: 100)
     ///
-    ///     rows.publisher.create(in: people, options: options)
+    ///     people.writing(rows, journal: .file(url), options: options)
     public struct BatchOptions: Hashable, Sendable {
         /// In which order results are published.
         public enum Order: Hashable, Sendable {
@@ -35,16 +35,28 @@ extension DataAPI {
         /// For creates: the name of a text field of the layout that holds a value which no other record has. A row that has none
         /// gets a new UUID.
         ///
-        /// It is what a create whose answer was lost is looked up by, and so what makes sure that no record is made twice. Without
-        /// it, the default, such a row ends as ``DataAPI/BatchRow/Outcome/unknown(_:)``.
+        /// It is what a create whose answer was lost is looked up by, and so what makes sure that no record is made
+        /// twice. Without it, the default, such a row ends as ``DataAPI/WriteResult/Kind/unknown``.
         public var idempotencyKey: String?
-        /// How long a row is tried again that the server refuses for the moment: somebody has the record open (301), the host is
-        /// full. It counts from the row's first trouble. The default is 30 seconds.
+        /// How long a row is tried again that the server refuses for the moment: somebody has the record open (301),
+        /// the host is full, the file is closed. It counts from the row's first trouble. The default is 30 seconds.
         public var patience: Duration
-        /// When to look a second time for a record that may still be on its way.
-        var lookAgainAfter = Duration.milliseconds(500)
-        /// What an earlier run came to.
-        private(set) var resumption: BatchResumption?
+        /// How long the host may still be at work on a request whose answer was lost, with the scripts that it runs: a
+        /// record that is not there so long after the connection broke, or after a killed run was taken up, was not
+        /// made. The default is 30 seconds.
+        ///
+        /// A create or an upsert that is not found at the first look waits for so long, and the other rows go on. With
+        /// a time that is too short a request that was held up on its way may be carried out twice, unless the key
+        /// field is unique in the file.
+        public var settlingTime: Duration
+        /// Whether an edit without a modId whose answer was lost is sent again when the record does not hold its fields
+        /// once the ``settlingTime`` is over. Somebody else's change in between is overwritten then, so it is for edits
+        /// that would be right at any time: constants. The default is no, and such a row is
+        /// ``DataAPI/WriteResult/Kind/unknown``.
+        public var repeatsEditsWithoutModId: Bool
+        /// Whether rows that an earlier run of the journal told as failed for good are sent again, changed or not,
+        /// since somebody has put them or the file right. The default is no: they are told again as they were.
+        public var retriesRefused: Bool
 
         /// Options; see the properties for the defaults.
         public init(
@@ -52,72 +64,19 @@ extension DataAPI {
             order: Order = .completion,
             onFailure: FailurePolicy = .goOn,
             idempotencyKey: String? = nil,
-            patience: Duration = .seconds(30)
+            patience: Duration = .seconds(30),
+            settlingTime: Duration = .seconds(30),
+            repeatsEditsWithoutModId: Bool = false,
+            retriesRefused: Bool = false
         ) {
             self.concurrency = concurrency
             self.order = order
             self.onFailure = onFailure
             self.idempotencyKey = idempotencyKey
             self.patience = patience
-        }
-    }
-}
-
-extension DataAPI.BatchOptions {
-    /// The same options for another run over the same rows, which goes on where an earlier one ended.
-    ///
-    ///     let summary = try JSONDecoder().decode(DataAPI.BatchSummary.self, from: saved)
-    ///     rows.publisher.create(in: people, options: options.resuming(after: summary)).summary
-    ///
-    /// The input has to be the same, in the same order. Rows that were done are passed over without a result, and so are those
-    /// that failed for good. Rows that failed for a reason that may have passed, and those that were skipped, are sent. Those
-    /// whose outcome was unknown are looked up first, or stay unknown where that cannot be. The new run's
-    /// ``DataAPI/Batch/summary`` goes on from the earlier one, and counts each row once.
-    ///
-    /// - Parameters:
-    ///   - summary: what the earlier run came to, or had come to when the program ended.
-    ///   - retryingAll: whether rows that failed for good are sent again as well, since somebody has put them right.
-    ///   - unsure: how many of the next rows an earlier run may have sent without living to tell: those that were under way when
-    ///     the program was killed, and those done since the summary was last kept. They are looked up first where the row itself
-    ///     says by what: creates that bring a value for ``idempotencyKey``, edits with a modId. Other creates may be made twice
-    ///     then.
-    public func resuming(
-        after summary: DataAPI.BatchSummary,
-        retryingAll: Bool = false,
-        unsure: Int = 100
-    ) -> DataAPI.BatchOptions {
-        var options = self
-        options.resumption = BatchResumption(summary: summary, retriesAll: retryingAll, unsureCount: unsure)
-        return options
-    }
-}
-
-/// How a run goes on from an earlier one.
-struct BatchResumption: Hashable, Sendable {
-    let summary: DataAPI.BatchSummary
-    let retriesAll: Bool
-    let unsureCount: Int
-
-    /// What an earlier run has done with a row.
-    enum Earlier: Equatable {
-        /// It was dealt with.
-        case done
-        /// It is as good as new.
-        case nothing
-        /// Perhaps it was sent.
-        case perhapsSent
-        /// It was sent, and nobody knows what became of it.
-        case unknown(key: String?)
-    }
-
-    /// - Parameter unheardOf: how many rows before it the summary does not know.
-    func earlier(_ index: Int, unheardOf: Int) -> Earlier {
-        switch summary.state(of: index) {
-        case .done: .done
-        case .refused: retriesAll ? .nothing : .done
-        case .retryable, .skipped: .nothing
-        case .unknown: .unknown(key: summary.problem(of: index)?.key)
-        case nil: unheardOf < unsureCount ? .perhapsSent : .nothing
+            self.settlingTime = settlingTime
+            self.repeatsEditsWithoutModId = repeatsEditsWithoutModId
+            self.retriesRefused = retriesRefused
         }
     }
 }

@@ -9,7 +9,11 @@ struct BatchPublisher<Upstream: Publisher>: Publisher {
 
     let upstream: Upstream
     let settings: BatchStateMachine.Settings
-    let resumption: BatchResumption?
+    /// Where it is noted what is sent, and for what.
+    var journal: (DataAPI.WriteJournal, JournalHeader)?
+    /// Whether rows are sent again that failed for good in an earlier run.
+    var retriesRefused = false
+    var news = BatchNews()
     let time: SessionTime
     /// A number from `0..<1`, drawn anew with each call.
     let random: @Sendable () -> Double
@@ -31,7 +35,8 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private let lock = NIOLock()
     private let time: SessionTime
     private let random: @Sendable () -> Double
-    private let resumption: BatchResumption?
+    private let retriesRefused: Bool
+    private let news: BatchNews
     private let makeOperation: BatchOperation.Maker<Upstream.Output>
     private var machine: BatchStateMachine
     /// Until the first demand.
@@ -44,8 +49,16 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private var heldDemand = 0
     private var rows: [Int: HeldRow] = [:]
     private var nextIndex = 0
-    /// How many rows have come that an earlier run has not heard of.
-    private var unheardOf = 0
+    /// Until it is being opened.
+    private var journal: (DataAPI.WriteJournal, JournalHeader)?
+    private var isOpening = false
+    private var writer: JournalWriter?
+    /// What an earlier run has noted.
+    private var journalState: JournalState?
+    /// When nothing can be at work any more that an earlier run has sent.
+    private var isOverAt = NIODeadline.distantPast
+    /// The keys that rows have brought, with their places: all of them with a journal, else of the rows under way.
+    private var ownKeys: [String: Int] = [:]
     private var callOffAlarm: (@Sendable () -> Void)?
     /// What the batch fails with, if it comes to that.
     private var failure: FMRest.APIError?
@@ -54,19 +67,23 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     /// What the machine knows by its index.
     private struct HeldRow {
         let operation: BatchOperation?
-        var call: SessionExchange<BatchStateMachine.Answer>?
-        var error: FMRest.APIError?
-        /// Of the write whose outcome is not known.
-        var unknownError: FMRest.APIError?
+        var call: SessionExchange<BatchOperation.Answered>?
+        var memory = BatchRowMemory()
+        /// Whether an attempt is noted that has no outcome yet.
+        var isNoted = false
     }
 
     init(_ source: BatchPublisher<Upstream>, downstream: Downstream) {
         self.source = source.upstream
         self.downstream = downstream
-        machine = BatchStateMachine(settings: source.settings)
+        var settings = source.settings
+        settings.isJournalled = source.journal != nil
+        machine = BatchStateMachine(settings: settings)
         time = source.time
         random = source.random
-        resumption = source.resumption
+        journal = source.journal
+        retriesRefused = source.retriesRefused
+        news = source.news
         makeOperation = source.makeOperation
     }
 
@@ -74,17 +91,105 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
-        let source: Upstream? = lock.withLock {
+        let journal: (DataAPI.WriteJournal, JournalHeader)? = lock.withLock {
             guard downstream != nil else { return nil }
             machine.requested(demand)
+            guard let journal = self.journal else { return nil }
+            self.journal = nil
+            isOpening = true
+            return journal
+        }
+        if let journal { return open(journal.0, journal.1) }
+        begin()
+        go()
+    }
+
+    /// Asks for the rows, unless that has been done, or the journal is still being read.
+    private func begin() {
+        let source: Upstream? = lock.withLock {
+            guard downstream != nil, !isOpening else { return nil }
             defer { self.source = nil }
             return self.source
         }
         source?.subscribe(Inlet(batch: self))
+    }
+
+    func cancel() { letGo(isCancelled: true).cancel() }
+
+    // MARK: The journal
+
+    private func open(_ journal: DataAPI.WriteJournal, _ header: JournalHeader) {
+        let writer = JournalWriter(journal)
+        lock.withLock { self.writer = writer }
+        let batch: any BatchCaller = self
+        let time = time
+        // On a thread on which answers come as well, and not on that of a disk.
+        writer.open(header) { result in _ = time.schedule(time.now()) { batch.opened(result) } }
+    }
+
+    fileprivate func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>) {
+        switch result {
+        case .success(let (state, cutBytes)):
+            news.cut(journalBytes: cutBytes)
+            let isOver = lock.withLock {
+                isOpening = false
+                journalState = state
+                isOverAt = time.now() + machine.settings.settlingTime
+                return downstream == nil
+            }
+            if isOver {
+                lock.withLock { writer }?.close()
+                return
+            }
+            begin()
+        case .failure(let error):
+            lock.withLock {
+                isOpening = false
+                writer = nil
+                source = nil
+                failure = error
+                machine.journalFailed()
+                machine.upstreamEnded(hasFailed: false)
+            }
+        }
         go()
     }
 
-    func cancel() { letGo().cancel() }
+    fileprivate func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>) {
+        lock.withLock {
+            switch result {
+            case .success: machine.noted(index)
+            case .failure(let error):
+                if failure == nil { failure = error }
+                machine.journalFailed()
+            }
+        }
+        go()
+    }
+
+    private func note(_ index: Int, _ note: BatchStateMachine.Note) {
+        let (writer, row): (JournalWriter?, HeldRow?) = lock.withLock {
+            defer { rows[index]?.isNoted = note.isAttempt }
+            return (self.writer, rows[index])
+        }
+        guard let writer, let row, let operation = row.operation, let digest = operation.digest else { return }
+        switch note {
+        case .attempt(let over):
+            let batch: any BatchCaller = self
+            let time = time
+            writer.note(.attempt(row: index, digest, key: operation.key, over: over)) { result in
+                _ = time.schedule(time.now()) { batch.noted(index, result) }
+            }
+        case .withdrawn:
+            writer.note(.withdrawn(row: index))
+        case .outcome(let outcome):
+            if let kept = JournalOutcome(DataAPI.WriteResult(outcome, of: row.memory)) {
+                writer.note(.outcome(row: index, digest, kept))
+            } else if row.isNoted {
+                writer.note(.withdrawn(row: index))
+            }
+        }
+    }
 
     // MARK: From the publisher of the rows
 
@@ -122,35 +227,62 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     }
 
     private func receive(_ input: Upstream.Output) {
-        let (index, unheardOf) = lock.withLock {
+        let (index, known, context): (Int, JournalState.Row?, BatchOperation.Context) = lock.withLock {
             defer { nextIndex += 1 }
-            return (nextIndex, self.unheardOf)
+            let known = journalState?.rows[nextIndex]
+            var context = BatchOperation.Context(salt: journalState?.header.salt)
+            if case .open(let over) = known?.phase {
+                context.attempt = BatchStateMachine.OpenAttempt(over: over, isOverAt: isOverAt)
+                context.key = known?.key
+            }
+            return (nextIndex, known, context)
         }
         // Out of the lock: it runs what the caller's type does to be encoded.
-        let earlier = resumption?.earlier(index, unheardOf: unheardOf) ?? .nothing
-        let operation = earlier == .done ? nil : Result { try makeOperation(input, earlier) }
+        let operation = Result { try makeOperation(input, context) }
         lock.withLock {
             guard downstream != nil else { return }
-            switch operation {
-            case nil:
-                machine.passedOver()
-            case .success(let operation):
-                rows[index] = HeldRow(operation: operation)
-                machine.received(index, operation.task)
-            case .failure(let error):
-                rows[index] = HeldRow(operation: nil, error: FMRest.APIError(wrapping: error, otherwise: .encoding))
-                machine.received(index, BatchStateMachine.Task(kind: .unusable))
-            }
-            if earlier == .perhapsSent { self.unheardOf += 1 }
+            lockedReceive(index, operation, known)
         }
         go()
+    }
+
+    private func lockedReceive(_ index: Int, _ made: Result<BatchOperation, any Error>, _ known: JournalState.Row?) {
+        do {
+            let operation = try made.get()
+            if let known, !known.isOf(operation, retriesRefused: retriesRefused) {
+                throw FMRest.APIError.inputHasChanged
+            }
+            if let key = operation.ownKey {
+                if let other = ownKeys[key] { throw FMRest.APIError.keyComesTwice(in: other) }
+                ownKeys[key] = index
+            }
+            var row = HeldRow(operation: operation)
+            row.isNoted = known?.phase.isOpen == true
+            if let known, case .done(let outcome) = known.phase, outcome.kind != .failed || !retriesRefused {
+                row.memory.known = known
+                rows[index] = row
+                machine.receivedKnown(index)
+            } else {
+                rows[index] = row
+                machine.received(index, operation.task)
+            }
+        } catch {
+            let error = FMRest.APIError(wrapping: error, otherwise: .encoding)
+            rows[index] = HeldRow(operation: nil, memory: BatchRowMemory(error: error))
+            machine.received(index, BatchStateMachine.Task(kind: .unusable))
+        }
     }
 
     private func upstreamEnded(with error: (any Error)?) {
         lock.withLock {
             upstream = nil
             isUpstreamWanted = false
-            if let error { failure = FMRest.APIError(wrapping: error, otherwise: .encoding) }
+            var error = error.map { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+            let missing = journalState?.rows.keys.count { $0 >= nextIndex } ?? 0
+            if error == nil, missing > 0 {
+                error = FMRest.APIError(DataAPI.WriteJournalError(.inputIsShorter, detail: "\(missing) more"))
+            }
+            if failure == nil { failure = error }
             machine.upstreamEnded(hasFailed: error != nil)
         }
         go()
@@ -158,18 +290,19 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     // MARK: From the server and from the clock
 
-    fileprivate func answered(_ index: Int, _ result: Result<BatchStateMachine.Answer, FMRest.APIError>?) {
+    fileprivate func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?) {
         let jitter = random()
         let now = time.now()
         lock.withLock {
             guard rows[index] != nil else { return }
             rows[index]?.call = nil
             switch result ?? .failure(.noAnswer) {
-            case .success(let answer):
-                machine.answered(index, answer, jitter: jitter, now: now)
+            case .success(let answered):
+                rows[index]?.memory.result = answered.result
+                machine.answered(index, answered.answer, jitter: jitter, now: now)
             case .failure(let error):
-                rows[index]?.error = error
-                if error.outcomeIsUnknown { rows[index]?.unknownError = error }
+                rows[index]?.memory.error = error
+                if error.outcomeIsUnknown { rows[index]?.memory.unknownError = error }
                 machine.answered(index, .trouble(BatchTrouble(error)), jitter: jitter, now: now)
             }
         }
@@ -193,14 +326,26 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             return !isWorking
         }
         guard isFree else { return }
-        while let action = nextAction() { act(action) }
+        while let action = nextAction() {
+            // What has been noted is written together, before anything else is done that may take its time.
+            if case .note = action {} else { lock.withLock { writer }?.flush() }
+            act(action)
+        }
+        lock.withLock { writer }?.flush()
+    }
+
+    /// No more rows are asked for.
+    private func lockedGiveUpInput() {
+        news.inputIsUnread()
+        isUpstreamWanted = false
+        machine.upstreamEnded(hasFailed: false)
     }
 
     private enum Action {
-        case call(SessionExchange<BatchStateMachine.Answer>, () -> BatchOperation.Call)
-        case ask(any Subscription, Int)
+        case call(SessionExchange<BatchOperation.Answered>, () -> BatchOperation.Call)
+        case note(Int, BatchStateMachine.Note)
+        case ask(any Subscription, Int, isRest: Bool)
         case publish(DataAPI.BatchRow, Downstream)
-        case cancel(any Subscription)
         case setAlarm(NIODeadline?)
         case end(Subscribers.Completion<FMRest.APIError>)
         case nothing
@@ -215,16 +360,19 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             switch machine.next() {
             case .start(let index, let work):
                 return lockedCall(index, work)
+            case .note(let index, let note):
+                return .note(index, note)
             case .ask(let count):
-                if let upstream { return .ask(upstream, count) }
+                if let upstream { return .ask(upstream, count, isRest: machine.isSkipping) }
                 heldDemand += count
+                // Rows that have not come by now are not waited for when all is over.
+                if machine.isSkipping { lockedGiveUpInput() }
             case .publish(let index, let outcome):
                 return .publish(lockedRow(index, outcome), downstream)
-            case .stop(let index):
-                failure = rows[index]?.error
-                isUpstreamWanted = false
-                defer { upstream = nil }
-                if let upstream { return .cancel(upstream) }
+            case .stop(by: .row(let index)):
+                failure = rows[index]?.memory.error
+            case .stop(by: .journal):
+                break
             case .setAlarm(let instant):
                 return .setAlarm(instant)
             case .end(let end):
@@ -241,30 +389,49 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         switch action {
         case .call(let exchange, let call):
             exchange.start(call())
-        case .ask(let upstream, let count):
+        case .note(let index, let note):
+            self.note(index, note)
+        case .ask(let upstream, let count, let isRest):
             upstream.request(.max(count))
+            if isRest { giveUpInputThatWaits() }
         case .publish(let row, let downstream):
             let more = downstream.receive(row)
             if more > .none { lock.withLock { machine.requested(more) } }
-        case .cancel(let upstream):
-            upstream.cancel()
         case .setAlarm(let instant):
             setAlarm(instant)
         case .end(let completion):
-            let remains = letGo()
+            let remains = letGo(isCancelled: false)
             remains.cancel()
-            remains.downstream?.receive(completion: completion)
+            guard let writer = remains.writer else {
+                remains.downstream?.receive(completion: completion)
+                return
+            }
+            let time = time
+            // Whoever hears of the end may open the journal again.
+            let tell = UncheckedTransfer { remains.downstream?.receive(completion: completion) }
+            writer.close { _ = time.schedule(time.now()) { tell.body() } }
         case .nothing:
             break
         }
     }
 
+    /// When all is over, rows that do not come as soon as they are asked for are not waited for.
+    private func giveUpInputThatWaits() {
+        let upstream: (any Subscription)? = lock.withLock {
+            guard machine.isSkipping, machine.askedCount > 0, let upstream = self.upstream else { return nil }
+            lockedGiveUpInput()
+            self.upstream = nil
+            return upstream
+        }
+        upstream?.cancel()
+    }
+
     private func lockedCall(_ index: Int, _ work: BatchStateMachine.Work) -> Action {
         guard let row = rows[index], let operation = row.operation else { return .nothing }
         let batch: any BatchCaller = self
-        let exchange = SessionExchange<BatchStateMachine.Answer> { result in batch.answered(index, result) }
+        let exchange = SessionExchange<BatchOperation.Answered> { result in batch.answered(index, result) }
         rows[index]?.call = exchange
-        let isSettling = row.unknownError != nil
+        let isSettling = machine.rows[index]?.mayBeExecuted == true
         return .call(exchange) {
             switch work {
             case .write(let found): operation.write(found)
@@ -274,11 +441,14 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     }
 
     private func lockedRow(_ index: Int, _ outcome: BatchStateMachine.Outcome) -> DataAPI.BatchRow {
-        let row = rows.removeValue(forKey: index)
+        guard let row = rows.removeValue(forKey: index) else { return DataAPI.BatchRow(index: index, result: .skipped) }
+        // With a journal the whole input is held against each row.
+        if writer == nil, let key = row.operation?.ownKey { ownKeys[key] = nil }
         return DataAPI.BatchRow(
             index: index,
-            key: row?.operation?.key,
-            outcome: .init(outcome, last: row?.error, unknown: row?.unknownError)
+            key: row.memory.known?.key ?? row.operation?.key,
+            result: DataAPI.WriteResult(outcome, of: row.memory),
+            isFromJournal: row.memory.known != nil
         )
     }
 
@@ -302,16 +472,25 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         let source: Upstream?
         let rows: [Int: HeldRow]
         let callOffAlarm: (@Sendable () -> Void)?
+        let writer: JournalWriter?
+        /// Of a run that was cancelled: attempts that are noted and were not sent.
+        let unsent: [Int]?
 
         func cancel() {
+            if let unsent, let writer {
+                for index in unsent { writer.note(.withdrawn(row: index)) }
+                writer.close()
+            }
             upstream?.cancel()
             callOffAlarm?()
             for row in rows.values { row.call?.cancel() }
         }
     }
 
-    private func letGo() -> Remains {
+    private func letGo(isCancelled: Bool) -> Remains {
         lock.withLock {
+            // While it is being read, whoever has read it closes it.
+            let openWriter = journalState == nil ? nil : writer
             defer {
                 downstream = nil
                 upstream = nil
@@ -319,88 +498,41 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 source = nil
                 rows = [:]
                 callOffAlarm = nil
+                if openWriter != nil { writer = nil }
+                journalState = nil
+                ownKeys = [:]
             }
             return Remains(
                 downstream: downstream,
                 upstream: upstream,
                 source: source,
                 rows: rows,
-                callOffAlarm: callOffAlarm
+                callOffAlarm: callOffAlarm,
+                writer: openWriter,
+                unsent: isCancelled ? machine.unsentAttempts : nil
             )
         }
     }
 }
 
-/// What calls and alarms report to: a batch, whatever its rows are. They keep it alive until it is over.
+/// What calls, alarms and the journal report to: a batch, whatever its rows are. They keep it alive until it is over.
 private protocol BatchCaller: AnyObject, Sendable {
     /// A call has ended; `nil` when it did so without an answer.
-    func answered(_ index: Int, _ result: Result<BatchStateMachine.Answer, FMRest.APIError>?)
+    func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?)
     /// The alarm has rung.
     func wakeUp()
+    /// The journal is open, or cannot be used.
+    func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>)
+    /// The attempt of a row is on the disk, or cannot get there.
+    func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>)
 }
 
-extension DataAPI.BatchRow.Outcome {
-    /// - Parameters:
-    ///   - last: the error that was met last.
-    ///   - unknown: that of the write whose outcome is not known.
-    fileprivate init(
-        _ outcome: BatchStateMachine.Outcome,
-        last: FMRest.APIError?,
-        unknown: FMRest.APIError?
-    ) {
-        self =
-            switch outcome {
-            case .created(let recordId, let modId): .created(recordId: recordId, modId: modId)
-            case .edited(let recordId, let modId): .edited(recordId: recordId, modId: modId)
-            case .deleted(let wasThere): .deleted(wasThere: wasThere)
-            case .failed(let failure): .failed(FMRest.APIError(failure, last: last))
-            case .unknown: .unknown(unknown ?? .unknownSinceEarlierRun(last))
-            case .skipped: .skipped
-            }
-    }
+/// A closure that is called once, on another thread.
+private struct UncheckedTransfer: @unchecked Sendable {
+    // @unchecked: whoever made it does not use what it captured any more.
+    let body: () -> Void
 }
 
-extension FMRest.APIError {
-    fileprivate init(_ failure: BatchStateMachine.Failure, last: FMRest.APIError?) {
-        switch failure {
-        case .lastError:
-            self = last ?? .noAnswer
-        case .conflict:
-            self.init(
-                .fileMaker,
-                reason: "The answer to an edit was lost, and the record has been changed since by somebody else.",
-                hint: "Read the record and decide. The edit may have been carried out before that change.",
-                fileMakerCode: .modIdMismatch,
-                request: last?.request,
-                underlying: last
-            )
-        case .recordMissing:
-            self.init(
-                .fileMaker,
-                reason: "The answer to an edit was lost, and the record is gone.",
-                fileMakerCode: .recordMissing,
-                request: last?.request,
-                underlying: last
-            )
-        case .ambiguousKey:
-            self.init(
-                .invalidRequest,
-                reason: "Several records have the row's key, so that none of them can be taken for it.",
-                hint: "A field that records are looked up by has to be unique.",
-                request: last?.request,
-                underlying: last
-            )
-        }
-    }
-
-    fileprivate static let noAnswer = FMRest.APIError(.noValue, reason: "A call ended without an answer.")
-
-    fileprivate static func unknownSinceEarlierRun(_ last: FMRest.APIError?) -> FMRest.APIError {
-        FMRest.APIError(
-            .noValue,
-            reason: "An earlier run may have sent the row, and it cannot be found out whether it was carried out.",
-            outcomeIsUnknown: true,
-            underlying: last
-        )
-    }
+extension BatchStateMachine.Note {
+    fileprivate var isAttempt: Bool { if case .attempt = self { true } else { false } }
 }

@@ -13,19 +13,19 @@ extension BatchStateMachine.Row {
     }
 
     /// A look changes nothing: what it failed of says nothing about the row.
-    private func moveAfterLook(_ trouble: BatchTrouble) -> Move {
-        switch trouble {
-        case .busy, .passing, .outcomeUnknown: .retry(.lookUp)
+    private mutating func moveAfterLook(_ trouble: BatchTrouble) -> Move {
+        lookHasFailed = true
+        return switch trouble {
+        case .busy, .passing, .outcomeUnknown, .garbled: .retry(.lookUp)
         case .recordMissing, .modIdMismatch, .notUnique, .fieldMissing, .refused, .hopeless: .giveUp
         }
     }
 
-    private mutating func move(after trouble: BatchTrouble, ofWriteOver found: BatchStateMachine.Found?) -> Move {
+    private mutating func move(after trouble: BatchTrouble, ofWriteOver found: WrittenVersion?) -> Move {
         switch trouble {
-        case .outcomeUnknown(let isTimeout):
+        case .outcomeUnknown:
             mayBeExecuted = true
-            mayBeOnItsWay = true
-            isSlow = isTimeout
+            lostAnswers += 1
             writtenOver = found
             misses = 0
             return settlingMove
@@ -37,7 +37,7 @@ extension BatchStateMachine.Row {
             return moveAfterMismatch
         case .notUnique:
             return moveAfterDouble(over: found)
-        case .fieldMissing, .refused:
+        case .fieldMissing, .refused, .garbled:
             return .finish(.failed(.lastError))
         case .hopeless:
             return .giveUp
@@ -47,7 +47,7 @@ extension BatchStateMachine.Row {
     /// How to find out whether a write has been carried out.
     private var settlingMove: Move {
         switch task.kind {
-        case .create(let hasKey): hasKey ? .goOn(.lookUp) : .giveUp
+        case .create(let hasKey): hasKey ? .goOn(.lookUp) : .finish(.unknown(.nothingToTellBy))
         case .edit, .upsert: .goOn(.lookUp)
         // What is gone cannot be deleted a second time: to repeat it is the look.
         case .delete: .retry(.write(over: nil))
@@ -56,7 +56,7 @@ extension BatchStateMachine.Row {
     }
 
     /// 101: there is no such record.
-    private func moveAfterMissing(over found: BatchStateMachine.Found?) -> Move {
+    private func moveAfterMissing(over found: WrittenVersion?) -> Move {
         switch task.kind {
         // Whether it was this batch that deleted it, nobody can say after an answer that was lost.
         case .delete: .finish(.deleted(wasThere: mayBeExecuted ? nil : false))
@@ -78,10 +78,10 @@ extension BatchStateMachine.Row {
     }
 
     /// 504: there is a record with such a value.
-    private mutating func moveAfterDouble(over found: BatchStateMachine.Found?) -> Move {
+    private mutating func moveAfterDouble(over found: WrittenVersion?) -> Move {
         switch task.kind {
         // It may be the record that the first attempt made; or, of an upsert, one that somebody made since none was found.
-        case .create(hasKey: true) where mayBeExecuted && !isRefusedAsDouble,
+        case .create(hasKey: true) where hasLostAnswers && !isRefusedAsDouble,
             .upsert where found == nil && !isRefusedAsDouble:
             isRefusedAsDouble = true
             return .goOn(.lookUp)

@@ -1,80 +1,106 @@
-// A write whose outcome nobody knows is looked up before it is repeated: what a look finds, and what that proves.
+// A write whose outcome nobody knows is looked up before it is repeated. What a look proves is in WriteVerdict.swift;
+// what follows:
 //
-//     create    by its key        one record: it is ours · none, twice: it was not carried out, send it · several: who knows
-//     edit      by id and modId   the base: not carried out, send it, the modId guards it · base + 1 and our fields: it is ours
-//     edit      by id alone       our fields: done, by whomever · others: unknown for good
-//     upsert    by its key        our fields: it is ours · else write again: an upsert overwrites
-//     delete    by itself         sent again; 101 says that the record is gone
+//     carried out         the row is done
+//     not carried out     it is sent again, guarded by its modId
+//     not seen            it is looked for again when the first attempt can no longer be at work, and then sent again
+//     undecided           it is unknown for good, and not sent
+//     delete              by itself: sent again; 101 says that the record is gone
+//     upsert              of a record that is there: written again, since it overwrites in any case
 
 extension BatchStateMachine.Row {
     typealias Finding = BatchStateMachine.Finding
 
+    /// How many answers to the writes of one row may be lost.
+    private static let maximumLostAnswers = 3
+
     /// What comes after a call that was answered.
-    mutating func move(after answer: BatchStateMachine.Answer) -> Move {
+    ///
+    /// - Parameter repeatsUnguarded: whether an edit without a modId that is not seen is sent again.
+    mutating func move(after answer: BatchStateMachine.Answer, repeatsUnguarded: Bool) -> Move {
         switch answer {
-        case .created(let recordId, let modId): .finish(.created(recordId: recordId, modId: modId))
-        case .edited(let recordId, let modId): .finish(.edited(recordId: recordId, modId: modId))
-        case .deleted: .finish(.deleted(wasThere: true))
-        case .found(let finding): move(after: finding)
-        case .trouble: .giveUp
+        case .created(let recordId, let modId): return .finish(.created(recordId: recordId, modId: modId))
+        case .edited(let recordId, let modId): return .finish(.edited(recordId: recordId, modId: modId))
+        case .deleted: return .finish(.deleted(wasThere: true))
+        case .found(let finding):
+            lookHasFailed = false
+            return move(after: finding, repeatsUnguarded)
+        case .trouble: return .giveUp
         }
     }
 
-    private mutating func move(after finding: Finding) -> Move {
-        guard finding.count <= 1 else { return .finish(.failed(.ambiguousKey)) }
+    private mutating func move(after finding: Finding, _ repeatsUnguarded: Bool) -> Move {
         switch task.kind {
-        case .create: return moveOfCreate(after: finding)
-        case .edit(let base): return moveOfEdit(of: base, after: finding)
-        case .upsert: return mayBeExecuted ? moveOfUpsert(after: finding) : firstMoveOfUpsert(after: finding)
-        case .delete, .unusable: return .giveUp
+        case .create: moveOfCreate(after: finding)
+        case .edit: moveOfEdit(after: finding, repeatsUnguarded)
+        case .upsert: mayBeExecuted ? moveOfUpsert(after: finding) : firstMoveOfUpsert(after: finding)
+        case .delete, .unusable: .giveUp
         }
     }
 
     private mutating func moveOfCreate(after finding: Finding) -> Move {
-        guard let record = finding.record else { return moveAfterMiss }
-        return .finish(.created(recordId: record.recordId, modId: record.modId))
+        switch finding.verdict {
+        case .carriedOut: .finish(finding.created)
+        case .notSeen, .notCarriedOut: moveAfterMiss
+        // What the server spoke of is somebody else's record.
+        case .undecided where isRefusedAsDouble && !mayBeExecuted: .finish(.failed(.lastError))
+        case .undecided(let doubt): .finish(.unknown(doubt))
+        }
     }
 
-    /// No record has the key. Only when it is still so some time later is that taken for the truth.
+    /// There is nothing of it. Only when it is still so at a time when the attempt can no longer be at work is that
+    /// taken for the truth.
     private var moveAfterMiss: Move {
         mutating get {
-            // The double that the server spoke of has another field's value.
+            // The double that the server spoke of has another field's value, or is spelt in another way.
             if isRefusedAsDouble { return .finish(.failed(.lastError)) }
             misses += 1
             if misses < 2 { return .lookAgain }
             misses = 0
-            return mayBeOnItsWay ? .retry(.write(over: nil)) : .goOn(.write(over: nil))
+            mayBeExecuted = false
+            if lostAnswers >= Self.maximumLostAnswers { return .finish(.failed(.neverArrived)) }
+            return .goOn(.write(over: nil))
         }
     }
 
-    private mutating func moveOfEdit(of base: Int?, after finding: Finding) -> Move {
-        guard let record = finding.record else { return .finish(.failed(.recordMissing)) }
-        let edited = Move.finish(.edited(recordId: record.recordId, modId: record.modId))
-        if let base {
-            if record.modId == base { return .retry(.write(over: nil)) }
-            return record.modId == base + 1 && finding.isSame ? edited : .finish(.failed(.conflict))
+    private mutating func moveOfEdit(after finding: Finding, _ repeatsUnguarded: Bool) -> Move {
+        switch finding.verdict {
+        case .carriedOut:
+            guard let record = finding.record else { return .giveUp }
+            return .finish(.edited(recordId: record.recordId, modId: record.modId))
+        case .notCarriedOut: return .retry(.write(over: nil))
+        case .notSeen where repeatsUnguarded: return moveAfterMiss
+        case .notSeen:
+            misses += 1
+            return misses < 2 ? .lookAgain : .finish(.unknown(.nothingToTellBy))
+        case .undecided(let doubt): return .finish(.unknown(doubt))
         }
-        if finding.isSame { return edited }
-        misses += 1
-        return misses < 2 ? .lookAgain : .finish(.unknown)
     }
 
     /// Nothing has been written yet.
     private func firstMoveOfUpsert(after finding: Finding) -> Move {
+        if finding.isAmbiguous { return .finish(.failed(.ambiguousKey)) }
         if let record = finding.record { return .goOn(.write(over: record)) }
         return isRefusedAsDouble ? .finish(.failed(.lastError)) : .goOn(.write(over: nil))
     }
 
     private mutating func moveOfUpsert(after finding: Finding) -> Move {
+        if finding.isAmbiguous { return .finish(.unknown(.severalRecords)) }
         guard let record = finding.record else {
             // A record that is gone cannot have been edited.
             return writtenOver == nil ? moveAfterMiss : .retry(.write(over: nil))
         }
-        guard finding.isSame else { return .retry(.write(over: record)) }
+        guard finding.verdict == .carriedOut else { return .retry(.write(over: record)) }
         return .finish(
             writtenOver == nil
                 ? .created(recordId: record.recordId, modId: record.modId)
                 : .edited(recordId: record.recordId, modId: record.modId)
         )
+    }
+}
+
+extension BatchStateMachine.Finding {
+    fileprivate var created: BatchStateMachine.Outcome {
+        record.map { .created(recordId: $0.recordId, modId: $0.modId) } ?? .unknown(.gone)
     }
 }

@@ -11,6 +11,10 @@ import OpenCombine
 // `work` is the write, or a look at what the server has: an upsert begins with one, and a write whose outcome nobody knows is
 // settled by one. What comes next after which answer is in BatchStateMachine+Policies.swift (what went wrong) and
 // BatchStateMachine+Settling.swift (what a look has found).
+//
+// With a journal a write goes from ready(work) over noting(work), while its attempt is on its way to the disk, and
+// noted(work), when it is there, to running(work). As many as there are calls are noted ahead, so that no call waits
+// for the disk.
 
 /// What decides how the rows of a batch are written: events in, steps out, no publisher, lock, clock or dice. The shell around
 /// it is ``BatchSubscription``, which knows rows, errors and calls by the row's index.
@@ -30,11 +34,16 @@ struct BatchStateMachine {
         var failureLimit: Int?
         /// How long a row is tried again from its first trouble on.
         var patience = TimeAmount.seconds(30)
-        /// When to look a second time for what may still be on its way; ten times as late after a time-out.
-        var lookAgainAfter = TimeAmount.milliseconds(500)
+        /// How long the host may be at work on a write whose answer was lost: what is not there then has not been
+        /// carried out.
+        var settlingTime = TimeAmount.seconds(30)
+        /// Whether edits without a modId whose answer was lost are sent again.
+        var repeatsUnguardedEdits = false
+        /// Whether there is a journal.
+        var isJournalled = false
     }
 
-    let settings: Settings
+    private(set) var settings: Settings
     /// How many calls may run at the moment.
     private(set) var limit: Int
 
@@ -47,6 +56,14 @@ struct BatchStateMachine {
     private var fresh = CircularBuffer<Int>()
     /// Rows with an outcome, in the order in which they got it; unused when they are published in that of the input.
     private var done = CircularBuffer<Int>()
+    /// Writes that are to be noted before they go on; unused without a journal.
+    private var unnoted = CircularBuffer<Int>()
+    /// Writes whose attempt is on the disk.
+    private var noted = CircularBuffer<Int>()
+    /// How many are on their way there.
+    private var notingCount = 0
+    /// What else the journal is to be told.
+    private var notes = CircularBuffer<(index: Int, note: Note)>()
     /// For each lane in use who waits for it.
     private var lanes: [Lane: CircularBuffer<Int>] = [:]
     private(set) var runningCount = 0
@@ -55,13 +72,14 @@ struct BatchStateMachine {
     private var missingFieldCount = 0
     private var unsuccessfulCount = 0
 
+    private var hasUpstreamEnded = false
     private var demand = Subscribers.Demand.none
     /// Rows that were asked for and have not come.
-    private var askedCount = 0
+    private(set) var askedCount = 0
 
     private(set) var mode = Mode.open
-    /// The row that put an end to it all, until the shell has been told.
-    private var stopper: Int?
+    /// What put an end to it all, until the shell has been told.
+    private var stopper: Stopper?
     /// The alarm as it is set.
     private var alarm: NIODeadline?
     /// Counts the halvings: calls that began before the last one do not cause another.
@@ -93,8 +111,16 @@ extension BatchStateMachine {
 
         var kind: Kind
         var lane: Lane?
-        /// Whether it may have been carried out by an earlier run.
-        var mayBeExecuted = false
+        /// What an earlier run has noted, and left without an outcome: it may have been carried out.
+        var attempt: OpenAttempt?
+    }
+
+    /// An attempt whose outcome is not known.
+    struct OpenAttempt: Equatable {
+        /// Of an upsert: what it was over; `nil` for a new record.
+        var over: WrittenVersion?
+        /// When it can no longer be at work.
+        var isOverAt: NIODeadline
     }
 
     /// What may not happen at the same time.
@@ -106,26 +132,21 @@ extension BatchStateMachine {
     /// A call.
     enum Work: Equatable {
         /// - Parameter found: for an upsert the record to edit; `nil` makes a new one.
-        case write(over: Found?)
+        case write(over: WrittenVersion?)
         /// Sees what the server has: by its key, or by its id.
         case lookUp
     }
 
-    struct Found: Equatable {
-        var recordId: Int
-        var modId: Int
-    }
-
     /// What a look has seen.
     struct Finding: Equatable {
-        /// How many records there are: more than one is only said by a key.
-        var count: Int
-        /// The record, if it is one.
-        var record: Found?
-        /// Whether it holds what the row wants to write, in FileMaker's sense.
-        var isSame = false
+        /// What it says of a write whose answer was lost.
+        var verdict: WriteVerdict
+        /// The record that it speaks of, or that an upsert is to edit.
+        var record: WrittenVersion?
+        /// Whether several records have the key of an upsert.
+        var isAmbiguous = false
 
-        static let nothing = Finding(count: 0)
+        static let nothing = Finding(verdict: .notSeen)
     }
 
     /// How a call ended.
@@ -143,20 +164,36 @@ extension BatchStateMachine {
         case edited(recordId: Int?, modId: Int)
         case deleted(wasThere: Bool?)
         case failed(Failure)
-        case unknown
+        case unknown(WriteVerdict.Doubt?)
         case skipped
+        /// What the journal says.
+        case known
     }
 
     /// What a failure is told by.
     enum Failure: Equatable {
         /// What the server, or the way to it, said last.
         case lastError
-        /// Somebody else changed the record while the outcome of the edit was not known.
-        case conflict
-        /// The record is gone.
-        case recordMissing
         /// Several records have the key.
         case ambiguousKey
+        /// Its answers were lost, and it is certain that it has not been carried out.
+        case neverArrived
+    }
+
+    /// What the journal is told of a row.
+    enum Note: Equatable {
+        /// It is about to be written; it goes on when ``noted(_:)`` says that this is on the disk.
+        case attempt(over: WrittenVersion?)
+        /// Its attempt was not carried out, and will not be.
+        case withdrawn
+        case outcome(Outcome)
+    }
+
+    /// Who stops a batch.
+    enum Stopper: Equatable {
+        /// A row, with whose error it ends.
+        case row(Int)
+        case journal
     }
 
     /// One thing for the shell to do.
@@ -165,8 +202,9 @@ extension BatchStateMachine {
         /// More rows.
         case ask(Int)
         case publish(Int, Outcome)
-        /// No more rows are wanted; the error of this one is what all will end with.
-        case stop(by: Int)
+        case note(Int, Note)
+        /// What all will end with; rows that still come are skipped.
+        case stop(by: Stopper)
         /// Instead of the one that was set before; `nil` calls it off.
         case setAlarm(NIODeadline?)
         /// The last step.
@@ -201,29 +239,37 @@ extension BatchStateMachine {
         fileprivate(set) var phase: Phase
         /// Whether a write of it may have been carried out without anybody knowing.
         var mayBeExecuted: Bool
-        /// Whether that write was sent just now, and the server may still be at it.
-        var mayBeOnItsWay = false
-        /// Whether that write took too long: the server is slow, and may be at it for some time.
-        var isSlow = false
+        /// When that write can no longer be at work.
+        var isOverAt: NIODeadline?
+        /// How many answers to its writes were lost.
+        var lostAnswers = 0
+        /// What the journal says of it that has no outcome yet.
+        fileprivate var openNote: Note?
         /// Of an upsert: what the write whose outcome is unknown was over; `nil` for a new record.
-        var writtenOver: Found?
+        var writtenOver: WrittenVersion?
         /// The server says that there is such a record already.
         var isRefusedAsDouble = false
+        /// Whether a look has failed, and none has succeeded since.
+        var lookHasFailed = false
         /// How many looks in a row have found nothing.
-        var misses: Int
+        var misses = 0
         fileprivate var hasBegun = false
         fileprivate var troubleSince: NIODeadline?
         fileprivate var backOff = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
         /// The machine's when its call began.
         fileprivate var epoch = 0
 
+        /// Whether a write of it may have been carried out before the one that was answered last.
+        var hasLostAnswers: Bool { lostAnswers > 0 || task.attempt != nil }
+
         fileprivate init(_ task: Task, ordinal: Int, phase: Phase) {
             self.task = task
             self.ordinal = ordinal
             self.phase = phase
-            mayBeExecuted = task.mayBeExecuted
-            // What an earlier run sent is not on its way any more: one look is enough.
-            misses = task.mayBeExecuted ? 1 : 0
+            mayBeExecuted = task.attempt != nil
+            isOverAt = task.attempt?.isOverAt
+            writtenOver = task.attempt?.over
+            openNote = task.attempt.map { .attempt(over: $0.over) }
         }
 
         /// What it begins with; `nil` when there is nothing that can be done.
@@ -242,6 +288,9 @@ extension BatchStateMachine {
         /// Another row has its lane.
         case queued
         case ready(Work)
+        /// The journal is being told of it.
+        case noting(Work)
+        case noted(Work)
         case running(Work)
         case waiting(Work, until: NIODeadline)
         case done(Outcome)
@@ -268,7 +317,7 @@ extension BatchStateMachine {
         self.demand += demand
     }
 
-    /// - Parameter index: greater than those before; rows that an earlier run has dealt with leave gaps.
+    /// - Parameter index: greater than those before.
     mutating func received(_ index: Int, _ task: Task) {
         guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
@@ -293,30 +342,54 @@ extension BatchStateMachine {
         fresh.append(index)
     }
 
-    /// A row came with which there is nothing to do.
-    mutating func passedOver() {
+    /// A row came of which the journal says what became of it.
+    mutating func receivedKnown(_ index: Int) {
+        guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
+        sequence.append(index)
+        rows[index] = Row(Task(kind: .unusable), ordinal: .max, phase: .queued)
+        finish(index, .known)
     }
 
-    /// There are no more rows.
+    /// There are no more rows, or none that are waited for.
     mutating func upstreamEnded(hasFailed: Bool) {
+        hasUpstreamEnded = true
         if mode == .open { mode = .drained(hasFailed ? .upstreamFailed : .finished) }
+    }
+
+    /// The attempt of a row is on the disk.
+    mutating func noted(_ index: Int) {
+        notingCount = max(0, notingCount - 1)
+        guard case .noting(let work) = rows[index]?.phase else { return }
+        rows[index]?.phase = .noted(work)
+        noted.append(index)
+    }
+
+    /// The journal cannot be written any more: nothing is sent without it.
+    mutating func journalFailed() {
+        guard settings.isJournalled else { return }
+        settings.isJournalled = false
+        notes.removeAll()
+        notingCount = 0
+        if mode != .stopped { stop(by: .journal) }
     }
 
     /// - Parameter jitter: drawn from `0...1`.
     mutating func answered(_ index: Int, _ answer: Answer, jitter: Double, now: NIODeadline) {
         guard let row = rows[index], case .running(let work) = row.phase else { return }
         runningCount -= 1
-        let move: Move
         if case .trouble(let trouble) = answer {
             if trouble.asksForLess { slowDown(after: row) }
             if trouble == .fieldMissing, row.ordinal < 3 { missingFieldCount += 1 }
-            move = rows[index]?.move(after: trouble, of: work) ?? .giveUp
+            let move = rows[index]?.move(after: trouble, of: work) ?? .giveUp
+            if case .outcomeUnknown = trouble, case .write = work {
+                rows[index]?.isOverAt = now + settings.settlingTime
+            }
             carryOut(move, index, jitter: jitter, now: now)
-            if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: index) }
+            if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: .row(index)) }
         } else {
             speedUp()
-            move = rows[index]?.move(after: answer) ?? .giveUp
+            let move = rows[index]?.move(after: answer, repeatsUnguarded: settings.repeatsUnguardedEdits) ?? .giveUp
             carryOut(move, index, jitter: jitter, now: now)
         }
     }
@@ -326,8 +399,20 @@ extension BatchStateMachine {
         alarm = nil
         for index in sequence {
             guard case .waiting(let work, let until) = rows[index]?.phase, until <= now else { continue }
-            rows[index]?.phase = .ready(work)
-            ready.append(index)
+            goOn(index, with: work)
+        }
+    }
+}
+
+extension BatchStateMachine {
+    /// Rows whose attempt is noted, and that nothing has been sent of.
+    var unsentAttempts: [Int] {
+        sequence.filter { index in
+            guard let row = rows[index], !row.mayBeExecuted else { return false }
+            switch row.phase {
+            case .noting, .noted: return true
+            case .queued, .ready, .running, .waiting, .done: return false
+            }
         }
     }
 }
@@ -342,20 +427,34 @@ extension BatchStateMachine {
             self.stopper = nil
             return .stop(by: stopper)
         }
-        if let step = startStep() ?? askStep() ?? publishStep() { return step }
+        if let note = notes.popFirst() { return .note(note.index, note.note) }
+        if let step = noteStep() ?? startStep() ?? askStep() ?? publishStep() { return step }
         let earliest = rows.values.compactMap(\.waitsUntil).min()
         if earliest != alarm {
             alarm = earliest
             return .setAlarm(earliest)
         }
-        guard rows.isEmpty, let end else { return .rest }
+        guard rows.isEmpty, notingCount == 0, let end else { return .rest }
         mode = .over
         return .end(end)
     }
 
+    /// The next attempt to note: of rows that have begun first. As many as there are calls wait ahead of them.
+    private mutating func noteStep() -> Step? {
+        guard settings.isJournalled, noted.count + notingCount < limit else { return nil }
+        var next = unnoted.popFirst()
+        if next == nil, let first = fresh.first, rows[first]?.isToBeNoted == true { next = fresh.popFirst() }
+        guard let index = next, case .ready(.write(let over)) = rows[index]?.phase else { return nil }
+        let note = Note.attempt(over: over)
+        rows[index]?.phase = .noting(.write(over: over))
+        rows[index]?.openNote = note
+        notingCount += 1
+        return .note(index, note)
+    }
+
     private mutating func startStep() -> Step? {
-        guard runningCount < limit, let index = ready.popFirst() ?? fresh.popFirst(),
-            case .ready(let work) = rows[index]?.phase
+        guard runningCount < limit, let index = ready.popFirst() ?? noted.popFirst() ?? nextFresh(),
+            let work = rows[index]?.workAtHand
         else { return nil }
         runningCount += 1
         rows[index]?.phase = .running(work)
@@ -364,8 +463,13 @@ extension BatchStateMachine {
         return .start(index, work)
     }
 
+    private mutating func nextFresh() -> Int? {
+        guard let first = fresh.first, !settings.isJournalled || rows[first]?.isToBeNoted == false else { return nil }
+        return fresh.popFirst()
+    }
+
     private mutating func askStep() -> Step? {
-        guard mode == .open, demand > .none else { return nil }
+        guard !hasUpstreamEnded, demand > .none else { return nil }
         let ahead = min(settings.window, demand.max ?? settings.window)
         let wanted = max(1, settings.concurrency) + ahead - rows.count - askedCount
         guard wanted > 0 else { return nil }
@@ -394,7 +498,8 @@ extension BatchStateMachine {
         switch mode {
         case .open, .over: nil
         case .drained(let end): end
-        case .closing, .stopped: .stopped
+        // Rows that still come are told as skipped.
+        case .closing, .stopped: hasUpstreamEnded ? .stopped : nil
         }
     }
 }
@@ -403,14 +508,14 @@ extension BatchStateMachine {
 
 extension BatchStateMachine {
     /// Whether rows that have not begun are not to begin.
-    private var isSkipping: Bool { mode == .closing || mode == .stopped }
+    var isSkipping: Bool { mode == .closing || mode == .stopped }
 
     private mutating func carryOut(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
         switch move {
         case .finish(let outcome):
             finish(index, outcome)
         case .giveUp:
-            finish(index, rows[index]?.outcomeAsItIs ?? .unknown)
+            finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
         case .goOn, .lookAgain, .retry:
             if mode == .stopped {
                 carryOut(.giveUp, index, jitter: jitter, now: now)
@@ -423,12 +528,13 @@ extension BatchStateMachine {
     private mutating func goOn(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
         switch move {
         case .goOn(let work):
-            rows[index]?.phase = .ready(work)
-            ready.append(index)
+            withdrawIfRefused(index)
+            goOn(index, with: work)
         case .lookAgain:
-            let pause = settings.lookAgainAfter * (rows[index]?.isSlow == true ? 10 : 1)
-            rows[index]?.phase = .waiting(.lookUp, until: now + pause)
+            let isOverAt = rows[index]?.isOverAt ?? now
+            rows[index]?.phase = .waiting(.lookUp, until: max(now, isOverAt))
         case .retry(let work):
+            withdrawIfRefused(index)
             guard var row = rows[index] else { return }
             let since = row.troubleSince ?? now
             let patienceEnds = since + settings.patience
@@ -442,16 +548,33 @@ extension BatchStateMachine {
         }
     }
 
+    private mutating func goOn(_ index: Int, with work: Work) {
+        rows[index]?.phase = .ready(work)
+        if settings.isJournalled, rows[index]?.isToBeNoted == true {
+            unnoted.append(index)
+        } else {
+            ready.append(index)
+        }
+    }
+
+    /// What the server has refused for the moment need not be looked for by a later run.
+    private mutating func withdrawIfRefused(_ index: Int) {
+        guard let row = rows[index], row.openNote != nil, !row.mayBeExecuted else { return }
+        rows[index]?.openNote = nil
+        if settings.isJournalled { notes.append((index, .withdrawn)) }
+    }
+
     private mutating func finish(_ index: Int, _ outcome: Outcome) {
         guard let row = rows[index] else { return }
         rows[index]?.phase = .done(outcome)
+        if settings.isJournalled, let note = row.note(of: outcome) { notes.append((index, note)) }
         if settings.order == .completion { done.append(index) }
         if row.phase != .queued, let lane = row.task.lane { leave(lane) }
         guard outcome.isUnsuccessful else { return }
         unsuccessfulCount += 1
         if let failureLimit = settings.failureLimit, unsuccessfulCount >= failureLimit, !isSkipping {
             mode = .closing
-            stopper = index
+            stopper = .row(index)
             skipUnbegun()
         }
     }
@@ -468,22 +591,25 @@ extension BatchStateMachine {
     }
 
     /// Nothing can succeed any more.
-    private mutating func stop(by index: Int) {
+    private mutating func stop(by stopper: Stopper) {
         // A batch that ends because too many rows have failed ends with the error of the one that was too many.
-        if mode != .closing { stopper = index }
+        if mode != .closing { self.stopper = stopper }
         mode = .stopped
         skipUnbegun()
         for index in sequence {
             switch rows[index]?.phase {
-            case .ready, .waiting: finish(index, rows[index]?.outcomeAsItIs ?? .unknown)
+            case .ready, .noting, .noted, .waiting: finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
             case .queued, .running, .done, nil: break
             }
         }
         ready.removeAll()
+        unnoted.removeAll()
+        noted.removeAll()
     }
 
     private mutating func skipUnbegun() {
         fresh.removeAll()
+        noted = CircularBuffer(noted.filter { rows[$0]?.hasBegun == true })
         lanes = lanes.mapValues { _ in CircularBuffer() }
         for index in sequence {
             guard let row = rows[index], !row.hasBegun else { continue }
@@ -509,10 +635,37 @@ extension BatchStateMachine {
 
 extension BatchStateMachine.Row {
     /// What can be said of it when nothing more is done for it.
-    fileprivate var outcomeAsItIs: BatchStateMachine.Outcome { mayBeExecuted ? .unknown : .failed(.lastError) }
+    fileprivate var outcomeAsItIs: BatchStateMachine.Outcome {
+        mayBeExecuted ? .unknown(lookHasFailed ? .unreadable : nil) : .failed(.lastError)
+    }
 
     /// The same, when it has not begun.
-    fileprivate var outcomeUnbegun: BatchStateMachine.Outcome { mayBeExecuted ? .unknown : .skipped }
+    fileprivate var outcomeUnbegun: BatchStateMachine.Outcome { mayBeExecuted ? .unknown(nil) : .skipped }
+
+    /// Whether the journal is to be told before it goes on.
+    fileprivate var isToBeNoted: Bool {
+        guard case .ready(.write(let over)) = phase else { return false }
+        return openNote != BatchStateMachine.Note.attempt(over: over)
+    }
+
+    /// What is to be done with it when it is its turn.
+    fileprivate var workAtHand: BatchStateMachine.Work? {
+        switch phase {
+        case .ready(let work), .noted(let work): work
+        case .queued, .noting, .running, .waiting, .done: nil
+        }
+    }
+
+    /// What the journal is told of how it ended. A row that stays unknown stays open there, and one that could not even
+    /// be sent is none of it.
+    fileprivate func note(of outcome: BatchStateMachine.Outcome) -> BatchStateMachine.Note? {
+        guard task.kind != .unusable else { return nil }
+        switch outcome {
+        case .created, .edited, .deleted, .failed: return .outcome(outcome)
+        case .skipped: return openNote == nil ? nil : .withdrawn
+        case .unknown, .known: return nil
+        }
+    }
 
     fileprivate var waitsUntil: NIODeadline? {
         if case .waiting(_, let until) = phase { until } else { nil }
@@ -524,7 +677,7 @@ extension BatchStateMachine.Outcome {
     fileprivate var isUnsuccessful: Bool {
         switch self {
         case .failed, .unknown: true
-        case .created, .edited, .deleted, .skipped: false
+        case .created, .edited, .deleted, .skipped, .known: false
         }
     }
 }

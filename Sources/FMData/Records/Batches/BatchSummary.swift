@@ -1,22 +1,15 @@
-public import OpenCombine
+import OpenCombine
 
 extension DataAPI {
-    /// What a batch came to: how many rows had which outcome, which did not succeed and why, and enough for another run to go on.
+    /// What a batch came to, or has come to so far: how many rows had which result, and which did not succeed and why.
     ///
-    /// It is `Codable`, for a program that wants to go on another day, and can be kept while a batch runs:
-    ///
-    ///     batch.sink(receiveCompletion: { … }, receiveValue: { row in
-    ///         summary.add(row)
-    ///         if row.index % 1_000 == 0 { try? JSONEncoder().encode(summary).write(to: file) }
-    ///     })
-    ///
-    /// It holds no secret and no value of a field but the keys of rows that did not succeed. Which rows are in which state is kept
-    /// of all of them; what is told of single ones is bounded by ``maximumProblems``.
-    public struct BatchSummary: Codable, Hashable, Sendable {
+    /// It holds no secret and no value of a field but the keys of rows that did not succeed. What is told of single
+    /// rows is bounded by ``maximumProblems``. Another run goes on by the ``WriteJournal``, not by this.
+    public struct BatchSummary: Hashable, Sendable {
         /// How many records were made.
         public private(set) var createdCount = 0
-        /// How many records were edited.
-        public private(set) var editedCount = 0
+        /// How many records were edited, or held it all already.
+        public private(set) var updatedCount = 0
         /// How many records were deleted, or were gone before.
         public private(set) var deletedCount = 0
         /// How many rows failed.
@@ -25,27 +18,28 @@ extension DataAPI {
         public private(set) var unknownCount = 0
         /// How many rows were not sent, since the batch had come to an end before.
         public private(set) var skippedCount = 0
+        /// How many of all these rows an earlier run of the same journal has dealt with.
+        public private(set) var journalCount = 0
         /// Rows that failed or whose outcome is unknown: the first ``maximumProblems`` of them, in the order in which they ended.
         public private(set) var problems: [Problem] = []
         /// How many such rows there are beyond those in ``problems``.
         public private(set) var omittedProblemCount = 0
-        /// How many rows ``problems`` may hold. The default is 1,000. Of an unknown row beyond them the key is lost that the batch
-        /// had made for it.
+        /// How many rows ``problems`` may hold. The default is 1,000.
         public var maximumProblems = 1_000
         /// Why the batch ended before its input, if it did.
         public var stop: Problem.Cause?
-
-        private var done = RowRanges()
-        private var refused = RowRanges()
-        private var retryable = RowRanges()
-        private var unknown = RowRanges()
-        private var skipped = RowRanges()
+        /// Whether the input may have had more rows, which are not counted: the batch had come to an end, and they did
+        /// not come at once when they were asked for.
+        public var isInputUnread = false
+        /// How many bytes were cut off the end of the journal: of a line that an earlier run was writing when it was
+        /// killed. Nothing had been sent on its word.
+        public var journalBytesCut = 0
 
         /// Nothing yet.
         public init() {}
 
         /// A row that did not succeed.
-        public struct Problem: Codable, Hashable, Sendable {
+        public struct Problem: Hashable, Sendable {
             /// The row's place in the input, counted from 0.
             public var index: Int
             /// What the row is known by; see ``DataAPI/BatchRow/key``.
@@ -82,96 +76,44 @@ extension DataAPI {
 
 extension DataAPI.BatchSummary {
     /// How many rows the server has carried out.
-    public var doneCount: Int { createdCount + editedCount + deletedCount }
+    public var doneCount: Int { createdCount + updatedCount + deletedCount }
 
     /// How many rows it knows of.
     public var rowCount: Int { doneCount + failedCount + unknownCount + skippedCount }
 
     /// Whether every row of the input was carried out.
-    public var isComplete: Bool { stop == nil && doneCount == rowCount }
+    public var isComplete: Bool { stop == nil && doneCount == rowCount && !isInputUnread }
 
-    /// Counts a row. One that has been counted before, by an earlier run, is counted anew.
+    /// Counts a row.
     public mutating func add(_ row: DataAPI.BatchRow) {
-        forget(row.index)
-        switch row.outcome {
+        if row.isFromJournal { journalCount += 1 }
+        switch row.result.kind {
         case .created: createdCount += 1
-        case .edited: editedCount += 1
+        case .updated, .unchanged: updatedCount += 1
         case .deleted: deletedCount += 1
-        case .failed(let error): add(error, of: row, isUnknown: false)
-        case .unknown(let error): add(error, of: row, isUnknown: true)
-        case .skipped:
-            skippedCount += 1
-            skipped.insert(row.index)
+        case .unknown: add(problem: row)
+        case .skipped: skippedCount += 1
+        default: add(problem: row)
         }
-        if row.isDone { done.insert(row.index) }
     }
 
-    private mutating func add(_ error: FMRest.APIError, of row: DataAPI.BatchRow, isUnknown: Bool) {
-        let cause = Problem.Cause(error)
-        if isUnknown {
-            unknownCount += 1
-            unknown.insert(row.index)
-        } else {
-            failedCount += 1
-            if cause.isRetryable { retryable.insert(row.index) } else { refused.insert(row.index) }
-        }
-        if problems.count < maximumProblems {
-            problems.append(Problem(index: row.index, key: row.key, isUnknown: isUnknown, cause: cause))
-        } else {
+    private mutating func add(problem row: DataAPI.BatchRow) {
+        let isUnknown = row.result.kind == .unknown
+        if isUnknown { unknownCount += 1 } else { failedCount += 1 }
+        guard problems.count < maximumProblems, let error = row.error else {
             omittedProblemCount += 1
-        }
-    }
-
-    /// Takes out what an earlier run said of a row that did not succeed. One that was done is not sent again.
-    private mutating func forget(_ index: Int) {
-        switch state(of: index) {
-        case .refused, .retryable: failedCount -= 1
-        case .unknown: unknownCount -= 1
-        case .skipped:
-            skippedCount -= 1
-            skipped.remove(index)
             return
-        case .done, nil: return
         }
-        refused.remove(index)
-        retryable.remove(index)
-        unknown.remove(index)
-        if let place = problems.firstIndex(where: { $0.index == index }) {
-            problems.remove(at: place)
-        } else {
-            omittedProblemCount -= 1
-        }
+        problems.append(Problem(index: row.index, key: row.key, isUnknown: isUnknown, cause: Problem.Cause(error)))
     }
-}
-
-extension DataAPI.BatchSummary {
-    /// What is known of a row.
-    enum State: Equatable {
-        case done
-        /// It failed, and would again.
-        case refused
-        case retryable
-        case unknown
-        case skipped
-    }
-
-    /// `nil` when it was never heard of.
-    func state(of index: Int) -> State? {
-        if done.contains(index) { return .done }
-        if refused.contains(index) { return .refused }
-        if retryable.contains(index) { return .retryable }
-        if unknown.contains(index) { return .unknown }
-        return skipped.contains(index) ? .skipped : nil
-    }
-
-    func problem(of index: Int) -> Problem? { problems.first { $0.index == index } }
 }
 
 extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
     /// The counts.
     public var description: String {
-        "\(createdCount) created, \(editedCount) edited, \(deletedCount) deleted, \(failedCount) failed, "
+        "\(createdCount) created, \(updatedCount) updated, \(deletedCount) deleted, \(failedCount) failed, "
             + "\(unknownCount) unknown, \(skippedCount) skipped" + (stop == nil ? "" : ", stopped")
+            + (isInputUnread ? ", the rest of the input not read" : "")
     }
 
     /// What a dump may show: no key.
@@ -181,40 +123,4 @@ extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
             children: ["counts": description, "causes": problems.map(\.cause.text), "stop": stop?.text as Any]
         )
     }
-}
-
-extension Publisher where Output == DataAPI.BatchRow, Failure == FMRest.APIError {
-    /// What the rows come to, for those who want to see them as they pass:
-    ///
-    ///     batch.handleEvents(receiveOutput: { print($0) }).summarized()
-    ///
-    /// Publishes one value when the batch has ended, then finishes; never fails: what stopped the batch is in
-    /// ``DataAPI/BatchSummary/stop``. Nothing happens before demand, and then as fast as it goes; cancelling cancels the batch.
-    ///
-    /// - Parameter earlier: what an earlier run came to, if this one resumes it.
-    public func summarized(
-        after earlier: DataAPI.BatchSummary = DataAPI.BatchSummary()
-    ) -> AnyPublisher<DataAPI.BatchSummary, FMRest.APIError> {
-        OnDemandPublisher {
-            var start = earlier
-            start.stop = nil
-            return self.map(BatchEvent.row)
-                .afterFailure { error, _ in Just(BatchEvent.stop(error)).setFailureType(to: FMRest.APIError.self) }
-                .reduce(start) { summary, event in
-                    var summary = summary
-                    switch event {
-                    case .row(let row): summary.add(row)
-                    case .stop(let error): summary.stop = .init(error)
-                    }
-                    return summary
-                }
-                .eraseToAnyPublisher()
-        }
-        .eraseToAnyPublisher()
-    }
-}
-
-private enum BatchEvent {
-    case row(DataAPI.BatchRow)
-    case stop(FMRest.APIError)
 }

@@ -18,6 +18,9 @@ enum BatchTrouble: Equatable {
     case notUnique
     /// A field is not on the layout (102).
     case fieldMissing
+    /// The answer could not be read. To a write that may have been carried out it is ``outcomeUnknown(isTimeout:)``; a
+    /// reading can be made again.
+    case garbled
     /// The server does not want this row.
     case refused
     /// The server wants no row at all.
@@ -36,10 +39,11 @@ extension BatchTrouble {
                 .hopeless
             } else if let code = error.fileMakerCode {
                 Self(code)
-            } else if error.code == .timeout {
-                .busy
+            } else if error.code == .rolledBack, let fault = error.underlying as? FMRest.APIError {
+                // It is sent again together with the row that was at fault, or not at all.
+                Self(fault).mayPass ? .passing : .refused
             } else {
-                error.isRetryable ? .passing : .refused
+                Self(error.passing) ?? (error.isUnreadable ? .garbled : .refused)
             }
     }
 
@@ -50,7 +54,15 @@ extension BatchTrouble {
         case .valueNotUnique: self = .notUnique
         case .fieldMissing: self = .fieldMissing
         case .transferLimitExceeded: self = .busy
-        default: self = code.meansHostFull ? .busy : code.isRetryable ? .passing : .refused
+        default: self = Self(code.passing) ?? .refused
+        }
+    }
+
+    private init?(_ passing: Passing?) {
+        switch passing {
+        case .state: self = .passing
+        case .fullHost: self = .busy
+        case nil: return nil
         }
     }
 }
@@ -74,7 +86,7 @@ extension BatchTrouble {
     /// Whether the same row may succeed in another run: what stood in its way was not in the row.
     var mayPass: Bool {
         switch self {
-        case .busy, .passing, .hopeless: true
+        case .busy, .passing, .garbled, .hopeless: true
         case .outcomeUnknown, .recordMissing, .modIdMismatch, .notUnique, .fieldMissing, .refused: false
         }
     }

@@ -1,41 +1,192 @@
+import Foundation
 import NIOCore
 import OpenCombine
 
 /// Some writes in one transaction: a job record is made of them, which runs the script, and what the script left in it is read.
 ///
-/// Making the record is a batch of one row, which settles a lost answer by the record's key. So the script runs once, or it is
-/// unknown whether it ran.
+/// Making the record is a batch of one row, which settles a lost answer by the record's key. So the script runs once,
+/// or it is unknown whether it ran. With a journal that key is on the disk before the record is made, so that a later
+/// run can ask.
 struct Commit<R: RecordFields> {
-    typealias Outcome = DataAPI.BatchRow.Outcome
+    typealias Outcome = DataAPI.WriteResult
 
-    let writes: [DataAPI.RecordWrite<R>]
     let layout: DataAPI.TypedLayout<R>
     let script: DataAPI.CommitScript
     let options: DataAPI.CommitOptions
+    let journal: OpenJournal?
 
-    /// Sends them, and publishes what became of each. Fails after that when no other commit could succeed either.
-    func outcomes() -> AnyPublisher<[Outcome], FMRest.APIError> {
-        let rows = writes.map { write in
-            Result { try CommitPayload.Row(write, in: layout) }
-                .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+    /// A row that is to be sent, or that an earlier run has sent.
+    private struct Row {
+        let index: Int
+        let payload: CommitPayload.Row
+        let digest: RowDigest?
+    }
+
+    /// Rows of one job record.
+    private struct Job {
+        let key: String
+        /// Whether an earlier run may have made it.
+        var isOpen = false
+        var rows: [Row]
+    }
+
+    /// What some jobs came to.
+    private struct Results {
+        var outcomes: [Int: Outcome] = [:]
+        /// Why there can be no other commit.
+        var stop: FMRest.APIError?
+
+        /// Whether its script has reverted the commit for something that passes by itself.
+        var mayPass: Bool {
+            outcomes.values.contains { outcome in
+                outcome.error?.fileMakerCode?.passing != nil && outcome.kind == .failed && outcome.error?.request == nil
+            }
         }
-        let errors = rows.map(\.failure)
-        let sent = rows.compactMap { try? $0.get() }
+    }
+
+    /// Sends these writes, the first of which has this place, and publishes what became of each. Fails after that when
+    /// no other commit could succeed either.
+    func rows(
+        of writes: [DataAPI.RecordWrite<R>],
+        from firstIndex: Int
+    ) -> AnyPublisher<[DataAPI.BatchRow], FMRest.APIError> {
+        var settled: [Int: Outcome] = [:]
+        var known: Set<Int> = []
+        var fresh: [Row] = []
+        var open: [String: Job] = [:]
+        for (place, write) in writes.enumerated() {
+            let index = firstIndex + place
+            do {
+                let payload = try CommitPayload.Row(write, in: layout)
+                let row = Row(
+                    index: index,
+                    payload: payload,
+                    digest: journal.map { payload.digest(salt: $0.state.header.salt) }
+                )
+                guard let noted = journal?.state.rows[index] else {
+                    fresh.append(row)
+                    continue
+                }
+                guard noted.digest == row.digest else { throw FMRest.APIError.inputHasChanged }
+                switch noted.phase {
+                case .done(let outcome):
+                    settled[index] = Outcome(outcome)
+                    known.insert(index)
+                case .openInJob:
+                    open[noted.key ?? "", default: Job(key: noted.key ?? "", isOpen: true, rows: [])].rows.append(row)
+                case .free: fresh.append(row)
+                case .open: throw FMRest.APIError.inputHasChanged
+                }
+            } catch {
+                settled[index] = .failed(FMRest.APIError(wrapping: error, otherwise: .encoding))
+            }
+        }
+        var jobs = open.values.filter(isWhole)
+        for job in open.values where !isWhole(job) {
+            for row in job.rows { settled[row.index] = .unknown(.jobIsTornApart) }
+        }
         // All or nothing, or what there is.
-        let isSent = options.isAtomic ? sent.count == rows.count : !sent.isEmpty
-        guard isSent else { return .of(unsent(errors)) }
-        let payload = CommitPayload(layout: layout.layout.name, atomic: options.isAtomic, rows: sent)
-        return run(payload).map { outcomes in
-            var outcomes = outcomes.makeIterator()
-            return errors.map { error in error.map(Outcome.failed) ?? outcomes.next() ?? .skipped }
+        let fault = settled.filter { !known.contains($0.key) }.min { $0.key < $1.key }?.value.error
+        if options.isAtomic, let fault {
+            for row in fresh { settled[row.index] = .failed(.rolledBack(with: fault)) }
+        } else if !fresh.isEmpty {
+            jobs.append(Job(key: UUID(random: server.random).uuidString, rows: fresh))
+        }
+        return outcomes(of: jobs).map { results in
+            let rows = writes.enumerated().map { place, write in
+                let index = firstIndex + place
+                return DataAPI.BatchRow(
+                    index: index,
+                    key: write.key,
+                    result: settled[index] ?? results.outcomes[index] ?? .skipped,
+                    isFromJournal: known.contains(index)
+                )
+            }
+            return (rows, results.stop)
+        }
+        .orderedMap(concurrency: 1) { rows, stop -> AnyPublisher<[[DataAPI.BatchRow]], FMRest.APIError> in
+            guard let stop else { return .of([rows]) }
+            return Just([rows]).setFailureType(to: FMRest.APIError.self).append(Fail(error: stop)).eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
     }
 
-    /// Of rows of which one at least cannot be written down.
-    private func unsent(_ errors: [FMRest.APIError?]) -> [Outcome] {
-        let fault = errors.lazy.compactMap(\.self).first
-        return errors.map { error in .failed(error ?? .rolledBack(with: fault)) }
+    /// Whether all rows of a job are here that the journal knows.
+    private func isWhole(_ job: Job) -> Bool {
+        let noted = journal?.state.rows.values.count { $0.phase == .openInJob && $0.key == job.key }
+        return noted == job.rows.count
+    }
+
+    /// One job after the other, until one shows that there can be no other.
+    private func outcomes(of jobs: [Job]) -> AnyPublisher<Results, FMRest.APIError> {
+        jobs.publisher.setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { job in
+                let end = server.time.now() + TimeAmount(clamping: max(.zero, options.patience))
+                return outcomes(of: job, until: end).map { [$0] }.eraseToAnyPublisher()
+            }
+            .reduce(Results()) { all, next in
+                var all = all
+                all.outcomes.merge(next.outcomes) { $1 }
+                all.stop = all.stop ?? next.stop
+                return all
+            }
+            .eraseToAnyPublisher()
+    }
+
+    /// - Parameter end: until when a commit is made again that was reverted by something that passes, such as a locked
+    ///   record.
+    private func outcomes(of job: Job, until end: NIODeadline) -> AnyPublisher<Results, FMRest.APIError> {
+        let payload = CommitPayload(layout: layout.layout.name, atomic: options.isAtomic, rows: job.rows.map(\.payload))
+        let run: AnyPublisher<[Outcome], FMRest.APIError>
+        if let journal, !job.isOpen {
+            let rows = job.rows.compactMap { row in
+                row.digest.map { JournalEntry.JobRow(row: row.index, digest: $0) }
+            }
+            run = NotingPublisher(entry: .job(key: job.key, rows: rows), writer: journal.writer, time: server.time)
+                .orderedMap(concurrency: 1) { _ in self.run(payload, job).map { [$0] }.eraseToAnyPublisher() }
+                .eraseToAnyPublisher()
+        } else {
+            run = self.run(payload, job)
+        }
+        return run.map { outcomes in
+            Results(outcomes: Dictionary(zip(job.rows.map(\.index), outcomes)) { first, _ in first })
+        }
+        .handleEvents(receiveOutput: { note($0, of: job) })
+        .orderedMap(concurrency: 1) { results -> AnyPublisher<[Results], FMRest.APIError> in
+            guard options.isAtomic, results.mayPass, server.time.now() < end else { return .of([results]) }
+            let again = Job(key: UUID(random: server.random).uuidString, rows: job.rows)
+            return PausePublisher(pause: .seconds(1), time: server.time)
+                .orderedMap(concurrency: 1) { _ in
+                    outcomes(of: again, until: end).map { [[$0]] }.eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
+        }
+        // What came before the failure is told with it.
+        .map(Result<Results, FMRest.APIError>.success)
+        .afterFailure { error, _ in
+            Just(Result<Results, FMRest.APIError>.failure(error)).setFailureType(to: FMRest.APIError.self)
+        }
+        .reduce(Results()) { all, next in
+            switch next {
+            case .success(let results): return results
+            case .failure(let error):
+                var all = all
+                all.stop = error
+                return all
+            }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private func note(_ results: Results, of job: Job) {
+        guard let journal else { return }
+        for row in job.rows {
+            guard let outcome = results.outcomes[row.index], outcome.kind != .unknown else { continue }
+            journal.writer.note(
+                JournalOutcome(outcome).map { .outcome(row: row.index, nil, $0) } ?? .withdrawn(row: row.index)
+            )
+        }
+        journal.writer.flush()
     }
 
     // MARK: The job record
@@ -43,33 +194,40 @@ struct Commit<R: RecordFields> {
     private var jobs: DataAPI.TypedLayout<FieldData> { script.layout.of(FieldData.self) }
     private var server: DataAPI.Server { script.layout.database.server }
 
-    private func run(_ payload: CommitPayload) -> AnyPublisher<[Outcome], FMRest.APIError> {
+    private func run(_ payload: CommitPayload, _ job: Job) -> AnyPublisher<[Outcome], FMRest.APIError> {
         let text: String
         do {
             text = String(decoding: try FMEncoder().encode(payload), as: UTF8.self)
         } catch {
             return .of(payload.all(.failed(FMRest.APIError(wrapping: error, otherwise: .encoding))))
         }
-        let making = DataAPI.Batch(
-            of: Just([script.payloadField: .text(text)] as FieldData),
+        let create: BatchOperation.Maker<FieldData> = BatchOperation.create(
             in: jobs,
-            DataAPI.BatchOptions(concurrency: 1, patience: options.patience),
-            isolation: nil
-        ) { jobs in
-            BatchOperation.create(
-                in: jobs,
-                keyField: script.keyField,
-                script: DataAPI.ScriptQuery(script: script.name)
-            )
-        }
-        return making.arrivingRows
-            .orderedMap(concurrency: 1) { job in
+            keyField: script.keyField,
+            script: DataAPI.ScriptQuery(script: script.name)
+        )
+        let attempt = job.isOpen ? journal.map { BatchStateMachine.OpenAttempt(isOverAt: $0.isOverAt) } : nil
+        let making = BatchPublisher(
+            upstream: Just([script.payloadField: .text(text)] as FieldData),
+            settings: BatchStateMachine.Settings(
+                DataAPI.BatchOptions(concurrency: 1, patience: options.patience, settlingTime: options.settlingTime),
+                in: script.layout.database
+            ),
+            time: server.time,
+            random: server.random,
+            makeOperation: { fields, _ in
+                try create(fields, BatchOperation.Context(attempt: attempt, key: job.key)).mayLoseItsWindow
+            }
+        )
+        return
+            making
+            .orderedMap(concurrency: 1) { made in
                 let outcomes: AnyPublisher<[Outcome], FMRest.APIError> =
-                    switch job.outcome {
-                    case .created(let recordId, _): results(ofJob: recordId, payload)
-                    case .edited, .deleted, .skipped: .of(payload.all(.skipped))
-                    case .failed(let error): .of(payload.all(.failed(error)))
-                    case .unknown(let error): .of(payload.all(.unknown(error)))
+                    switch made.result.kind {
+                    case .created: results(ofJob: made.recordId ?? 0, payload)
+                    case .failed: .of(payload.all(.failed(made.error ?? .noAnswer)))
+                    case .unknown: .of(payload.all(.unknown(made.error ?? .noAnswer)))
+                    default: .of(payload.all(.skipped))
                     }
                 return outcomes.map { [$0] }.eraseToAnyPublisher()
             }
@@ -108,15 +266,40 @@ struct Commit<R: RecordFields> {
             .mapError(FMRest.APIError.init(wrapping:))
             .afterFailure { error, _ in
                 // A job that is not done is no error of the server's.
-                (error.code == .noValue || error.isRetryable) && server.time.now() < end
+                (error.code == .noValue || error.isRetryable || error.isUnreadable) && server.time.now() < end
                     ? again() : .failing(error)
             }
             .eraseToAnyPublisher()
     }
 }
 
-extension Result {
-    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+extension BatchOperation {
+    /// The same for a write with a script, which may have closed the window (112) after the record was made: the record
+    /// is looked for.
+    fileprivate var mayLoseItsWindow: BatchOperation {
+        var operation = self
+        operation.write = { found in
+            write(found).mapError { error in
+                guard error.fileMakerCode == .windowMissing else { return error }
+                var error = error
+                error.outcomeIsUnknown = true
+                return error
+            }
+            .eraseToAnyPublisher()
+        }
+        return operation
+    }
+}
+
+extension DataAPI.RecordWrite {
+    /// What its row is known by.
+    fileprivate var key: String? {
+        switch self {
+        case .create, .upsert: nil
+        case .edit(let edit): "\(edit.recordId)"
+        case .delete(let recordId): "\(recordId)"
+        }
+    }
 }
 
 extension FMRest.APIError {
@@ -124,6 +307,13 @@ extension FMRest.APIError {
         .noValue,
         reason: "The script has left no result in the record of its job.",
         hint: "It may still be at work, or have been stopped in the middle of its work."
+    )
+
+    fileprivate static let jobIsTornApart = FMRest.APIError(
+        .invalidRequest,
+        reason: "An earlier run may have committed the row together with others, which are not all in this commit.",
+        hint: "Resume with the same CommitOptions.rowsPerCommit.",
+        outcomeIsUnknown: true
     )
 
     fileprivate static func noResult(ofJob recordId: Int, _ error: FMRest.APIError) -> FMRest.APIError {

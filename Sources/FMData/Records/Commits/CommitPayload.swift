@@ -15,6 +15,15 @@ struct CommitPayload: Encodable {
 }
 
 extension CommitPayload.Row {
+    /// What tells it from another one in a journal.
+    func digest(salt: [UInt8]) -> RowDigest {
+        RowDigest(
+            salt: salt,
+            write: "commit \(op.rawValue) \(id ?? "-") \(mod ?? "-")",
+            fields: fields?.map { WireValue.Member(name: $0.name, value: WireValue($0.value)) } ?? []
+        )
+    }
+
     /// Throws for a write whose fields cannot be written down.
     init<R: RecordFields>(_ write: DataAPI.RecordWrite<R>, in layout: DataAPI.TypedLayout<R>) throws {
         switch write {
@@ -24,6 +33,12 @@ extension CommitPayload.Row {
             self.init(op: .edit, id: "\(edit.recordId)", mod: edit.modId.map { "\($0)" }, fields: edit.fields)
         case .delete(let recordId):
             self.init(op: .delete, id: "\(recordId)")
+        case .upsert:
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "A commit cannot upsert: its script makes, edits and deletes.",
+                hint: "Find the records first, or write the rows with writing(_:journal:), each by itself."
+            )
         }
     }
 }
@@ -49,7 +64,7 @@ struct CommitResult: Decodable {
 }
 
 extension CommitPayload {
-    typealias Outcome = DataAPI.BatchRow.Outcome
+    typealias Outcome = DataAPI.WriteResult
 
     func all(_ outcome: Outcome) -> [Outcome] { Array(repeating: outcome, count: rows.count) }
 
@@ -68,13 +83,13 @@ extension CommitPayload {
 
 extension CommitPayload.Row {
     /// What a result says; `nil` when it says too little.
-    fileprivate func outcome(of result: CommitResult) -> DataAPI.BatchRow.Outcome? {
+    fileprivate func outcome(of result: CommitResult) -> DataAPI.WriteResult? {
         if let code = result.error { return .failed(FMRest.APIError(codeOfScript: code)) }
         switch op {
         case .create:
             return result.recordId.map { .created(recordId: $0, modId: result.modId) }
         case .edit:
-            return result.modId.map { .edited(recordId: id.flatMap { Int($0) }, modId: $0) }
+            return result.modId.map { .updated(recordId: id.flatMap { Int($0) }, modId: $0) }
         case .delete:
             return .deleted(wasThere: true)
         }

@@ -65,12 +65,22 @@ extension DataAPI {
         /// How long to look for the result of a commit whose answer was lost, or whose script is still at work. The default is 60
         /// seconds.
         public var patience: Duration
+        /// How long the host may still be at work on a commit whose answer was lost, or that a killed run has sent: a
+        /// job record that is not there then was not made. See ``BatchOptions/settlingTime``. The default is 30
+        /// seconds.
+        public var settlingTime: Duration
 
         /// Options; see the properties for the defaults.
-        public init(rowsPerCommit: Int = 1_000, isAtomic: Bool = true, patience: Duration = .seconds(60)) {
+        public init(
+            rowsPerCommit: Int = 1_000,
+            isAtomic: Bool = true,
+            patience: Duration = .seconds(60),
+            settlingTime: Duration = .seconds(30)
+        ) {
             self.rowsPerCommit = rowsPerCommit
             self.isAtomic = isAtomic
             self.patience = patience
+            self.settlingTime = settlingTime
         }
     }
 }

@@ -1,5 +1,6 @@
 extension DataAPI {
-    /// One write of several that are committed together: see ``OpenCombine/Publisher/commit(in:by:options:isolation:)``.
+    /// One write of many: see ``TypedLayout/writing(_:journal:options:isolation:)`` and
+    /// ``OpenCombine/Publisher/commit(in:by:journal:options:isolation:)``.
     ///
     ///     [.create(Person(name: "Ada")), .edit(17, ["City": "London"]), .delete(18)] as [DataAPI.RecordWrite<Person>]
     public enum RecordWrite<R: RecordFields>: Sendable {
@@ -9,6 +10,8 @@ extension DataAPI {
         case edit(RecordEdit)
         /// Deletes a record.
         case delete(recordId: Int)
+        /// Edits the record with the same value in this field, or makes one when there is none. A commit cannot do it.
+        case upsert(R, byField: String)
     }
 }
 
@@ -20,6 +23,9 @@ extension DataAPI.RecordWrite {
 
     /// Deletes a record.
     public static func delete(_ recordId: Int) -> Self { .delete(recordId: recordId) }
+
+    /// Edits the record with the same key, or makes one when there is none.
+    public static func upsert(_ record: R, by key: R.CodingKeys) -> Self { .upsert(record, byField: key.stringValue) }
 }
 
 extension DataAPI.RecordWrite: Equatable where R: Equatable {}

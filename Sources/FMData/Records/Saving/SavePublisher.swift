@@ -39,6 +39,8 @@ struct SavePublisher<R: RecordFields>: Publisher {
         settings.refreshes = refreshes
         settings.runsScripts = script?.runsScripts == true
         if case .edit = source { settings.isMadeAnew = true }
+        // What the layout's own policy has given up is not waited for a second time.
+        if layout.layout.database.calls.options.retryPolicy != nil { settings.patience = .zero }
         return SaveStateMachine(settings)
     }
 }
@@ -145,7 +147,15 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
                 return self.machine.found(try self.image(of: record))
             case .failure(let error):
                 self.readError = error
-                return self.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
+                guard error.fileMakerCode?.passing != nil || error.isUnreadable else {
+                    return self.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
+                }
+                let time = self.layout.server.time
+                return self.machine.readFailedInPassing(
+                    jitter: self.layout.server.random(),
+                    now: time.now(),
+                    deadline: self.layout.layout.database.calls.clock?.deadline(from: time.now())
+                )
             }
         }
     }
@@ -189,7 +199,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
                 self.writeError = error
                 let time = self.layout.server.time
                 return self.machine.refused(
-                    SaveStateMachine.Refusal(error),
+                    SaveStateMachine.Refusal(error, runsScript: script?.runsScripts == true),
                     jitter: self.layout.server.random(),
                     now: time.now(),
                     deadline: self.layout.layout.database.calls.clock?.deadline(from: time.now())
@@ -243,6 +253,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         if ending.outcome == .written {
             saved.newPortalRecordInfo = answer?.newPortalRecordInfo ?? []
             saved.scriptResponse = answer?.scriptResponse
+            saved.messages = answer?.messages ?? []
         }
         if ending.values == .unconfirmed { saved.refreshFailure = readError }
         succeed(with: saved)
@@ -283,12 +294,14 @@ private final class StepSubscriber<Input>: Subscriber {
 }
 
 extension SaveStateMachine.Refusal {
-    fileprivate init(_ error: FMRest.APIError) {
+    /// - Parameter runsScript: whether a script comes with the write, which may have closed the window (112) after it.
+    fileprivate init(_ error: FMRest.APIError, runsScript: Bool) {
         switch error.fileMakerCode {
         case .modIdMismatch: self = .modIdMismatch
-        case .recordInUse: self = .recordInUse
         case .recordMissing: self = .recordMissing
-        default: self = error.outcomeIsUnknown ? .unknownOutcome : .other
+        case .windowMissing where runsScript: self = .unknownOutcome
+        default:
+            self = error.outcomeIsUnknown ? .unknownOutcome : error.fileMakerCode?.passing == nil ? .other : .passing
         }
     }
 }

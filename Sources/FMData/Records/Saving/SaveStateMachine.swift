@@ -7,7 +7,9 @@ import NIOCore
 /// 2. 306: somebody else was faster. The record is read, and the three versions are merged as the policy says; what is left to
 ///    send goes out with the fresh modId, in at most three rounds. A change that is made by a closure is made anew on what was
 ///    read instead.
-/// 3. 301: somebody has the record open. The same is sent again after a pause that doubles, for 30 seconds at most.
+/// 3. What passes, such as a record that somebody has open (301): the same is sent, or read, again after a pause that
+/// doubles, for
+///    30 seconds at most, or as the layout's own policy says.
 /// 4. 101: the record is gone, or a row of one of its portals is: reading the record tells.
 /// 5. No answer: reading the record tells whether it was carried out. It is sent again only when it was not, and when a late
 ///    arrival of the first attempt would be seen by the server; with scripts never, since nobody knows how far those came.
@@ -60,7 +62,7 @@ struct SaveStateMachine {
 
     /// What a write failed with.
     enum Refusal: Equatable {
-        case modIdMismatch, recordInUse, recordMissing, unknownOutcome, other
+        case modIdMismatch, passing, recordMissing, unknownOutcome, other
     }
 
     struct Settings {
@@ -72,10 +74,9 @@ struct SaveStateMachine {
         /// Whether the record is read again after every write.
         var refreshes = false
         var runsScripts = false
+        /// How long one save waits for what passes.
+        var patience = TimeAmount.seconds(30)
     }
-
-    /// How long one save waits for a record that is in use.
-    static let patience = TimeAmount.seconds(30)
 
     /// How often one save merges, or makes its change anew.
     static let maximumRounds = 3
@@ -88,6 +89,7 @@ struct SaveStateMachine {
         /// The next is another attempt at the same.
         case waitingToSend
         case waitingToRead
+        case waitingToReadBase
         /// After a refusal.
         case comparing
         case refreshing(Ending)
@@ -105,8 +107,8 @@ struct SaveStateMachine {
     /// Whether what was wanted is no more all that the record has new.
     private var hasMerged = false
     private var conflict: DataAPI.SaveConflict
-    private var inUseUntil: NIODeadline?
-    private var inUsePause = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
+    private var patienceEnds: NIODeadline?
+    private var passingPause = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
     private var roundPause = BackOff(minimum: .milliseconds(100), maximum: .seconds(1))
     /// The conflicts that the policy has settled.
     private(set) var settled: [DataAPI.FieldConflict] = []
@@ -159,11 +161,8 @@ struct SaveStateMachine {
     ) -> Step {
         self.refusal = refusal
         switch refusal {
-        case .recordInUse:
-            let end = inUseUntil ?? now + Self.patience
-            inUseUntil = end
-            let pause = inUsePause.next(jitter: jitter)
-            guard now + pause <= min(end, deadline ?? end) else { return fail(.asSent) }
+        case .passing:
+            guard let pause = pause(jitter: jitter, now: now, deadline: deadline) else { return fail(.asSent) }
             state = .waitingToSend
             return .wait(pause)
         case .modIdMismatch, .recordMissing:
@@ -181,6 +180,14 @@ struct SaveStateMachine {
         }
     }
 
+    /// How long to wait for what passes; `nil` when there is no patience left.
+    private mutating func pause(jitter: Double, now: NIODeadline, deadline: NIODeadline?) -> TimeAmount? {
+        let end = patienceEnds ?? now + settings.patience
+        patienceEnds = end
+        let pause = passingPause.next(jitter: jitter)
+        return now + pause <= min(end, deadline ?? end) ? pause : nil
+    }
+
     private mutating func compare() -> Step {
         state = .comparing
         return .read
@@ -192,11 +199,34 @@ struct SaveStateMachine {
     }
 
     mutating func waited() -> Step {
-        if case .waitingToSend = state { return send() }
-        return compare()
+        switch state {
+        case .waitingToSend: return send()
+        case .waitingToReadBase: return began()
+        default: return compare()
+        }
     }
 
     // MARK: What a reading brought
+
+    /// The reading failed of something that passes, or its answer could not be read: it is made again, as long as there
+    /// is patience.
+    ///
+    /// - Parameters:
+    ///   - jitter: drawn from `0..<1`.
+    ///   - deadline: when the whole call has to be over; `nil` for any time.
+    mutating func readFailedInPassing(jitter: Double, now: NIODeadline, deadline: NIODeadline? = nil) -> Step {
+        let next: State
+        switch state {
+        case .comparing: next = .waitingToRead
+        case .readingBase: next = .waitingToReadBase
+        default: return readFailed(isMissing: false)
+        }
+        guard let pause = pause(jitter: jitter, now: now, deadline: deadline) else {
+            return readFailed(isMissing: false)
+        }
+        state = next
+        return .wait(pause)
+    }
 
     mutating func readFailed(isMissing: Bool) -> Step {
         switch state {
@@ -233,14 +263,14 @@ struct SaveStateMachine {
 
     /// What follows from an attempt that may have been carried out; `nil` when the record says nothing of it.
     private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Step? {
-        switch WriteOutcome(of: change, on: base, found: theirs) {
-        case .executed:
+        switch WriteVerdict.ofChange(change, on: base, found: theirs) {
+        case .carriedOut:
             return publish(Ending(outcome: .written, values: .read, modId: theirs.modId, sent: change))
-        case .notExecuted:
+        case .notCarriedOut:
             // A refusal is none of an attempt that was carried out later.
             guard refusal == .unknownOutcome else { return nil }
             return change.isGuarded || !change.addsRows ? send() : fail(.asSent)
-        case .unclear:
+        case .undecided, .notSeen:
             // To change a number twice, or to add a row twice, is worse than to ask.
             guard settings.isMadeAnew || change.addsRows else { return nil }
             return fail(.conflict(conflict(in: ThreeWayMerge(base: base, change: change, theirs: theirs))))

@@ -22,6 +22,9 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo] = []
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
+        /// What the host said beside the write; see ``MessageCarrying``. None when nothing was sent, or the answer was
+        /// lost.
+        public var messages: [Message] = []
         /// Why the record could not be read again. It is saved all the same.
         public var refreshFailure: FMRest.APIError?
 
@@ -34,6 +37,16 @@ extension DataAPI {
 
         /// The record's id.
         public var recordId: Int { record.recordId }
+
+        /// The same in the words that batches, commits and upserts have for it, with the host's messages and the
+        /// results of scripts.
+        public var result: WriteResult {
+            var result = WriteResult(outcome == .written ? .updated : .unchanged, recordId: recordId, modId: modId)
+            result.messages = messages
+            result.scriptResponse = scriptResponse
+            result.newPortalRecordInfo = newPortalRecordInfo
+            return result
+        }
 
         /// A draft of the record as it is now.
         public func draft() -> Draft<R> { record.draft() }

@@ -27,12 +27,13 @@ extension DataAPI.TypedLayout {
     /// related records that the layout shows (`Table::Field`) are not compared by the server either: FileMaker has nothing
     /// to guard them with.
     ///
-    /// Publishes one ``DataAPI/Saved``, then finishes; when nothing differs it does so without a request. While somebody has the
-    /// record open (301) the write is repeated, for 30 seconds at most. The record is read once more after a write with rows,
-    /// scripts or the changes of somebody else. Fails with ``FMRest/APIError/Code/conflict`` when the changes cannot be joined or
-    /// the record was deleted (``FMRest/APIError/saveConflict``), with FileMaker codes 500 to 513 when a field's validation
-    /// refuses its value, with 201 when a field cannot be written, or with
-    /// ``FMRest/APIError/Code/invalidRequest`` before anything is sent, where that is known of the layout.
+    /// Publishes one ``DataAPI/Saved``, then finishes; when nothing differs it does so without a request. While
+    /// somebody has the record open (301), or something else passes, the write is repeated, for 30 seconds at most or
+    /// as the layout's own policy says. The record is read once more after a write with rows, scripts or the changes of
+    /// somebody else. Fails with ``FMRest/APIError/Code/conflict`` when the changes cannot be joined or the record was
+    /// deleted (``FMRest/APIError/saveConflict``), with FileMaker codes 500 to 513 when a field's validation refuses
+    /// its value, with 201 when a field cannot be written, or with ``FMRest/APIError/Code/invalidRequest`` before
+    /// anything is sent, where that is known of the layout.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

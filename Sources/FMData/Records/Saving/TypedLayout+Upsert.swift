@@ -15,6 +15,14 @@ extension DataAPI {
             case .saved(let saved): saved.recordId
             }
         }
+
+        /// The same in the words that batches, commits and saves have for it.
+        public var result: WriteResult {
+            switch self {
+            case .created(let response): WriteResult(response)
+            case .saved(let saved): saved.result
+            }
+        }
     }
 }
 

@@ -64,12 +64,64 @@ import Testing
         }
     }
 
-    @Test func eachSubscriptionIsARunOfItsOwn() async throws {
+    @Test func itIsOneRunHoweverManyLookAtIt() async throws {
         try await Self.run { people, sandbox in
-            let batch = Member.numbered(0..<3).publisher.create(in: people)
-            _ = try await batch.outcome().get()
-            _ = try await batch.outcome().get()
-            expectNoDifference(sandbox.people.count, 6)
+            let batch = Member.numbered(0..<30).publisher.create(in: people, isolation: nil)
+            let rows = [Subscriber(initialDemand: .none), Subscriber(initialDemand: .none)]
+            let progress = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            for subscriber in rows { batch.subscribe(subscriber) }
+            batch.progress.subscribe(progress)
+            await settled { sandbox.counters.totalRequests }
+            // The slowest who wants rows sets the pace.
+            rows[0].request(.unlimited)
+            await settled { sandbox.counters.totalRequests }
+            expectNoDifference(sandbox.people.count, 0)
+            rows[1].request(.max(2))
+            await rows[1].valueCount(atLeast: 2)
+            await settled { sandbox.people.count }
+            #expect(sandbox.people.count <= 4)
+            rows[1].request(.unlimited)
+            for subscriber in rows {
+                await subscriber.completion()
+                expectNoDifference(subscriber.values.map(\.index).sorted(), Array(0..<30))
+            }
+            await progress.completion()
+            expectNoDifference(progress.values.last?.createdCount, 30)
+            expectNoDifference(progress.values.map(\.rowCount), progress.values.map(\.rowCount).sorted())
+            // Whoever comes when it is over hears of the end, and nothing is written again.
+            let summary = try await batch.summary.firstValue()
+            expectNoDifference(summary.createdCount, 30)
+            let late = try await batch.outcome().get()
+            expectNoDifference(late.count, 0)
+            expectNoDifference(sandbox.people.count, 30)
+        }
+    }
+
+    @Test func aLookThatGoesLeavesTheRunToTheOthers() async throws {
+        try await Self.run { people, sandbox in
+            let batch = Member.numbered(0..<100).publisher.create(in: people, isolation: nil)
+            let rows = Subscriber(initialDemand: .max(1))
+            batch.subscribe(rows)
+            let summary = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            batch.summary.subscribe(summary)
+            await rows.valueCount(atLeast: 1)
+            rows.cancel()
+            await summary.completion()
+            expectNoDifference(summary.values.map(\.createdCount), [100])
+            expectNoDifference(sandbox.people.count, 100)
+        }
+    }
+
+    @Test func aRunThatNobodyLooksAtAnyMoreIsOver() async throws {
+        try await Self.run { people, _ in
+            let batch = Member.numbered(0..<100).publisher.create(in: people, isolation: nil)
+            let rows = Subscriber(initialDemand: .max(1))
+            batch.subscribe(rows)
+            await rows.valueCount(atLeast: 1)
+            rows.cancel()
+            let summary = try await batch.summary.firstValue()
+            expectNoDifference(summary.stop?.code, "cancelled")
+            #expect(!summary.isComplete)
         }
     }
 

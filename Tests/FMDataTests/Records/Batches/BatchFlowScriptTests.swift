@@ -47,10 +47,11 @@ import Testing
         expectNoDifference(script.inputEnds(), [.end(.finished)])
     }
 
-    @Test func aRowThatAnEarlierRunHasDoneIsReplacedByAnother() {
-        var script = BatchScript(demand: .max(1))
-        script.machine.passedOver()
-        expectNoDifference(script.steps(), [])
+    @Test func aRowOfWhichTheJournalKnowsIsToldWithoutACall() {
+        var script = BatchScript(demand: .max(1)) { $0.failureLimit = 1 }
+        script.machine.receivedKnown(0)
+        expectNoDifference(script.steps(), [.publish(0, .known)])
+        expectNoDifference(script.request(.max(1)), [])
         expectNoDifference(script.asked, 6)
     }
 
@@ -145,32 +146,37 @@ import Testing
             $0.failureLimit = 1
         }
         _ = script.receive(.create, .create, .create)
-        expectNoDifference(script.trouble(0, .refused), [.stop(by: 0), .failed(0), .skipped(2)])
+        expectNoDifference(script.trouble(0, .refused), [.stopped(by: 0), .failed(0), .skipped(2)])
         // One that comes in spite of that is skipped as well.
         expectNoDifference(script.receive(.create), [.skipped(3)])
         // What had begun goes on, here to its second attempt.
         expectNoDifference(script.trouble(1, .passing), [])
         expectNoDifference(script.ring(), [.write(1)])
-        expectNoDifference(script.created(1), [.made(1), .end(.stopped)])
+        expectNoDifference(script.created(1), [.made(1)])
+        // Whatever still comes is told.
+        expectNoDifference(script.receive(.create), [.skipped(4)])
+        expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
 
     @Test func anUnknownOutcomeIsAFailureToo() {
         var script = BatchScript { $0.failureLimit = 2 }
         _ = script.receive(.create, .create)
-        expectNoDifference(script.trouble(0, .answerLost), [.unknown(0)])
-        expectNoDifference(script.trouble(1, .refused), [.stop(by: 1), .failed(1), .end(.stopped)])
+        expectNoDifference(script.trouble(0, .answerLost), [.unknown(0, .nothingToTellBy)])
+        expectNoDifference(script.trouble(1, .refused), [.stopped(by: 1), .failed(1)])
+        expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
 
     @Test func whenNothingCanSucceedWhatRunsIsWaitedForAndNothingIsTriedAgain() {
         var script = BatchScript { $0.concurrency = 3 }
         _ = script.receive(.create, .createWithKey, .create, .edit(7), .edit(7))
         _ = script.trouble(2, .passing)
-        expectNoDifference(script.trouble(0, .hopeless), [.stop(by: 0), .failed(0), .skipped(4), .failed(2)])
+        expectNoDifference(script.trouble(0, .hopeless), [.stopped(by: 0), .failed(0), .skipped(4), .failed(2)])
         expectNoDifference(script.trouble(1, .answerLost), [.unknown(1)])
         expectNoDifference(
             script.answer(3, .edited(recordId: 7, modId: 1)),
-            [.publish(3, .edited(recordId: 7, modId: 1)), .end(.stopped)]
+            [.publish(3, .edited(recordId: 7, modId: 1))]
         )
+        expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
 
     @Test func aRowThatCannotBeSentFailsAlone() {

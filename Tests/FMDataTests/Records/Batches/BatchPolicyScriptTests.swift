@@ -83,8 +83,9 @@ import Testing
         expectNoDifference(script.trouble(1, .fieldMissing), [.write(2), .failed(1)])
         expectNoDifference(
             script.trouble(2, .fieldMissing),
-            [.stop(by: 2), .failed(2), .skipped(3), .end(.stopped)]
+            [.stopped(by: 2), .failed(2), .skipped(3)]
         )
+        expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
 
     @Test func aMissingFieldInLaterRowsDoesNot() {
@@ -108,7 +109,7 @@ import Testing
             script.answer(1, .edited(recordId: 7, modId: 5)),
             [.publish(1, .edited(recordId: 7, modId: 5))]
         )
-        expectNoDifference(script.answer(2, .found(.init(count: 2))), [.failed(2, .ambiguousKey)])
+        expectNoDifference(script.answer(2, .found(.several)), [.failed(2, .ambiguousKey)])
     }
 
     @Test(arguments: [BatchTrouble.modIdMismatch, .recordMissing])

@@ -42,7 +42,7 @@ private struct BatchModel {
     private var asked = 0
     private var inputHasEnded = false
     private var end: Machine.End?
-    private var stopper: Int?
+    private var stopper: Machine.Stopper?
 
     init(seed: UInt64) {
         self.seed = seed
@@ -92,6 +92,7 @@ private struct BatchModel {
         switch (kind, outcome) {
         case (.create, .created), (.edit(base: .some), .edited): rule(count == 1, "\(index) was done once: \(count)")
         case (.create, .failed), (.create, .skipped): rule(count == 0, "\(index) was not done: \(outcome)")
+        case (.edit(base: .some), .failed), (.edit(base: .some), .skipped): rule(count == 0, "\(index) was not done")
         case (.create, .unknown), (.edit(base: .some), _): rule(count <= 1, "\(index) was not done twice")
         case (.delete, .deleted(wasThere: true)): rule(count == 1, "\(index) deleted it")
         case (_, .skipped): rule(count == 0, "\(index) was not begun")
@@ -169,15 +170,19 @@ private struct BatchModel {
         case (.create, .write):
             return make(index, key: index)
         case (.edit, .lookUp):
-            guard let id = task.recordId, let modId = modIds[id] else { return .found(.nothing) }
+            guard let id = task.recordId, let modId = modIds[id] else {
+                return .found(.init(verdict: .undecided(.gone)))
+            }
+            guard case .edit(let base) = task.kind else { return .found(.nothing) }
             // Who wrote last is the one whose fields are there.
-            return .found(.one(id, modId: modId, isSame: lastWriter[id] == index))
+            let verdict = WriteVerdict.ofEdit(base: base, found: (modId, lastWriter[id] == index))
+            return .found(.one(id, modId: modId, verdict))
         case (.edit(let base), .write):
             return edit(index, task.recordId ?? 0, base: base)
         case (.upsert, .lookUp):
             let key = -(task.number ?? 0)
             guard let id = recordsByKey[key], let modId = modIds[id] else { return .found(.nothing) }
-            return .found(.one(id, modId: modId, isSame: lastWriter[id] == index))
+            return .found(.one(id, modId: modId, lastWriter[id] == index ? .carriedOut : .undecided(.otherValues)))
         case (.upsert, .write(let found)):
             if let found { return edit(index, found.recordId, base: found.modId) }
             return make(index, key: -(task.number ?? 0))
@@ -237,10 +242,10 @@ private struct BatchModel {
                 demand -= 1
                 outcomes[index] = outcome
                 published.append(index)
-            case .stop(let index):
-                rule(stopper == nil, "it is stopped once")
-                stopper = index
-                inputHasEnded = true
+            case .stop(by: let stopper):
+                rule(self.stopper == nil, "it is stopped once")
+                self.stopper = stopper
+            case .note: rule(false, "there is no journal")
             case .setAlarm(let instant): alarm = instant
             case .end(let end):
                 rule(self.end == nil, "it ends once")

@@ -36,7 +36,7 @@ struct BatchScript {
             case .rest: return steps
             case .ask(let count): asked += count
             case .setAlarm(let instant): alarm = instant
-            case .start, .publish, .stop, .end: steps.append(step)
+            case .start, .note, .publish, .stop, .end: steps.append(step)
             }
         }
     }
@@ -60,6 +60,12 @@ struct BatchScript {
         return steps()
     }
 
+    /// The attempts of these rows are on the disk.
+    mutating func noted(_ indexes: Int...) -> [Step] {
+        for index in indexes { machine.noted(index) }
+        return steps()
+    }
+
     mutating func answer(_ index: Int, _ answer: Machine.Answer) -> [Step] {
         machine.answered(index, answer, jitter: jitter, now: now)
         return steps()
@@ -70,8 +76,13 @@ struct BatchScript {
     mutating func created(_ index: Int) -> [Step] { answer(index, .created(recordId: 100 + index, modId: 0)) }
 
     /// A look that finds one record.
-    mutating func found(_ index: Int, recordId: Int = 7, modId: Int, isSame: Bool = false) -> [Step] {
-        answer(index, .found(.one(recordId, modId: modId, isSame: isSame)))
+    mutating func found(
+        _ index: Int,
+        _ verdict: WriteVerdict = .carriedOut,
+        recordId: Int = 7,
+        modId: Int
+    ) -> [Step] {
+        answer(index, .found(.one(recordId, modId: modId, verdict)))
     }
 
     mutating func foundNothing(_ index: Int) -> [Step] { answer(index, .found(.nothing)) }
@@ -102,28 +113,36 @@ extension BatchStateMachine.Task {
 
     /// The same row in a later run.
     var perhapsDone: Self {
+        perhapsDone(until: .uptimeNanoseconds(1_000_000_000_000))
+    }
+
+    /// - Parameter end: when it can no longer be at work.
+    func perhapsDone(until end: NIODeadline, over: WrittenVersion? = nil) -> Self {
         var task = self
-        task.mayBeExecuted = true
+        task.attempt = BatchStateMachine.OpenAttempt(over: over, isOverAt: end)
         return task
     }
 }
 
 extension BatchStateMachine.Finding {
-    static func one(_ recordId: Int = 7, modId: Int, isSame: Bool = false) -> Self {
-        Self(count: 1, record: BatchStateMachine.Found(recordId: recordId, modId: modId), isSame: isSame)
+    static func one(_ recordId: Int = 7, modId: Int, _ verdict: WriteVerdict = .carriedOut) -> Self {
+        Self(verdict: verdict, record: WrittenVersion(recordId: recordId, modId: modId))
     }
+
+    static let several = Self(verdict: .undecided(.severalRecords), isAmbiguous: true)
 }
 
 extension BatchStateMachine.Step {
     static func write(_ index: Int, over recordId: Int? = nil, modId: Int = 0) -> Self {
-        .start(index, .write(over: recordId.map { BatchStateMachine.Found(recordId: $0, modId: modId) }))
+        .start(index, .write(over: recordId.map { WrittenVersion(recordId: $0, modId: modId) }))
     }
 
     static func look(_ index: Int) -> Self { .start(index, .lookUp) }
     static func failed(_ index: Int, _ failure: BatchStateMachine.Failure = .lastError) -> Self {
         .publish(index, .failed(failure))
     }
-    static func unknown(_ index: Int) -> Self { .publish(index, .unknown) }
+    static func unknown(_ index: Int, _ doubt: WriteVerdict.Doubt? = nil) -> Self { .publish(index, .unknown(doubt)) }
+    static func stopped(by index: Int) -> Self { .stop(by: .row(index)) }
     static func skipped(_ index: Int) -> Self { .publish(index, .skipped) }
     static func made(_ index: Int) -> Self { .publish(index, .created(recordId: 100 + index, modId: 0)) }
 }

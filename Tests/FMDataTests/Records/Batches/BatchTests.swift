@@ -27,7 +27,7 @@ import Testing
     /// No patience, and no wait between two looks: what has to pass passes in other ways.
     private static var hasty: DataAPI.BatchOptions {
         var options = DataAPI.BatchOptions(idempotencyKey: "UUID", patience: .milliseconds(1))
-        options.lookAgainAfter = .milliseconds(1)
+        options.settlingTime = .milliseconds(1)
         return options
     }
 

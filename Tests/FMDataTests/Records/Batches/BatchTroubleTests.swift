@@ -6,7 +6,8 @@ import Testing
 /// What each kind of error means to a row.
 @Suite struct BatchTroubleTests {
     @Test(arguments: [
-        (301, BatchTrouble.passing), (13, .passing), (307, .passing), (1701, .passing),
+        (301, BatchTrouble.passing), (13, .passing), (307, .passing), (1701, .passing), (802, .passing),
+        (112, .passing),
         (812, .busy), (956, .busy), (953, .busy), (1638, .busy),
         (101, .recordMissing), (306, .modIdMismatch), (504, .notUnique), (102, .fieldMissing),
         (201, .refused), (500, .refused), (511, .refused), (1708, .refused), (952, .refused),
@@ -20,7 +21,7 @@ import Testing
     @Test(arguments: [
         (FMRest.APIError.Code.timeout, BatchTrouble.busy), (.network, .passing), (.tokensRefused, .passing),
         (.unauthorized, .hopeless), (.shutdown, .hopeless), (.sessionLost, .hopeless), (.tls, .hopeless),
-        (.encoding, .refused), (.invalidRequest, .refused), (.notDataAPI, .refused),
+        (.encoding, .refused), (.invalidRequest, .refused), (.notDataAPI, .garbled), (.decoding, .garbled),
     ])
     func kinds(code: FMRest.APIError.Code, trouble: BatchTrouble) {
         expectNoDifference(BatchTrouble(FMRest.APIError(code, reason: "")), trouble)

@@ -47,13 +47,12 @@ extension Sandbox {
 extension DataAPI.BatchRow {
     var short: String {
         let word =
-            switch outcome {
-            case .created: "created"
-            case .edited: "edited"
-            case .deleted(let wasThere): "deleted\(wasThere.map { $0 ? "" : ", was gone" } ?? ", who knows")"
-            case .failed(let error): "failed \(error.fileMakerCode.map { "\($0.rawValue)" } ?? "\(error.code)")"
-            case .unknown: "unknown"
-            case .skipped: "skipped"
+            switch result.kind {
+            case .updated: "edited"
+            case .deleted: "deleted\(result.wasThere.map { $0 ? "" : ", was gone" } ?? ", who knows")"
+            case .failed:
+                "failed \(error?.fileMakerCode.map { "\($0.rawValue)" } ?? error?.code.description ?? "without an error")"
+            default: result.kind.description
             }
         return "\(index) \(word)"
     }

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    private static let patient = DataAPI.CommitOptions(patience: .seconds(600))
+    private static let patient = DataAPI.CommitOptions(patience: .seconds(600), settlingTime: .milliseconds(1))
 
     @Test func writesOfAllKindsAreOneRequest() async throws {
         try await Self.run { people, script, sandbox in
@@ -76,7 +76,7 @@ import Testing
                 rows.map(\.short),
                 ["0 created", "1 failed 504", "2 failed 101", "3 failed 301", "4 deleted"]
             )
-            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summarized()
+            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summary
                 .firstValue()
             expectNoDifference(summary.failedCount, 1)
         }
@@ -112,11 +112,63 @@ import Testing
         try await Self.run(count: 0) { people, script, sandbox in
             let writes = Member.numbered(0..<250).map(Write.create)
             let options = DataAPI.CommitOptions(rowsPerCommit: 100)
-            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summarized()
+            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summary
                 .firstValue()
             expectNoDifference(summary.createdCount, 250)
             expectNoDifference(sandbox.people.count, 250)
             expectNoDifference(sandbox.counters.requests[.createRecord], 3)
+        }
+    }
+
+    // MARK: Journals
+
+    @Test func aCommitIsTakenUpByItsJournal() async throws {
+        try await Self.run { people, script, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [
+                .create(Member(name: "Ada", uuid: "a")), .edit(1, ["City": "Kiel"]),
+                .create(Member(name: "Ben", uuid: "b")),
+                .delete(3),
+            ]
+            let options = DataAPI.CommitOptions(
+                rowsPerCommit: 2,
+                patience: .milliseconds(1),
+                settlingTime: .milliseconds(1)
+            )
+            func commit() async throws -> DataAPI.BatchSummary {
+                try await writes.publisher.commit(in: people, by: script, journal: journal, options: options).summary
+                    .firstValue()
+            }
+            // The first is carried out, and nobody can find out; the second is not.
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
+            sandbox.inject(.error(.init(802)), on: .find, count: nil)
+            sandbox.inject(.error(.init(301)), on: .createRecord, count: nil)
+            let first = try await commit()
+            expectNoDifference(first.unknownCount, 2)
+            expectNoDifference(first.failedCount, 2)
+            sandbox.clearFaults()
+            let second = try await commit()
+            expectNoDifference(second.isComplete, true)
+            expectNoDifference(second.journalCount, 0)
+            let third = try await commit()
+            expectNoDifference(third.journalCount, 4)
+            expectNoDifference(third.description, second.description)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Ada", "Ben"])
+            expectNoDifference(sandbox.people.map(\.modId), [1, 0, 0, 0])
+        }
+    }
+
+    @Test func aCommitThatALockHasRevertedIsMadeAgain() async throws {
+        try await Self.run { people, script, sandbox in
+            try sandbox.setLocked(true, person: 3)
+            let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .edit(3, ["City": "Kiel"])]
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            writes.publisher.commit(in: people, by: script, options: Self.patient, isolation: nil).subscribe(subscriber)
+            await until { sandbox.counters.requests[.getRecord] ?? 0 >= 1 }
+            try sandbox.setLocked(false, person: 3)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.short), ["0 created", "1 edited"])
+            expectNoDifference(sandbox.people.count, 4)
         }
     }
 
@@ -201,7 +253,7 @@ import Testing
         let each = CommitPayload(layout: payload.layout, atomic: false, rows: payload.rows)
         func outcomes(_ json: String, of payload: CommitPayload) throws -> [String] {
             let results = try FMDecoder().decode([CommitResult].self, from: json.utf8)
-            return payload.outcomes(of: results).map { DataAPI.BatchRow(index: 0, outcome: $0).short }
+            return payload.outcomes(of: results).map { DataAPI.BatchRow(index: 0, result: $0).short }
         }
         let all = #"[{"i":2,"id":"8"},{"i":0,"id":58,"mod":"0"},{"i":1,"mod":3}]"#
         expectNoDifference(try outcomes(all, of: payload), ["0 created", "0 edited", "0 deleted"])

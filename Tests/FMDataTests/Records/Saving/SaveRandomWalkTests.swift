@@ -146,7 +146,7 @@ import Testing
             carryOutLate()
             switch Int.random(in: 0..<8, using: &chance) {
             case 0:
-                return machine.refused(.recordInUse, jitter: 0.5, now: now)
+                return machine.refused(.passing, jitter: 0.5, now: now)
             case 1:
                 // Lost on its way.
                 return machine.refused(.unknownOutcome, jitter: 0.5, now: now)

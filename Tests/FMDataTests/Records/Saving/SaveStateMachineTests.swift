@@ -218,7 +218,7 @@ import Testing
         var now = Self.start
         _ = save.began(base: base, change: change)
         var pauses: [Int64] = []
-        while case .wait(let pause) = save.refused(.recordInUse, jitter: 1, now: now) {
+        while case .wait(let pause) = save.refused(.passing, jitter: 1, now: now) {
             pauses.append(pause.nanoseconds / 1_000_000)
             now = now + pause
             expectNoDifference(save.waited(), .send(change, modId: 4))
@@ -227,10 +227,31 @@ import Testing
         #expect(now <= Self.start + .seconds(30))
     }
 
+    @Test func aReadingThatFailsOfWhatPassesIsMadeAgain() {
+        var save = machine()
+        _ = save.began(base: base, change: change)
+        expectNoDifference(save.refused(.unknownOutcome, jitter: 0, now: Self.start), .read)
+        expectNoDifference(save.readFailedInPassing(jitter: 1, now: Self.start), .wait(.milliseconds(200)))
+        expectNoDifference(save.waited(), .read)
+        let late = Self.start + .seconds(30)
+        expectNoDifference(save.readFailedInPassing(jitter: 1, now: late), .fail(.asSent))
+
+        var anew = machine { $0.isMadeAnew = true }
+        expectNoDifference(anew.began(), .read)
+        expectNoDifference(anew.readFailedInPassing(jitter: 1, now: Self.start), .wait(.milliseconds(200)))
+        expectNoDifference(anew.waited(), .read)
+    }
+
+    @Test func withoutPatienceNothingIsWaitedFor() {
+        var save = machine { $0.patience = .zero }
+        _ = save.began(base: base, change: change)
+        expectNoDifference(save.refused(.passing, jitter: 1, now: Self.start), .fail(.asSent))
+    }
+
     @Test func jitterMakesThePauseShorterNotLonger() {
         var save = machine()
         _ = save.began(base: base, change: change)
-        expectNoDifference(save.refused(.recordInUse, jitter: 0, now: Self.start), .wait(.milliseconds(100)))
+        expectNoDifference(save.refused(.passing, jitter: 0, now: Self.start), .wait(.milliseconds(100)))
     }
 
     @Test func theTimeOfTheCallEndsTheWaiting() {
@@ -238,7 +259,7 @@ import Testing
         _ = save.began(base: base, change: change)
         let deadline = Self.start + .milliseconds(150)
         expectNoDifference(
-            save.refused(.recordInUse, jitter: 1, now: Self.start, deadline: deadline),
+            save.refused(.passing, jitter: 1, now: Self.start, deadline: deadline),
             .fail(.asSent)
         )
     }

@@ -3,12 +3,12 @@ import Foundation
 import NIOPosix
 import OpenCombine
 
-/// 100,000 records through `all()` beside a loop over offsets written by hand, and 5,000 creates as a batch over one session and
-/// over eight.
+/// 100,000 records through `all()` beside a loop over offsets written by hand, 5,000 creates as a batch over one
+/// session and over eight, with and without a journal, and how long a run of 100,000 rows takes to go on behind 99,000.
 ///
 /// Figures: `records.page.<per_second|peak_bytes|by_hand_per_second|ratio>`,
-/// `records.batch.<rows_s_1|rows_s_8|ratio|logins|requests_per_1000>`. The server is a process of its own, with 5 ms of latency for
-/// the batches.
+/// `records.batch.<rows_s_1|rows_s_8|ratio|logins|requests_per_1000>`, `records.journal.<cost|resume_s>`. The server is
+/// a process of its own, with 5 ms of latency for the batches.
 enum RecordsSuite: Suite {
     static let name = "records"
 
@@ -18,6 +18,10 @@ enum RecordsSuite: Suite {
     static func run(_ report: inout Report, _ options: Options) async throws {
         if options.measures("page") { try await pages(&report, options) }
         if options.measures("batch") { try await batches(&report, options) }
+        if options.measures("journal") {
+            try await journals(&report, options)
+            try await resuming(&report)
+        }
     }
 
     // MARK: Pages
@@ -126,4 +130,62 @@ enum RecordsSuite: Suite {
             """
         )
     }
+
+    // MARK: Journals
+
+    /// What a journal in a file costs at 5 ms and eight sessions, in turns with none.
+    private static func journals(_ report: inout Report, _ options: Options) async throws {
+        var figures: [Bool: [Double]] = [:]
+        for _ in 0..<min(5, options.rounds) {
+            for isJournalled in [false, true] {
+                let server = try FleetServer(records: 0, latency: 5)
+                let vessels = server.vessels(sessions: 8)
+                let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal")
+                let batch = vessels.writing(
+                    writes(rowCount),
+                    journal: isJournalled ? .file(file) : nil,
+                    options: DataAPI.BatchOptions(concurrency: 8)
+                )
+                let time = try await seconds { _ = try await batch.summary.firstValue() }
+                figures[isJournalled, default: []].append(Double(rowCount) / time)
+                server.stop()
+                try? FileManager.default.removeItem(at: file)
+            }
+        }
+        let (without, with) = (figures[false, default: []].median, figures[true, default: []].median)
+        report["records.journal.cost"] = 1 - with / without
+        print(
+            "\(Int(without)) rows a second without a journal, \(Int(with)) with one (\(percent(1 - with / without)) less)"
+        )
+    }
+
+    /// How long a run takes until it sends something, when 99 of 100 rows are done.
+    private static func resuming(_ report: inout Report) async throws {
+        let count = 100_000
+        let server = try FleetServer(records: 0, latency: 0)
+        defer { server.stop() }
+        let vessels = server.vessels(sessions: 8)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let options = DataAPI.BatchOptions(concurrency: 8)
+        let first = vessels.writing(writes(count), journal: .file(file), options: options)
+        var done = 0
+        for try await _ in first.values {
+            done += 1
+            // What follows is cancelled.
+            if done == count / 100 * 99 { break }
+        }
+        let again = vessels.writing(writes(count), journal: .file(file), options: options)
+        let time = try await seconds {
+            for try await row in again.values where !row.isFromJournal { break }
+        }
+        report["records.journal.resume_s"] = time
+        print("\(count) rows, of which \(done) were done: the first new one after \(String(format: "%.2f", time)) s")
+    }
+
+    private static func writes(_ count: Int) -> [DataAPI.RecordWrite<Vessel>] {
+        (1...count).map { .create(Vessel(number: $0, name: "Vessel \($0)", port: "Oslo", length: 12, notes: "")) }
+    }
+
+    private static func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
 }

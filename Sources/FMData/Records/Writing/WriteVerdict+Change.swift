@@ -1,27 +1,19 @@
-/// What became of a write whose answer did not come, as far as reading the record tells. A write is one commit, so a part of it
-/// that is there proves the whole.
-enum WriteOutcome: Equatable {
-    case executed
-    case notExecuted
-    /// Somebody else has changed the record, too, or the answer shows too little.
-    case unclear
+// Whether the write of a save was carried out: the verdict of an edit, and what rows of portals add to it. A write is
+// one commit, so a part of it that is there proves the whole.
 
-    init(of change: RecordChange, on base: RecordImage, found theirs: RecordImage) {
+extension WriteVerdict {
+    /// Of the change of a record that was read before.
+    static func ofChange(
+        _ change: RecordChange,
+        on base: RecordImage,
+        found theirs: RecordImage
+    ) -> WriteVerdict {
         let added = AddedRows(change, base, theirs)
-        if added == .present {
-            self = .executed
-        } else if change.ownFieldNames.isEmpty {
-            // Rows alone leave the record's modId as it is, on some servers.
-            self = Self.ofRows(change, base, theirs, added)
-        } else if theirs.modId == base.modId {
-            self = .notExecuted
-        } else if theirs.modId == base.modId &+ 1, change.fields.isContained(in: theirs.fields),
-            added != .absent
-        {
-            self = .executed
-        } else {
-            self = .unclear
-        }
+        if added == .present { return .carriedOut }
+        // Rows alone leave the record's modId as it is, on some servers.
+        if change.ownFieldNames.isEmpty { return ofRows(change, base, theirs, added) }
+        let isSame = change.fields.isContained(in: theirs.fields) && added != .absent
+        return ofEdit(base: base.modId, found: (theirs.modId, isSame))
     }
 
     private static func ofRows(
@@ -29,7 +21,7 @@ enum WriteOutcome: Equatable {
         _ base: RecordImage,
         _ theirs: RecordImage,
         _ added: AddedRows
-    ) -> WriteOutcome {
+    ) -> WriteVerdict {
         var isDone = change.fields.isContained(in: theirs.fields)
         var isUntouched = change.fields.isEmpty || !isDone
         for row in change.rows {
@@ -46,8 +38,8 @@ enum WriteOutcome: Equatable {
                 isUntouched = isUntouched && isThere
             }
         }
-        if isUntouched, added != .unclear { return .notExecuted }
-        return isDone && added == .none ? .executed : .unclear
+        if isUntouched, added != .unclear { return .notCarriedOut }
+        return isDone && added == .none ? .carriedOut : .undecided(.changedSince)
     }
 }
 

@@ -1,0 +1,150 @@
+// What a row is told by: the machine's outcome in the words of the library, and the journal's.
+
+/// What the shell of a batch remembers of a row.
+struct BatchRowMemory {
+    /// The error that was met last.
+    var error: FMRest.APIError?
+    /// Of the write whose outcome is not known.
+    var unknownError: FMRest.APIError?
+    /// What the host has said of the write that it has answered.
+    var result: DataAPI.WriteResult?
+    /// What the journal says of it.
+    var known: JournalState.Row?
+}
+
+extension DataAPI.WriteResult {
+    init(_ outcome: BatchStateMachine.Outcome, of row: BatchRowMemory) {
+        switch outcome {
+        case .created(let recordId, let modId):
+            self = row.result?.of(.created) ?? .created(recordId: recordId, modId: modId)
+        case .edited(let recordId, let modId):
+            self = row.result?.of(.updated) ?? .updated(recordId: recordId, modId: modId)
+        case .deleted(let wasThere):
+            self = row.result?.of(.deleted) ?? .deleted(wasThere: nil)
+            self.wasThere = wasThere
+        case .failed(let failure):
+            self = .failed(FMRest.APIError(failure, last: row.error))
+        case .unknown(let doubt):
+            self = .unknown(.unknown(row, doubt))
+        case .skipped:
+            self = .skipped
+        case .known:
+            if case .done(let outcome) = row.known?.phase { self = Self(outcome) } else { self = .skipped }
+        }
+    }
+
+    /// It, if it is of this kind.
+    private func of(_ kind: Kind) -> DataAPI.WriteResult? { self.kind == kind ? self : nil }
+}
+
+extension JournalOutcome {
+    /// What is kept of a result; `nil` of one that another run may better.
+    init?(_ result: DataAPI.WriteResult) {
+        switch result.kind {
+        case .created: self.init(kind: .created, recordId: result.recordId, modId: result.modId)
+        case .updated: self.init(kind: .updated, recordId: result.recordId, modId: result.modId)
+        case .unchanged: self.init(kind: .unchanged, recordId: result.recordId, modId: result.modId)
+        case .deleted: self.init(kind: .deleted, wasThere: result.wasThere)
+        case .failed:
+            guard let error = result.error, !BatchTrouble(error).mayPass else { return nil }
+            self.init(kind: .failed, errorCode: error.code.description, fileMakerCode: error.fileMakerCode?.rawValue)
+        default: return nil
+        }
+    }
+}
+
+extension DataAPI.WriteResult {
+    /// What an earlier run has noted.
+    init(_ outcome: JournalOutcome) {
+        switch outcome.kind {
+        case .created: self.init(.created, recordId: outcome.recordId, modId: outcome.modId)
+        case .updated: self.init(.updated, recordId: outcome.recordId, modId: outcome.modId)
+        case .unchanged: self.init(.unchanged, recordId: outcome.recordId, modId: outcome.modId)
+        case .deleted: self.init(.deleted, wasThere: outcome.wasThere)
+        case .failed: self = .failed(.failedInEarlierRun(outcome))
+        }
+    }
+}
+
+extension JournalState.Row {
+    /// Whether it is the row of this operation, or may be another one since nothing of it was written.
+    func isOf(_ operation: BatchOperation, retriesRefused: Bool) -> Bool {
+        if digest == operation.digest { return phase != .openInJob }
+        switch phase {
+        case .done(let outcome): return retriesRefused && outcome.kind == .failed
+        case .free, .open, .openInJob: return false
+        }
+    }
+}
+
+extension FMRest.APIError {
+    fileprivate init(_ failure: BatchStateMachine.Failure, last: FMRest.APIError?) {
+        switch failure {
+        case .lastError:
+            self = last ?? .noAnswer
+        case .ambiguousKey:
+            self.init(
+                .invalidRequest,
+                reason: "Several records have the row's key, so that none of them can be taken for it.",
+                hint: "A field that records are looked up by has to be unique.",
+                request: last?.request,
+                underlying: last
+            )
+        case .neverArrived:
+            self.init(
+                .network,
+                reason: "The row was sent several times, and never arrived.",
+                hint:
+                    "The connection breaks behind each request, or the host takes longer than BatchOptions.settlingTime.",
+                request: last?.request
+            )
+        }
+    }
+
+    static let noAnswer = FMRest.APIError(.noValue, reason: "A call ended without an answer.")
+
+    /// Of a row that may have been carried out: what happened to the write, and why it could not be settled.
+    fileprivate static func unknown(_ row: BatchRowMemory, _ doubt: WriteVerdict.Doubt?) -> FMRest.APIError {
+        var error =
+            row.unknownError
+            ?? FMRest.APIError(
+                .noValue,
+                reason: "An earlier run may have sent the row, and it cannot be found out whether it was carried out.",
+                outcomeIsUnknown: true
+            )
+        error.outcomeIsUnknown = true
+        var why = doubt?.text
+        if let look = row.error, !look.outcomeIsUnknown {
+            why = (why ?? WriteVerdict.Doubt.unreadable.text) + " The look failed: \(look.reason)"
+            error.underlying = look
+        }
+        if let why { error.reason += " \(why)" }
+        return error
+    }
+
+    fileprivate static func failedInEarlierRun(_ outcome: JournalOutcome) -> FMRest.APIError {
+        let code = outcome.fileMakerCode.map(FileMakerErrorCode.init(rawValue:))
+        return FMRest.APIError(
+            Code(named: outcome.errorCode ?? "fileMaker"),
+            reason: "An earlier run was told so" + (code.map { ": \($0.summary)" } ?? "")
+                + ". Nothing was sent in this one.",
+            hint: "BatchOptions.retriesRefused sends such rows again, when they or the file have been put right.",
+            fileMakerCode: code
+        )
+    }
+
+    static let inputHasChanged = FMRest.APIError(
+        .invalidRequest,
+        reason: "The journal knows another row at this place. Nothing was sent.",
+        hint: "Resume with the same rows in the same order, or give other rows a journal of their own."
+    )
+
+    static func keyComesTwice(in other: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason:
+                "Row \(other) has the same key, so that one of the two would be taken for the other. Nothing was sent.",
+            hint: "Each new record needs a key that no other one has."
+        )
+    }
+}

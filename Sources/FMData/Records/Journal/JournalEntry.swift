@@ -1,0 +1,338 @@
+/// What a journal says, one thing a line.
+enum JournalEntry: Equatable, Sendable {
+    /// The first line: what the journal is for.
+    case header(JournalHeader)
+    /// A row is about to be sent. From here on until a later line about it, it may have been carried out.
+    ///
+    /// - Parameter over: of an upsert the record that is edited; `nil` for a new one, and for all other writes.
+    case attempt(row: Int, RowDigest, key: String?, over: WrittenVersion?)
+    /// These rows are about to be sent together, by the job that has this key.
+    case job(key: String, rows: [JobRow])
+    /// What was noted as an attempt has not been carried out, and will not be: the server refused it in passing, or it
+    /// was not sent after all.
+    case withdrawn(row: Int)
+    /// What became of a row.
+    ///
+    /// - Parameter digest: of a row that was dealt with without an attempt.
+    case outcome(row: Int, RowDigest?, JournalOutcome)
+
+    /// A row of a job.
+    struct JobRow: Hashable, Sendable {
+        var row: Int
+        var digest: RowDigest
+    }
+}
+
+/// What a journal is for: whoever resumes with it has to write into the same layout of the same database on the same
+/// host.
+struct JournalHeader: Hashable, Sendable {
+    /// Random: no two journals have the same digests, and so none can be compared with another one.
+    var salt: [UInt8]
+    /// Scheme, host and port. No account.
+    var origin: String
+    var database: String
+    var layout: String
+
+    /// Of a journal that is begun now.
+    ///
+    /// - Parameter random: a number from `0..<1`, drawn anew with each call.
+    init(origin: String, database: String, layout: String, random: () -> Double) {
+        salt = (0..<16).map { _ in UInt8(truncatingIfNeeded: Int(random() * 256)) }
+        self.origin = origin
+        self.database = database
+        self.layout = layout
+    }
+
+    init(salt: [UInt8], origin: String, database: String, layout: String) {
+        self.salt = salt
+        self.origin = origin
+        self.database = database
+        self.layout = layout
+    }
+
+    /// Whether it is for the same records, whenever it was begun.
+    func isForTheSame(as other: JournalHeader) -> Bool {
+        origin == other.origin && ExactName(database) == ExactName(other.database)
+            && ExactName(layout) == ExactName(other.layout)
+    }
+}
+
+/// A version of a record.
+struct WrittenVersion: Hashable, Sendable {
+    var recordId: Int
+    var modId: Int
+}
+
+/// What became of a row, as far as it is kept: no text of the server's, and no value.
+struct JournalOutcome: Equatable, Sendable {
+    enum Kind: String, Sendable {
+        case created, updated, unchanged, deleted, failed
+    }
+
+    var kind: Kind
+    var recordId: Int?
+    var modId: Int?
+    /// Of a deleted record: whether it was there.
+    var wasThere: Bool?
+    /// Of a row that failed: the name of ``FMRest/APIError/code``.
+    var errorCode: String?
+    var fileMakerCode: Int?
+}
+
+// MARK: - Lines
+
+// A line is `NUMBER WORD PART… CHECKSUM` and a line feed. It is counted from 0, so that a line that is missing is
+// noticed, and the checksum is the CRC-32 of all before it. Names and keys are percent-encoded, so that no part holds a
+// blank or an end of line.
+
+extension JournalEntry {
+    static let version = 1
+
+    /// The line without its end.
+    func line(_ number: Int) -> String {
+        let body = "\(number) \(words.joined(separator: " "))"
+        return "\(body) \(CRC32.hex(of: body.utf8))"
+    }
+
+    private var words: [String] {
+        switch self {
+        case .header(let header):
+            [
+                "fmdata-journal", "\(Self.version)", Hexadecimal.text(header.salt), header.origin.escaped,
+                header.database.escaped, header.layout.escaped,
+            ]
+        case .attempt(let row, let digest, let key, let over):
+            ["attempt", "\(row)", digest.text, Self.word(over), Self.word(key)]
+        case .job(let key, let rows):
+            ["job", key.escaped, rows.map { "\($0.row):\($0.digest.text)" }.joined(separator: ",")]
+        case .withdrawn(let row):
+            ["withdrawn", "\(row)"]
+        case .outcome(let row, let digest, let outcome):
+            [outcome.kind.rawValue, "\(row)", digest?.text ?? "-"] + outcome.words
+        }
+    }
+
+    private static func word(_ over: WrittenVersion?) -> String { over.map { "\($0.recordId):\($0.modId)" } ?? "-" }
+    private static func word(_ key: String?) -> String { key.map { "=\($0.escaped)" } ?? "-" }
+
+    /// - Parameter line: without its end.
+    /// - Parameter number: that of the line before and one.
+    init(line: ArraySlice<UInt8>, number: Int) throws(DataAPI.WriteJournalError.Reason) {
+        guard let (body, checksum) = line.cutAtLastBlank, checksum.elementsEqual(CRC32.hex(of: body).utf8) else {
+            throw .damaged
+        }
+        var words = JournalWords(body)
+        guard words.number() == number, let word = words.word() else { throw .damaged }
+        guard let entry = try Self.read(word, &words), words.isEmpty else { throw .damaged }
+        self = entry
+    }
+
+    private static func read(
+        _ word: String,
+        _ words: inout JournalWords
+    ) throws(DataAPI.WriteJournalError.Reason) -> JournalEntry? {
+        switch word {
+        case "fmdata-journal":
+            guard let version = words.number() else { return nil }
+            guard version == Self.version else { throw .otherVersion }
+            return JournalHeader(&words).map(JournalEntry.header)
+        case "attempt":
+            guard let row = words.number(), let digest = words.digest(), let over = words.version(),
+                let key = words.key()
+            else { return nil }
+            return .attempt(row: row, digest, key: key.value, over: over.value)
+        case "job":
+            guard let key = words.text(), let rows = words.jobRows() else { return nil }
+            return .job(key: key, rows: rows)
+        case "withdrawn":
+            return words.number().map { .withdrawn(row: $0) }
+        default:
+            guard let kind = JournalOutcome.Kind(rawValue: word), let row = words.number(),
+                let digest = words.optional({ RowDigest(text: $0) }), let outcome = JournalOutcome(kind, &words)
+            else { return nil }
+            return .outcome(row: row, digest.value, outcome)
+        }
+    }
+}
+
+extension JournalHeader {
+    fileprivate init?(_ words: inout JournalWords) {
+        guard let salt = words.next().flatMap(Hexadecimal.bytes), salt.count == 16, let origin = words.text(),
+            let database = words.text(), let layout = words.text()
+        else { return nil }
+        self.init(salt: salt, origin: origin, database: database, layout: layout)
+    }
+}
+
+extension JournalOutcome {
+    fileprivate var words: [String] {
+        switch kind {
+        case .created, .updated, .unchanged: [recordId.map { "\($0)" } ?? "-", modId.map { "\($0)" } ?? "-"]
+        case .deleted: [wasThere.map { $0 ? "there" : "gone" } ?? "-"]
+        case .failed: [(errorCode ?? "").escaped, fileMakerCode.map { "\($0)" } ?? "-"]
+        }
+    }
+
+    fileprivate init?(_ kind: Kind, _ words: inout JournalWords) {
+        self.init(kind: kind)
+        switch kind {
+        case .created, .updated, .unchanged:
+            guard let recordId = words.optional(\.wholeNumber), let modId = words.optional(\.wholeNumber) else {
+                return nil
+            }
+            (self.recordId, self.modId) = (recordId.value, modId.value)
+        case .deleted:
+            let states = ["there": true, "gone": false]
+            guard let wasThere = words.optional({ states[String(decoding: $0, as: UTF8.self)] }) else { return nil }
+            self.wasThere = wasThere.value
+        case .failed:
+            guard let code = words.text(), let fileMakerCode = words.optional(\.wholeNumber) else { return nil }
+            (errorCode, self.fileMakerCode) = (code, fileMakerCode.value)
+        }
+    }
+}
+
+// MARK: - Words
+
+/// The words of a line, one after the other.
+private struct JournalWords {
+    /// A word that stands for nothing, or a value.
+    struct Optionally<Value> {
+        var value: Value?
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ body: ArraySlice<UInt8>) { rest = body }
+
+    var isEmpty: Bool { rest.isEmpty }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard !rest.isEmpty else { return nil }
+        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
+        defer { rest = rest[min(end + 1, rest.endIndex)...] }
+        return rest[..<end]
+    }
+
+    mutating func word() -> String? { next().map { String(decoding: $0, as: UTF8.self) } }
+    mutating func number() -> Int? { next().flatMap(\.wholeNumber).flatMap { $0 >= 0 ? $0 : nil } }
+    mutating func text() -> String? { next().flatMap { String(escaped: $0) } }
+    mutating func digest() -> RowDigest? { next().flatMap { RowDigest(text: $0) } }
+
+    mutating func optional<Value>(_ read: (ArraySlice<UInt8>) -> Value?) -> Optionally<Value>? {
+        guard let word = next() else { return nil }
+        return word.elementsEqual("-".utf8) ? Optionally(value: nil) : read(word).map { Optionally(value: $0) }
+    }
+
+    mutating func version() -> Optionally<WrittenVersion>? {
+        optional { word in
+            let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).compactMap(
+                \.wholeNumber
+            )
+            return parts.count == 2 ? WrittenVersion(recordId: parts[0], modId: parts[1]) : nil
+        }
+    }
+
+    mutating func key() -> Optionally<String>? {
+        optional { word in word.first == UInt8(ascii: "=") ? String(escaped: word.dropFirst()) : nil }
+    }
+
+    mutating func jobRows() -> [JournalEntry.JobRow]? {
+        guard let word = next() else { return nil }
+        var rows: [JournalEntry.JobRow] = []
+        for part in word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let parts = part.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            guard parts.count == 2, let row = parts[0].wholeNumber, row >= 0, let digest = RowDigest(text: parts[1])
+            else { return nil }
+            rows.append(JournalEntry.JobRow(row: row, digest: digest))
+        }
+        return rows
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// A number in decimal digits, perhaps behind a minus sign.
+    fileprivate var wholeNumber: Int? { Int(String(decoding: self, as: UTF8.self)) }
+
+    /// What is before the last blank, and what is behind it.
+    fileprivate var cutAtLastBlank: (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
+        lastIndex(of: UInt8(ascii: " ")).map { (self[..<$0], self[($0 + 1)...]) }
+    }
+}
+
+extension String {
+    /// Without a blank, an end of line or anything that is not ASCII (RFC 3986 §2.1).
+    fileprivate var escaped: String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
+                bytes.append(byte)
+            } else {
+                bytes += "%\(Hexadecimal.text([byte]))".utf8
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    fileprivate init?(escaped text: ArraySlice<UInt8>) {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let byte = Hexadecimal.bytes(rest.prefix(2)), byte.count == 1 else { return nil }
+            bytes += byte
+            rest.removeFirst(2)
+        }
+        self.init(decoding: bytes, as: UTF8.self)
+        // Bytes that are no UTF-8 come back as others.
+        guard utf8.elementsEqual(bytes) else { return nil }
+    }
+}
+
+/// Bytes as pairs of digits, in lower case.
+enum Hexadecimal {
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        var high: UInt8?
+        for character in text {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+}
+
+/// The checksum of ISO 3309, as zip and PNG have it: it notices every change within 32 bits of each other.
+enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }
+    }
+
+    static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(~0) { value, byte in value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xFF)] }
+    }
+
+    static func hex(of bytes: some Sequence<UInt8>) -> String {
+        let checksum = checksum(of: bytes)
+        return Hexadecimal.text([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: checksum >> $0) })
+    }
+}

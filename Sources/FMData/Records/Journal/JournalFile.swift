@@ -1,0 +1,144 @@
+import Dispatch
+import Foundation
+
+/// The lines of a journal in a file. All that touches the disk runs on a queue of its own, so that no event loop and no
+/// subscriber waits for it.
+final class JournalFile: JournalStorage, @unchecked Sendable {
+    // @unchecked: `file` is used on `queue` only.
+    private static let lockAttempts = 400
+
+    private let path: String
+    private let queue = DispatchQueue(label: "FMData.journal")
+    private var file: Int32 = -1
+    /// Where the next line begins.
+    private var end = 0
+
+    init(path: String) {
+        self.path = path
+    }
+
+    deinit {
+        if file >= 0 { closeDescriptor(file) }
+    }
+
+    func load(_ done: @escaping Done<JournalReading>) {
+        queue.async { [self] in
+            done(Result(catching: { () throws(DataAPI.WriteJournalError) in try read() }))
+        }
+    }
+
+    func append(_ lines: [String], isUrgent: Bool, _ done: @escaping Done<Void>) {
+        queue.async { [self] in
+            done(Result(catching: { () throws(DataAPI.WriteJournalError) in try write(lines, isUrgent: isUrgent) }))
+        }
+    }
+
+    func close(_ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            if file >= 0 {
+                _ = synchronize()
+                // The lock goes with it.
+                closeDescriptor(file)
+                file = -1
+            }
+            done()
+        }
+    }
+
+    // MARK: On the queue
+
+    private func read() throws(DataAPI.WriteJournalError) -> JournalReading {
+        let isNew = access(path, F_OK) != 0
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(errno) }
+        try takeLock()
+        var info = stat()
+        guard fstat(file, &info) == 0 else { throw failure(errno) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw DataAPI.WriteJournalError(.notAJournal, detail: path) }
+        let bytes: [UInt8]
+        do {
+            bytes = try Array(
+                FileHandle(fileDescriptor: file, closeOnDealloc: false).readToEnd() ?? Data()
+            )
+        } catch {
+            throw DataAPI.WriteJournalError(.storage, detail: path)
+        }
+        var reading: JournalReading
+        do throws(DataAPI.WriteJournalError) {
+            reading = try JournalReading(bytes)
+        } catch {
+            var error = error
+            error.detail = path
+            throw error
+        }
+        end = bytes.count - reading.cutBytes
+        if reading.cutBytes > 0 {
+            guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }
+        }
+        // A file whose name is not on the disk is lost with all that is in it.
+        if isNew { try synchronizeFolder() }
+        return reading
+    }
+
+    private func write(_ lines: [String], isUrgent: Bool) throws(DataAPI.WriteJournalError) {
+        var bytes: [UInt8] = []
+        for line in lines {
+            bytes += line.utf8
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                pwrite(file, buffer.baseAddress! + written, buffer.count - written, off_t(end + written))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let error = failure(errno)
+                // What is half written would look like damage behind the next line.
+                ftruncate(file, off_t(end))
+                throw error
+            }
+            written += count
+        }
+        end += bytes.count
+        if isUrgent, !synchronize() { throw failure(errno) }
+    }
+
+    private func synchronize() -> Bool {
+        #if canImport(Darwin)
+        // fsync leaves it in the drive's own memory there.
+        return fcntl(file, F_FULLFSYNC) == 0 || fsync(file) == 0
+        #else
+        return fdatasync(file) == 0
+        #endif
+    }
+
+    private func synchronizeFolder() throws(DataAPI.WriteJournalError) {
+        let folder = open((path as NSString).deletingLastPathComponent.nonEmpty ?? ".", O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { throw failure(errno) }
+        defer { closeDescriptor(folder) }
+        // Some file systems have no sync for folders.
+        guard fsync(folder) == 0 || errno == EINVAL else { throw failure(errno) }
+    }
+
+    /// Two seconds at most: a run that has just been cancelled is about to let go of it.
+    private func takeLock() throws(DataAPI.WriteJournalError) {
+        for _ in 0..<Self.lockAttempts {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { return }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw failure(errno) }
+            usleep(5_000)
+        }
+        throw DataAPI.WriteJournalError(.inUse, detail: path)
+    }
+
+    private func failure(_ number: Int32) -> DataAPI.WriteJournalError {
+        DataAPI.WriteJournalError(.storage, detail: path, errorNumber: number)
+    }
+}
+
+/// The system's `close`, which a method of that name hides.
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}

@@ -1,0 +1,120 @@
+/// What a journal says of each row, as its lines add up.
+struct JournalState: Equatable, Sendable {
+    let header: JournalHeader
+    private(set) var rows: [Int: Row] = [:]
+    /// How many lines it has.
+    private(set) var lineCount = 1
+
+    struct Row: Equatable, Sendable {
+        var digest: RowDigest
+        /// What its record is known by; of a row of a job, that of the job.
+        var key: String?
+        var phase: Phase
+    }
+
+    enum Phase: Equatable, Sendable {
+        /// It may have been carried out.
+        case open(over: WrittenVersion?)
+        /// The same, with all rows of one job.
+        case openInJob
+        /// It was not carried out, and may be sent.
+        case free
+        case done(JournalOutcome)
+    }
+
+    init(_ header: JournalHeader) {
+        self.header = header
+    }
+
+    /// Adds a line; throws for one that cannot follow those before it.
+    mutating func add(_ entry: JournalEntry) throws(DataAPI.WriteJournalError.Reason) {
+        switch entry {
+        case .header:
+            throw .damaged
+        case .attempt(let row, let digest, let key, let over):
+            try begin(Row(digest: digest, key: key, phase: .open(over: over)), row)
+        case .job(let key, let jobRows):
+            for jobRow in jobRows {
+                try begin(Row(digest: jobRow.digest, key: key, phase: .openInJob), jobRow.row)
+            }
+        case .withdrawn(let row):
+            guard rows[row]?.phase.isOpen == true else { throw .damaged }
+            rows[row]?.phase = .free
+        case .outcome(let row, let digest, let outcome):
+            if rows[row]?.phase.isDone == true { throw .damaged }
+            guard let known = digest ?? rows[row]?.digest else { throw .damaged }
+            rows[row] = Row(digest: known, key: rows[row]?.key, phase: .done(outcome))
+        }
+        lineCount += 1
+    }
+
+    /// What was carried out is not sent again, and what may have been is only sent again as it is.
+    private mutating func begin(_ new: Row, _ row: Int) throws(DataAPI.WriteJournalError.Reason) {
+        if let old = rows[row], old.phase.isDone || old.phase.isOpen && old.digest != new.digest { throw .damaged }
+        rows[row] = new
+    }
+}
+
+extension JournalState.Phase {
+    var isOpen: Bool {
+        switch self {
+        case .open, .openInJob: true
+        case .free, .done: false
+        }
+    }
+
+    /// Whether it was carried out, in this run or in an earlier one.
+    fileprivate var isDone: Bool {
+        if case .done(let outcome) = self { outcome.kind != .failed } else { false }
+    }
+}
+
+// MARK: - Reading
+
+/// A journal as it was read.
+struct JournalReading: Equatable, Sendable {
+    /// `nil` for a journal that has not begun.
+    var state: JournalState?
+    /// How many bytes at the end belong to a line that was not written to its end. Nothing was sent on its word: an
+    /// attempt counts when it is on the disk.
+    var cutBytes = 0
+
+    /// - Parameter bytes: all of the journal. What is behind the last line feed is not read.
+    init(_ bytes: [UInt8]) throws(DataAPI.WriteJournalError) {
+        try self.init(lines: Self.lines(of: bytes))
+        cutBytes = bytes.count - (bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
+    }
+
+    /// - Parameter lines: without their ends.
+    init(lines: some Sequence<ArraySlice<UInt8>>) throws(DataAPI.WriteJournalError) {
+        var number = 0
+        for line in lines {
+            do throws(DataAPI.WriteJournalError.Reason) {
+                let entry = try JournalEntry(line: line, number: number)
+                if state == nil {
+                    guard case .header(let header) = entry else { throw .damaged }
+                    state = JournalState(header)
+                } else {
+                    try state?.add(entry)
+                }
+            } catch {
+                // What does not even begin as a journal is a file of somebody else's.
+                throw DataAPI.WriteJournalError(
+                    number == 0 && error == .damaged ? .notAJournal : error,
+                    line: number
+                )
+            }
+            number += 1
+        }
+    }
+
+    private static func lines(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var start = 0
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(bytes[start..<end])
+            start = end + 1
+        }
+        return lines
+    }
+}

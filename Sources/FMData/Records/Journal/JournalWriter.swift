@@ -1,0 +1,114 @@
+import NIOConcurrencyHelpers
+
+/// A journal in use by one run: says what it holds, and takes what is noted. Lines that come while others are being
+/// kept wait, and are kept together.
+final class JournalWriter: @unchecked Sendable {
+    // @unchecked: `lock` guards every `var`; nobody is called with it held.
+    typealias Noted = @Sendable (Result<Void, FMRest.APIError>) -> Void
+
+    private let lock = NIOLock()
+    private let storage: any JournalStorage
+    private var lineCount = 0
+    private var lines: [String] = []
+    private var waiting: [Noted] = []
+    private var isBusy = false
+    private var failure: FMRest.APIError?
+    private var closed: (@Sendable () -> Void)?
+
+    init(_ journal: DataAPI.WriteJournal) {
+        storage = journal.storage()
+    }
+
+    /// Reads it, and begins it if it is empty. Called once, before anything else.
+    ///
+    /// - Parameters:
+    ///   - header: of these writes.
+    ///   - done: gets what is in it, and how many bytes were cut off its end. The journal is closed after a failure.
+    func open(
+        _ header: JournalHeader,
+        _ done: @escaping @Sendable (Result<(JournalState, cutBytes: Int), FMRest.APIError>) -> Void
+    ) {
+        storage.load { result in
+            let opened = result.flatMap { reading in self.began(with: reading, header) }
+            switch opened {
+            case .success(let opened): done(.success(opened))
+            case .failure(let error): self.storage.close { done(.failure(FMRest.APIError(error))) }
+            }
+        }
+    }
+
+    private func began(
+        with reading: JournalReading,
+        _ header: JournalHeader
+    ) -> Result<(JournalState, cutBytes: Int), DataAPI.WriteJournalError> {
+        if let state = reading.state {
+            guard state.header.isForTheSame(as: header) else {
+                let old = state.header
+                return .failure(.init(.foreign, detail: "layout \(old.layout) of \(old.database) on \(old.origin)"))
+            }
+            lock.withLock { lineCount = state.lineCount }
+            return .success((state, reading.cutBytes))
+        }
+        lock.withLock {
+            lines = [JournalEntry.header(header).line(0)]
+            lineCount = 1
+        }
+        return .success((JournalState(header), reading.cutBytes))
+    }
+
+    /// Adds something, which is kept with the next lines that somebody waits for, or a little later.
+    ///
+    /// - Parameter noted: is called when it is on the disk, or cannot get there.
+    func note(_ entry: JournalEntry, _ noted: Noted? = nil) {
+        let error: FMRest.APIError? = lock.withLock {
+            if let failure { return failure }
+            lines.append(entry.line(lineCount))
+            lineCount += 1
+            if let noted { waiting.append(noted) }
+            return nil
+        }
+        if let error { noted?(.failure(error)) }
+    }
+
+    /// Keeps what has been noted. Called when there is nothing more to note for the moment.
+    func flush() {
+        let group: ([String], [Noted])? = lock.withLock {
+            guard !isBusy, !lines.isEmpty, failure == nil else { return nil }
+            isBusy = true
+            defer { (lines, waiting) = ([], []) }
+            return (lines, waiting)
+        }
+        guard let (lines, waiting) = group else { return closeIfIdle() }
+        storage.append(lines, isUrgent: !waiting.isEmpty) { result in
+            let result = result.mapError { FMRest.APIError($0) }
+            self.lock.withLock {
+                self.isBusy = false
+                if case .failure(let error) = result { self.failure = error }
+            }
+            for noted in waiting { noted(result) }
+            if case .failure(let error) = result {
+                let others = self.lock.withLock {
+                    defer { self.waiting = [] }
+                    return self.waiting
+                }
+                for noted in others { noted(.failure(error)) }
+            }
+            self.flush()
+        }
+    }
+
+    /// Lets go of it when all is kept that was noted.
+    func close(_ done: @escaping @Sendable () -> Void = {}) {
+        lock.withLock { closed = done }
+        flush()
+    }
+
+    private func closeIfIdle() {
+        let closed: (@Sendable () -> Void)? = lock.withLock {
+            guard !isBusy else { return nil }
+            defer { self.closed = nil }
+            return self.closed
+        }
+        if let closed { storage.close(closed) }
+    }
+}

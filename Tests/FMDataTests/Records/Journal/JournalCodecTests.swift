@@ -1,0 +1,201 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMData
+
+/// Lines of a journal and what they add up to, also of journals that were torn or damaged.
+@Suite struct JournalCodecTests {
+    private static let header = JournalHeader(
+        salt: Array(0..<16),
+        origin: "https://fms.example.com:443",
+        database: "Fleet %1",
+        layout: "Øst\nVest"
+    )
+    private static func digest(_ number: Int) -> RowDigest {
+        RowDigest(salt: header.salt, write: "create", fields: [.init(name: "Number", value: .literal("\(number)"))])
+    }
+
+    private static let entries: [JournalEntry] = [
+        .header(header),
+        .attempt(row: 0, digest(0), key: "a b", over: nil),
+        .attempt(row: 1, digest(1), key: nil, over: nil),
+        .attempt(row: 2, digest(2), key: "ü\r\n=", over: .init(recordId: 17, modId: 3)),
+        .outcome(row: 1, nil, .init(kind: .created, recordId: 58, modId: nil)),
+        .outcome(row: 4, digest(4), .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1)),
+        .withdrawn(row: 0),
+        .attempt(row: 0, digest(0), key: "", over: nil),
+        .job(key: "j 1", rows: [.init(row: 5, digest: digest(5)), .init(row: 6, digest: digest(6))]),
+        .outcome(row: 2, nil, .init(kind: .updated, recordId: 17, modId: 4)),
+        .outcome(row: 5, nil, .init(kind: .deleted, wasThere: false)),
+        .outcome(row: 6, nil, .init(kind: .unchanged, recordId: 3)),
+    ]
+
+    private static let bytes = entries.enumerated().flatMap { Array(($1.line($0) + "\n").utf8) }
+
+    @Test func linesReadBackAsTheyWereWritten() throws {
+        for (number, entry) in Self.entries.enumerated() {
+            let line = entry.line(number)
+            #expect(!line.contains("\n"))
+            expectNoDifference(try JournalEntry(line: Array(line.utf8)[...], number: number), entry)
+        }
+    }
+
+    @Test func linesAddUp() throws {
+        let reading = try JournalReading(Self.bytes)
+        expectNoDifference(reading.cutBytes, 0)
+        let state = try #require(reading.state)
+        expectNoDifference(state.header, Self.header)
+        expectNoDifference(state.lineCount, Self.entries.count)
+        expectNoDifference(
+            state.rows,
+            [
+                0: .init(digest: Self.digest(0), key: "", phase: .open(over: nil)),
+                1: .init(digest: Self.digest(1), key: nil, phase: .done(.init(kind: .created, recordId: 58))),
+                2: .init(
+                    digest: Self.digest(2),
+                    key: "ü\r\n=",
+                    phase: .done(.init(kind: .updated, recordId: 17, modId: 4))
+                ),
+                4: .init(
+                    digest: Self.digest(4),
+                    key: nil,
+                    phase: .done(.init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1))
+                ),
+                5: .init(digest: Self.digest(5), key: "j 1", phase: .done(.init(kind: .deleted, wasThere: false))),
+                6: .init(digest: Self.digest(6), key: "j 1", phase: .done(.init(kind: .unchanged, recordId: 3))),
+            ]
+        )
+    }
+
+    /// Every prefix is the state of its whole lines, and what is cut is told.
+    @Test func aJournalThatWasTornAnywhere() throws {
+        let ends = [0] + Self.bytes.indices.filter { Self.bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+        for length in 0...Self.bytes.count {
+            let reading = try JournalReading(Array(Self.bytes.prefix(length)))
+            let whole = ends.last { $0 <= length } ?? 0
+            expectNoDifference(reading.cutBytes, length - whole)
+            let expected = try JournalReading(Array(Self.bytes.prefix(whole)))
+            expectNoDifference(reading.state, expected.state)
+            expectNoDifference(reading.state == nil, whole == 0)
+        }
+    }
+
+    /// A changed byte is an error that names the line, unless it makes the end of the last line another byte, so that
+    /// it counts as torn.
+    @Test func aJournalThatIsDamagedAnywhere() throws {
+        let whole = try JournalReading(Self.bytes)
+        for place in Self.bytes.indices {
+            let line = Self.bytes[..<place].count { $0 == UInt8(ascii: "\n") }
+            for bit in 0..<8 {
+                var damaged = Self.bytes
+                damaged[place] ^= 1 << bit
+                do throws(DataAPI.WriteJournalError) {
+                    let reading = try JournalReading(damaged)
+                    #expect(
+                        place == damaged.count - 1 && reading.cutBytes > 0,
+                        "byte \(place), bit \(bit) is not noticed"
+                    )
+                    #expect(reading.state != whole.state)
+                } catch {
+                    #expect(error.line == line, "byte \(place), bit \(bit): \(error)")
+                    expectNoDifference(error.reason, line == 0 ? .notAJournal : .damaged)
+                }
+            }
+        }
+    }
+
+    /// Lines that are missing, come twice or in another order are noticed, however whole each of them is.
+    @Test func linesInAnotherOrderAreNoticed() throws {
+        let lines = Self.entries.enumerated().map { $1.line($0) }
+        for index in 1..<lines.count {
+            var without = lines
+            without.remove(at: index)
+            if index < lines.count - 1 {
+                #expect(throws: DataAPI.WriteJournalError(.damaged, line: index)) { try JournalReading(texts: without) }
+            }
+            var twice = lines
+            twice.insert(lines[index], at: index)
+            #expect(throws: DataAPI.WriteJournalError(.damaged, line: index + 1)) { try JournalReading(texts: twice) }
+        }
+    }
+
+    /// Lines that are whole, and cannot follow each other.
+    @Test(arguments: [
+        [JournalEntry.withdrawn(row: 0)],
+        [.header(header)],
+        [.outcome(row: 0, nil, .init(kind: .created))],
+        [
+            .attempt(row: 0, digest(0), key: nil, over: nil), .attempt(row: 0, digest(1), key: nil, over: nil),
+        ],
+        [
+            .attempt(row: 0, digest(0), key: nil, over: nil), .outcome(row: 0, nil, .init(kind: .created)),
+            .attempt(row: 0, digest(0), key: nil, over: nil),
+        ],
+        [
+            .attempt(row: 0, digest(0), key: nil, over: nil), .outcome(row: 0, nil, .init(kind: .created)),
+            .outcome(row: 0, nil, .init(kind: .failed, errorCode: "x")),
+        ],
+    ])
+    func whatCannotBeIsDamage(entries: [JournalEntry]) {
+        let texts = ([.header(Self.header)] + entries).enumerated().map { $1.line($0) }
+        #expect(throws: DataAPI.WriteJournalError(.damaged, line: texts.count - 1)) { try JournalReading(texts: texts) }
+    }
+
+    @Test func aLaterVersionIsToldFromDamage() {
+        let line = Self.entries[0].line(0).split(separator: " ").dropLast().joined(separator: " ")
+            .replacingOccurrences(of: "journal 1 ", with: "journal 2 ")
+        let text = "\(line) \(CRC32.hex(of: line.utf8))"
+        #expect(throws: DataAPI.WriteJournalError(.otherVersion, line: 0)) { try JournalReading(texts: [text]) }
+    }
+
+    @Test(arguments: UInt64(1)...300)
+    func randomBytesAreNoJournal(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var bytes = (0..<Int.random(in: 1..<400, using: &random)).map { _ in
+            UInt8.random(in: .min ... .max, using: &random)
+        }
+        // Half of them behind a journal that is whole.
+        if seed.isMultiple(of: 2) { bytes = Self.bytes + bytes }
+        do throws(DataAPI.WriteJournalError) {
+            let reading = try JournalReading(bytes)
+            let tail = bytes.reversed().prefix { $0 != UInt8(ascii: "\n") }.count
+            expectNoDifference(reading.cutBytes, tail)
+            let state = seed.isMultiple(of: 2) ? try JournalReading(Self.bytes).state : nil
+            expectNoDifference(reading.state, state)
+        } catch {
+            #expect(error.reason == .damaged || error.reason == .notAJournal)
+        }
+    }
+
+    /// The check value that every description of this checksum gives.
+    @Test func theChecksumIsTheOneOfZip() {
+        expectNoDifference(CRC32.hex(of: "123456789".utf8), "cbf43926")
+    }
+
+    // MARK: Digests
+
+    @Test func aDigestTellsRowsApartAndNothingElse() {
+        func digest(_ write: String, _ fields: [(String, WireValue)], salt: [UInt8] = Self.header.salt) -> RowDigest {
+            RowDigest(salt: salt, write: write, fields: fields.map { .init(name: $0.0, value: $0.1) })
+        }
+        let one = digest("create", [("A", .text("1")), ("B", .literal("2"))])
+        expectNoDifference(digest("create", [("B", .literal("2")), ("A", .text("1"))]), one)
+        let others = [
+            digest("edit 1 -", [("A", .text("1")), ("B", .literal("2"))]),
+            digest("create", [("A", .literal("1")), ("B", .literal("2"))]),
+            digest("create", [("A", .text("1"))]),
+            digest("create", [("A", .text("1\",\"B\":2"))]),
+            digest("create", [("A", .text("1")), ("B", .literal("2"))], salt: [0]),
+        ]
+        expectNoDifference(Set(others + [one]).count, others.count + 1)
+        expectNoDifference(RowDigest(text: Array(one.text.utf8)[...]), one)
+        expectNoDifference(one.text.count, 32)
+    }
+
+    @Test func aJournalHoldsNoValueButKeys() {
+        let text = String(decoding: Self.bytes, as: UTF8.self)
+        #expect(!text.contains("Number"))
+    }
+}

@@ -1,0 +1,192 @@
+import CustomDump
+import FMTestSupport
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import FMData
+
+/// A journal on a disk: what is kept, who may have it, and what becomes of one that is torn, damaged or somebody
+/// else's.
+@Suite(.timeLimit(.minutes(15))) struct JournalFileTests {
+    private static let header = JournalHeader(salt: Array(0..<16), origin: "o", database: "d", layout: "l")
+    private static let digest = RowDigest(salt: [], write: "x")
+    private typealias Opened = Result<(JournalState, cutBytes: Int), FMRest.APIError>
+
+    private static func open(_ url: URL, _ header: JournalHeader = header) async -> (JournalWriter, Opened) {
+        let writer = JournalWriter(.file(url))
+        return await withCheckedContinuation { continuation in
+            writer.open(header) { continuation.resume(returning: (writer, $0)) }
+        }
+    }
+
+    private static func close(_ writer: JournalWriter) async {
+        await withCheckedContinuation { continuation in writer.close { continuation.resume() } }
+    }
+
+    private static func note(_ entry: JournalEntry, _ writer: JournalWriter) async -> Result<Void, FMRest.APIError> {
+        await withCheckedContinuation { continuation in
+            writer.note(entry) { continuation.resume(returning: $0) }
+            writer.flush()
+        }
+    }
+
+    private static func reason(_ opened: Opened) -> DataAPI.WriteJournalError.Reason? {
+        guard case .failure(let error) = opened else { return nil }
+        expectNoDifference(error.code, .journal)
+        return (error.underlying as? DataAPI.WriteJournalError)?.reason
+    }
+
+    @Test func whatIsNotedIsThereForTheNext() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, new) = await Self.open(url)
+            expectNoDifference(try new.get().0, JournalState(Self.header))
+            try await Self.note(.attempt(row: 0, Self.digest, key: "k", over: nil), first).get()
+            // Nobody waits for these; they are written before it is closed.
+            first.note(.outcome(row: 0, nil, .init(kind: .created, recordId: 1)))
+            first.note(.attempt(row: 1, Self.digest, key: nil, over: nil))
+            await Self.close(first)
+
+            let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+            expectNoDifference(mode, 0o600)
+            let (second, old) = await Self.open(url)
+            let state = try old.get().0
+            expectNoDifference(state.lineCount, 4)
+            expectNoDifference(state.rows[0]?.phase, .done(.init(kind: .created, recordId: 1)))
+            expectNoDifference(state.rows[1]?.phase, .open(over: nil))
+            await Self.close(second)
+        }
+    }
+
+    @Test func oneRunAtATimeHasIt() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, _) = await Self.open(url)
+            let (_, second) = await Self.open(url)
+            expectNoDifference(Self.reason(second), .inUse)
+            await Self.close(first)
+            let (third, opened) = await Self.open(url)
+            #expect(throws: Never.self) { try opened.get() }
+            await Self.close(third)
+        }
+    }
+
+    @Test func aTornEndIsCutAndTold() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, _) = await Self.open(url)
+            try await Self.note(.attempt(row: 0, Self.digest, key: nil, over: nil), first).get()
+            await Self.close(first)
+            let whole = try Data(contentsOf: url)
+            try (whole + Data("2 attempt 1".utf8)).write(to: url)
+
+            let (second, torn) = await Self.open(url)
+            expectNoDifference(try torn.get().cutBytes, 11)
+            try await Self.note(.withdrawn(row: 0), second).get()
+            await Self.close(second)
+            let (third, again) = await Self.open(url)
+            expectNoDifference(try again.get().0.rows[0]?.phase, .free)
+            expectNoDifference(try again.get().cutBytes, 0)
+            await Self.close(third)
+        }
+    }
+
+    @Test func damageAndOtherJournalsAreErrorsAndLetGoOfTheFile() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, _) = await Self.open(url)
+            try await Self.note(.attempt(row: 0, Self.digest, key: nil, over: nil), first).get()
+            await Self.close(first)
+            let whole = try Data(contentsOf: url)
+
+            var other = Self.header
+            other.layout = "m"
+            let (_, foreign) = await Self.open(url, other)
+            expectNoDifference(Self.reason(foreign), .foreign)
+
+            var damaged = whole
+            damaged[damaged.count - 12] ^= 1
+            try damaged.write(to: url)
+            let (_, broken) = await Self.open(url)
+            expectNoDifference(Self.reason(broken), .damaged)
+            expectNoDifference(try Data(contentsOf: url), damaged)
+
+            try Data("a letter to somebody\n".utf8).write(to: url)
+            let (_, letter) = await Self.open(url)
+            expectNoDifference(Self.reason(letter), .notAJournal)
+            expectNoDifference(try Data(contentsOf: url), Data("a letter to somebody\n".utf8))
+
+            let (_, folderItself) = await Self.open(folder)
+            expectNoDifference(Self.reason(folderItself), .storage)
+            let (_, nowhere) = await Self.open(folder.appendingPathComponent("no/such/folder"))
+            expectNoDifference(Self.reason(nowhere), .storage)
+
+            try whole.write(to: url)
+            let (last, opened) = await Self.open(url)
+            #expect(throws: Never.self) { try opened.get() }
+            await Self.close(last)
+        }
+    }
+
+    // MARK: Closures
+
+    /// What comes while other lines are being kept waits, and is kept together.
+    @Test func attemptsThatAreReadyAreKeptTogether() throws {
+        let groups = Locked<[[String]]>([])
+        let waiting = Locked<[@Sendable (Result<Void, any Error>) -> Void]>([])
+        let writer = JournalWriter(
+            DataAPI.WriteJournal(
+                load: { $0(.success([])) },
+                append: { lines, done in
+                    groups.change { $0.append(lines) }
+                    waiting.change { $0.append(done) }
+                }
+            )
+        )
+        writer.open(Self.header) { _ in }
+        let noted = Locked<[Int]>([])
+        for row in 0..<5 {
+            writer.note(.attempt(row: row, Self.digest, key: nil, over: nil)) { _ in noted.change { $0.append(row) } }
+            writer.flush()
+        }
+        expectNoDifference(groups.value.map(\.count), [2])
+        expectNoDifference(noted.value, [])
+        waiting.value[0](.success(()))
+        expectNoDifference(noted.value, [0])
+        expectNoDifference(groups.value.map(\.count), [2, 4])
+        waiting.value[1](.success(()))
+        expectNoDifference(noted.value, [0, 1, 2, 3, 4])
+        expectNoDifference(try JournalReading(texts: groups.value.flatMap(\.self)).state?.rows.count, 5)
+    }
+
+    private struct Full: Error {}
+
+    @Test func whatCannotBeKeptIsToldToAllWhoWait() {
+        let waiting = Locked<[@Sendable (Result<Void, any Error>) -> Void]>([])
+        let closed = Locked(0)
+        let writer = JournalWriter(
+            DataAPI.WriteJournal(
+                load: { $0(.success([])) },
+                append: { _, done in waiting.change { $0.append(done) } },
+                close: { closed.change { $0 += 1 } }
+            )
+        )
+        writer.open(Self.header) { _ in }
+        let failed = Locked<[Int]>([])
+        func note(_ row: Int) {
+            writer.note(.attempt(row: row, Self.digest, key: nil, over: nil)) { result in
+                if case .failure(let error) = result, error.code == .journal { failed.change { $0.append(row) } }
+            }
+            writer.flush()
+        }
+        note(0)
+        note(1)
+        waiting.value[0](.failure(Full()))
+        note(2)
+        expectNoDifference(failed.value, [0, 1, 2])
+        expectNoDifference(waiting.value.count, 1)
+        writer.close()
+        expectNoDifference(closed.value, 1)
+    }
+}

@@ -1,0 +1,187 @@
+import FMTestSupport
+
+#if os(Linux)
+import CustomDump
+import FMSandbox
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Programs that write rows with a journal and are killed, at any moment: this test program, started again, is each of
+/// them. Whoever resumes has the journal and the rows, and nothing else.
+///
+/// `FMDATA_KILLS=200` kills as many of each kind; by default it is a few.
+@Suite(.timeLimit(.minutes(60)), .serialized) struct JournalKillTests {
+    private static let variable = "FMDATA_JOURNAL_OF_ANOTHER_PROCESS"
+    private static let kills = ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) } ?? 2
+
+    /// What the other process is told.
+    private struct Errand: Codable {
+        var kind: Kind
+        var url: String
+        var journal: String
+    }
+
+    enum Kind: String, CaseIterable, Codable {
+        case create, createWithOwnKey, edit, delete, upsert, commit
+
+        /// How many records there are before.
+        var recordCount: Int {
+            switch self {
+            case .create, .createWithOwnKey, .commit: 0
+            case .edit, .delete: rowCount
+            // Half of them are there.
+            case .upsert: rowCount / 2
+            }
+        }
+
+        fileprivate func writes() -> [DataAPI.RecordWrite<Member>] {
+            (1...rowCount).map { number in
+                switch self {
+                case .create: .create(Member(name: "New \(number)"))
+                case .createWithOwnKey, .commit: .create(Member(name: "New \(number)", uuid: "u\(number)"))
+                case .edit: .edit(DataAPI.RecordEdit(number, ["City": "Bath"], modId: 0))
+                case .delete: .delete(number)
+                case .upsert: .upsert(Member(name: "New \(number)", uuid: "u\(number)"), by: .uuid)
+                }
+            }
+        }
+
+        func batch(in database: DataAPI.Database, journal: DataAPI.WriteJournal) -> DataAPI.Batch {
+            let people = database.layout(Member.self)
+            if self == .commit {
+                return writes().publisher.commit(
+                    in: people,
+                    by: DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs")),
+                    journal: journal,
+                    options: DataAPI.CommitOptions(rowsPerCommit: 7, patience: .seconds(60), settlingTime: .seconds(1)),
+                    isolation: nil
+                )
+            }
+            let options = DataAPI.BatchOptions(
+                concurrency: 4,
+                idempotencyKey: "UUID",
+                patience: .seconds(60),
+                settlingTime: .seconds(1)
+            )
+            return people.writing(writes(), journal: journal, options: options, isolation: nil)
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func killedAndResumed(kind: Kind, withFaults: Bool) async throws {
+        var random = SeededRandom(seed: UInt64(kind.recordCount) + (withFaults ? 1_000 : 0))
+        var killed = 0
+        while killed < Self.kills, !Task.isCancelled {
+            killed += try await job(kind, withFaults: withFaults, upTo: Self.kills - killed, &random)
+        }
+    }
+
+    /// One input, written by programs of which some are killed.
+    ///
+    /// - Returns: how many were.
+    private func job(_ kind: Kind, withFaults: Bool, upTo most: Int, _ random: inout SeededRandom) async throws -> Int {
+        var solution = Solution.people(count: kind.recordCount)
+        solution.addJobs()
+        var killed = 0
+        var configuration = Sandbox.Configuration()
+        configuration.maximumSessions = 100
+        let sandbox = try await Sandbox.start([solution], configuration: configuration)
+        let result: Result<Void, any Error>
+        do {
+            try await withTemporaryFolder { folder in
+                let path = folder.path + "/writes.journal"
+                let target = min(most, Int.random(in: 1...3, using: &random))
+                while killed < target {
+                    if withFaults { Self.injectFaults(sandbox, &random) }
+                    let before = sandbox.counters.totalRequests
+                    let limit = before + Int.random(in: 1...(kind == .commit ? 12 : 45), using: &random)
+                    let child = try Self.start(Errand(kind: kind, url: sandbox.url, journal: path))
+                    await until { sandbox.counters.totalRequests >= limit || !child.isRunning }
+                    kill(child.id, SIGKILL)
+                    let status = child.waitUntilExit()
+                    // One that had come to its end cannot be killed any more.
+                    killed += 1
+                    sandbox.clearFaults()
+                    if status == 0 { break }
+                }
+                var config = DataAPI.Config.patient
+                config.sessions.maximumSessions = 5
+                let server = DataAPI.Server(host: sandbox.url, config: config)
+                let database = server.addDatabase("Single", credentials: .init(user: "admin", password: ""))
+                let rows = try await kind.batch(in: database, journal: .file(URL(fileURLWithPath: path)))
+                    .outcome().get().sorted { $0.index < $1.index }
+                Self.check(rows, kind, sandbox)
+                _ = try await server.shutdown().firstValue()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await sandbox.stop()
+        try result.get()
+        return killed
+    }
+
+    /// Answers that get lost, and requests that are held up, so that they arrive when their sender is dead.
+    private static func injectFaults(_ sandbox: Sandbox, _ random: inout SeededRandom) {
+        for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .find] {
+            for _ in 0..<3 {
+                let fault: Sandbox.Fault =
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0: .resetAfterExecution
+                    case 1: .reset
+                    case 2: .delay(.milliseconds(300))
+                    default: .html(status: 502)
+                    }
+                sandbox.inject(fault, on: endpoint, skipping: Int.random(in: 0...20, using: &random), count: 1)
+            }
+        }
+    }
+
+    private static func check(_ rows: [DataAPI.BatchRow], _ kind: Kind, _ sandbox: Sandbox) {
+        expectNoDifference(rows.map(\.index), Array(0..<rowCount), "\(kind)")
+        for row in rows where !row.isDone { Issue.record("\(kind): \(row)") }
+        let names = sandbox.people.compactMap { $0.values["Name"] }.sorted()
+        let new = (1...rowCount).map { "New \($0)" }.sorted()
+        switch kind {
+        case .create, .createWithOwnKey, .upsert, .commit: expectNoDifference(names, new, "\(kind)")
+        case .edit:
+            expectNoDifference(sandbox.people.map(\.modId), Array(repeating: 1, count: rowCount))
+            expectNoDifference(Set(sandbox.people.map { $0.values["City"] }), ["Bath"])
+        case .delete: expectNoDifference(names, [])
+        }
+        let ids = rows.compactMap(\.recordId)
+        if kind != .delete { expectNoDifference(Set(ids).count, rowCount, "\(kind)") }
+    }
+
+    // MARK: The other process
+
+    @Test(.enabled(if: ProcessInfo.processInfo.environment[variable] != nil))
+    func theOtherProcess() async throws {
+        let argument = try #require(ProcessInfo.processInfo.environment[Self.variable])
+        let task = try JSONDecoder().decode(Errand.self, from: Data(argument.utf8))
+        var config = DataAPI.Config.patient
+        config.sessions.maximumSessions = 5
+        let server = DataAPI.Server(host: task.url, config: config)
+        let database = server.addDatabase("Single", credentials: .init(user: "admin", password: ""))
+        _ = try await task.kind.batch(in: database, journal: .file(URL(fileURLWithPath: task.journal))).summary
+            .firstValue()
+        _ = try await server.shutdown().firstValue()
+    }
+
+    private static func start(_ task: Errand) throws -> ChildProcess {
+        let argument = String(decoding: try JSONEncoder().encode(task), as: UTF8.self)
+        return try ChildProcess(
+            URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path,
+            ["--testing-library", "swift-testing", "--filter", "JournalKillTests/theOtherProcess"],
+            environment: ProcessInfo.processInfo.environment.merging([variable: argument]) { $1 },
+            output: FileHandle(forWritingAtPath: "/dev/null")
+        )
+    }
+}
+
+private let rowCount = 60
+#endif

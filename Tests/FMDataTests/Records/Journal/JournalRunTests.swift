@@ -1,0 +1,290 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Runs that go on where another one ended, by their journal.
+@Suite(.timeLimit(.minutes(15))) struct JournalRunTests {
+    private typealias Write = DataAPI.RecordWrite<Member>
+
+    private static func run(
+        count: Int = 0,
+        _ body: (DataAPI.TypedLayout<Member>, Sandbox) async throws -> Void
+    ) async throws {
+        try await Hosted.run(.people(count: count), client: { $0.sessions.maximumSessions = 4 }) {
+            try await body($0.layout(Member.self), $1)
+        }
+    }
+
+    private static let options = DataAPI.BatchOptions(
+        idempotencyKey: "UUID",
+        patience: .milliseconds(1),
+        settlingTime: .milliseconds(1)
+    )
+
+    private static func rows(of batch: DataAPI.Batch) async throws -> [DataAPI.BatchRow] {
+        try await batch.outcome().get().sorted { $0.index < $1.index }
+    }
+
+    @Test func whatWasDoneIsToldAgainAndWhatMayPassIsSentAgain() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = (Member.numbered(0..<20) + [Member(name: "")]).map(Write.create)
+            sandbox.inject(.error(.init(301)), on: .createRecord, skipping: 4, count: nil)
+            let first = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(first.createdCount, 4)
+            expectNoDifference(first.failedCount, 17)
+            sandbox.clearFaults()
+            let second = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(second.createdCount, 20)
+            expectNoDifference(second.journalCount, 4)
+            expectNoDifference(second.problems.map(\.index), [20])
+            expectNoDifference(sandbox.people.count, 20)
+
+            // The bad one failed for good: it is told again, and not sent, unless that is asked for.
+            let requests = sandbox.counters.requests[.createRecord]
+            let third = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(third.map(\.isFromJournal), Array(repeating: true, count: 21))
+            expectNoDifference(third.last?.short, "20 failed 509")
+            expectNoDifference(third[3].recordId.map { $0 > 0 }, true)
+            expectNoDifference(sandbox.counters.requests[.createRecord], requests)
+
+            var corrected = writes
+            corrected[20] = .create(Member(name: "Zoe"))
+            var options = Self.options
+            options.retriesRefused = true
+            let whole = try await people.writing(corrected, journal: journal, options: options).summary.firstValue()
+            expectNoDifference(whole.isComplete, true)
+            expectNoDifference(sandbox.people.count, 21)
+        }
+    }
+
+    @Test func aChangedInputIsToldRowByRow() async throws {
+        try await Self.run(count: 2) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [
+                .create(Member(name: "Ada")), .edit(1, ["City": "Bath"]), .delete(2),
+                .upsert(Member(name: "Cy", uuid: "c"), by: .uuid),
+            ]
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), ["0 created", "1 edited", "2 deleted", "3 created"])
+            let requests = sandbox.counters.totalRequests
+            let others: [Write] = [
+                .create(Member(name: "Ida")), .edit(DataAPI.RecordEdit(1, ["City": "Bath"], modId: 1)), .delete(3),
+                .upsert(Member(name: "Cy", city: "Rom", uuid: "c"), by: .uuid),
+            ]
+            let changed = try await Self.rows(of: people.writing(others, journal: journal, options: Self.options))
+            expectNoDifference(changed.map(\.short), (0..<4).map { "\($0) failed invalidRequest" })
+            let shorter = try await people.writing(writes.prefix(2), journal: journal, options: Self.options)
+                .summary.firstValue()
+            expectNoDifference(shorter.stop?.code, "journal")
+            expectNoDifference(shorter.doneCount, 2)
+            let same = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(same.map(\.short), first.map(\.short))
+            expectNoDifference(sandbox.counters.totalRequests, requests)
+        }
+    }
+
+    @Test func aRowWhoseOutcomeIsOpenIsLookedUpAndNotSent() async throws {
+        try await Self.run(count: 3) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [
+                .create(Member(name: "Ada")), .create(Member(name: "Ben", uuid: "mine")),
+                .edit(DataAPI.RecordEdit(1, ["City": "Bath"], modId: 0)), .delete(2),
+                .upsert(Member(name: "Cy", uuid: "c"), by: .uuid), .upsert(Member(name: "Di", uuid: "u3"), by: .uuid),
+            ]
+            for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord] {
+                sandbox.inject(.resetAfterExecution, on: endpoint, count: nil)
+            }
+            // No look comes through.
+            sandbox.inject(.error(.init(802)), on: .find, count: nil)
+            sandbox.inject(.error(.init(802)), on: .getRecord, count: nil)
+            var options = Self.options
+            options.concurrency = 1
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: options))
+            #expect(first.filter { $0.result.kind == .unknown }.count >= 3)
+            let reason = first.first { $0.result.kind == .unknown }?.error?.reason
+            #expect(reason?.contains("look") == true)
+            let executed = sandbox.counters.executedWrites
+            sandbox.clearFaults()
+
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: options))
+            expectNoDifference(second.map(\.isDone), Array(repeating: true, count: 6))
+            let names = sandbox.people.compactMap { $0.values["Name"] }.sorted()
+            expectNoDifference(names, ["Ada", "Ben", "Cy", "Di", "Old 1"])
+            expectNoDifference(sandbox.people.first?.modId, 1)
+            #expect(sandbox.counters.executedWrites - executed <= 3)
+        }
+    }
+
+    @Test func aCreateWithoutAKeyStaysUnknownInEveryRun() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
+            for _ in 0..<3 {
+                let rows = try await Self.rows(of: people.writing([.create(Member(name: "Ada"))], journal: journal))
+                expectNoDifference(rows.map(\.short), ["0 unknown"])
+            }
+            expectNoDifference(sandbox.people.count, 1)
+        }
+    }
+
+    @Test func aRunThatIsCancelledIsTakenUp() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = (0..<200).map { Write.create(Member(name: "Member \($0)", uuid: "key-\($0)")) }
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>(initialDemand: .max(80))
+            people.writing(writes, journal: journal, options: Self.options).subscribe(subscriber)
+            await subscriber.valueCount(atLeast: 80)
+            subscriber.cancel()
+            // What was under way when it was cancelled has been carried out, or never will be.
+            await settled { sandbox.counters.executedWrites }
+            #expect(sandbox.people.count < 200)
+            let whole = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(whole.problems, [])
+            expectNoDifference(whole.createdCount, 200)
+            expectNoDifference(whole.isComplete, true)
+            #expect(whole.journalCount >= 80)
+            expectNoDifference(
+                sandbox.people.compactMap { $0.values["UUID"] }.sorted(),
+                (0..<200).map { "key-\($0)" }.sorted()
+            )
+        }
+    }
+
+    private struct Full: Error {}
+
+    @Test func aJournalThatCannotBeWrittenEndsTheBatchAndNothingIsSentWithoutIt() async throws {
+        try await Self.run { people, sandbox in
+            let appends = Locked(0)
+            let journal = DataAPI.WriteJournal(
+                load: { $0(.success([])) },
+                append: { _, done in
+                    appends.change { $0 += 1 }
+                    done(appends.value > 3 ? .failure(Full()) : .success(()))
+                }
+            )
+            let writes = Member.numbered(0..<500).map(Write.create)
+            let summary = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(summary.stop?.code, "journal")
+            #expect(sandbox.people.count <= 8)
+            expectNoDifference(summary.rowCount, 500)
+            expectNoDifference(summary.createdCount, sandbox.people.count)
+        }
+    }
+
+    @Test func aForeignJournalSendsNothing() async throws {
+        try await Self.run(count: 1) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            _ = try await people.writing([.delete(1)], journal: journal).summary.firstValue()
+            let other = people.layout.database.addLayout("Others").of(Member.self)
+            let summary = try await other.writing([.delete(1)], journal: journal).summary.firstValue()
+            expectNoDifference(summary.stop?.code, "journal")
+            expectNoDifference(summary.stop?.text.contains("People"), true)
+            expectNoDifference(summary.rowCount, 0)
+        }
+    }
+
+    // MARK: Keys
+
+    /// FileMaker's `==` is blind to case and accents.
+    @Test(arguments: [Sandbox.Fault.reset, .resetAfterExecution])
+    func aStrangersRecordIsNotTakenForOnesOwn(fault: Sandbox.Fault) async throws {
+        let solution = Solution.single(
+            "People",
+            fields: [.init("Name"), .init("City"), .init("UUID")],
+            layoutFields: ["Name", "City", "UUID"],
+            records: [.init(["Name": "Stranger", "UUID": "AB3X"])]
+        )
+        try await Hosted.run(solution) { database, sandbox in
+            let people = database.layout(Member.self)
+            sandbox.inject(fault, on: .createRecord, count: 1)
+            var options = Self.options
+            options.patience = .seconds(60)
+            let rows = try await Self.rows(
+                of: people.writing([.create(Member(name: "Ada", uuid: "ab3x"))], journal: nil, options: options)
+            )
+            expectNoDifference(rows.map(\.short), ["0 created"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Stranger", "Ada"])
+            expectNoDifference(rows[0].recordId, 2)
+
+            // The same key, letter by letter, with other values.
+            sandbox.inject(fault, on: .createRecord, count: 1)
+            let same = try await Self.rows(
+                of: people.writing([.create(Member(name: "Ben", uuid: "AB3X"))], journal: nil, options: options)
+            )
+            expectNoDifference(same.map(\.short), ["0 unknown"])
+            expectNoDifference(sandbox.people.filter { $0.values["Name"] == "Ben" }.count, fault == .reset ? 0 : 1)
+        }
+    }
+
+    @Test func keysThatCannotBeToldApartAreToldBeforeAnythingIsSent() async throws {
+        try await Self.run { people, sandbox in
+            let writes: [Write] = [
+                .create(Member(name: "A", uuid: "one")), .create(Member(name: "B", uuid: " two")),
+                .create(Member(name: "C", uuid: "one")), .upsert(Member(name: "D", uuid: "three "), by: .uuid),
+            ]
+            let rows = try await Self.rows(of: people.writing(writes, journal: nil, options: Self.options))
+            expectNoDifference(
+                rows.map(\.short),
+                ["0 created", "1 failed invalidRequest", "2 failed invalidRequest", "3 failed invalidRequest"]
+            )
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["A"])
+        }
+    }
+
+    // MARK: What passes, and what is told
+
+    @Test func aFileThatIsClosedForAWhileIsWaitedFor() async throws {
+        try await Self.run { people, sandbox in
+            sandbox.inject(.error(.init(802)), on: .createRecord, skipping: 3, count: 20)
+            sandbox.inject(.error(.init(112)), on: .createRecord, skipping: 60, count: 3)
+            let rows = try await Self.rows(
+                of: people.writing(Member.numbered(0..<60).map(Write.create), journal: nil)
+            )
+            expectNoDifference(rows.map(\.short), (0..<60).map { "\($0) created" })
+        }
+    }
+
+    @Test func rowsBehindTheWindowAreToldAfterAStop() async throws {
+        try await Self.run { people, _ in
+            let writes = Array(repeating: Write.create(Member(name: "")), count: 2_000)
+            let options = DataAPI.BatchOptions(onFailure: .stop(after: 3))
+            let summary = try await people.writing(writes, journal: nil, options: options).summary.firstValue()
+            expectNoDifference(summary.rowCount, 2_000)
+            #expect(summary.failedCount >= 3)
+            expectNoDifference(summary.skippedCount, 2_000 - summary.failedCount)
+            expectNoDifference(summary.isInputUnread, false)
+        }
+    }
+
+    @Test func anInputThatTakesItsTimeIsNotWaitedForAfterAStop() async throws {
+        try await Self.run { people, _ in
+            let rows = PassthroughSubject<Write, Never>()
+            let options = DataAPI.BatchOptions(onFailure: .stop(after: 1))
+            let batch = people.writing(
+                rows.buffer(size: 10, prefetch: .byRequest, whenFull: .dropNewest),
+                journal: nil,
+                options: options
+            )
+            let subscriber = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            batch.summary.subscribe(subscriber)
+            rows.send(.create(Member(name: "")))
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.isInputUnread), [true])
+            expectNoDifference(subscriber.values.map(\.failedCount), [1])
+        }
+    }
+
+    @Test func theHostsMessagesAreTold() async throws {
+        try await Self.run(count: 1) { people, _ in
+            let writes: [Write] = [.create(Member(name: "Ada")), .edit(1, ["City": "Bath"]), .delete(1)]
+            let rows = try await Self.rows(of: people.writing(writes, journal: nil))
+            expectNoDifference(rows.map(\.result.messages.isEmpty), [false, false, false])
+        }
+    }
+}
