@@ -14,6 +14,13 @@ enum OldFindings {
         131,  // A login of one's own was not told of a shutdown, and never ended.
     ]
 
+    /// Those of several accounts.
+    static let accountsSeeds: [UInt64] = [
+        84,  // Who asked for an account while it was replaced in the object in use was given that object.
+        130,  // A slow subscriber of changes was told of another file instead of another account.
+        167,  // One of values was told of changes from one account's records to another's, without a reset.
+    ]
+
     /// Those of live queries.
     static let liveSeeds: [UInt64] = [
         // A login that was told of a dead token counted as one with refused credentials, and was never tried again.

@@ -5,7 +5,9 @@ import Testing
 
 /// Worlds that follow from seeds: a handful in a brief run, hundreds in CI. `Tests/Simulation/run` runs many more of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
-    @Test(arguments: [(Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds)])
+    @Test(arguments: [
+        (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
+    ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
         let seeds = seeds.prefix(Effort.of(.max, brief: 3))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }

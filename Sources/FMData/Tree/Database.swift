@@ -197,13 +197,14 @@ extension DataAPI {
         @discardableResult
         func use(_ login: Login) -> Tenure {
             let replacement = pool.credentialsChanged(storeKey: login.storeKey(of: name, on: server)) {
-                identity.replace(with: login)
+                server.move(root, to: Account(login)) { identity.replace(with: login) }
             }
             if let ended = replacement.ended {
                 root.beginAnew()
                 for call in ended { call.tenureEnded() }
             }
-            if root.credentials != login.given { root.show(login.given) }
+            // Whoever was told of it may have replaced them again.
+            if root.credentials != identity.given { root.show(identity.given) }
             if case .token(let token) = login.given.secret {
                 pool.adopt(SessionToken(token), isOwned: false, in: replacement.tenure)
             }
@@ -211,7 +212,6 @@ extension DataAPI {
         }
 
         private func beginAnew() {
-            server.moved(self, to: identity.account)
             changes.send()
             _scriptList.set([])
             models?.beginAnew()

@@ -218,9 +218,13 @@ extension DataAPI {
             return database
         }
 
-        /// A database acts as another account.
-        func moved(_ database: Database, to account: Account?) {
-            children.withLockedValue { $0.move(ObjectIdentifier(database), to: account) }
+        /// A database becomes another account's, and is found as that: nobody who asks for the account before is given
+        /// it in between, also not by whom the change itself tells of it.
+        func move<Result>(_ database: Database, to account: Account?, _ change: () -> Result) -> Result {
+            children.withLockedValue { children in
+                children.move(ObjectIdentifier(database), to: account)
+                return change()
+            }
         }
 
         /// A database goes.

@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    /// Who hears of the end asks for the account before: this object is not its any more.
+    @Test func whoAsksForTheAccountBeforeInBetweenIsGivenAnother() async throws {
+        try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
+            sandbox.inject(.holdAnswer, on: .login)
+            let given = Locked<[Bool]>([])
+            let waiting = database.orders.script("Who", isolation: nil).sink(
+                receiveCompletion: { _ in
+                    let hers = database.signedIn(as: Shop.ada)
+                    given.change { $0 = [hers === database, database.signedIn(as: Shop.eve) === database] }
+                },
+                receiveValue: { _ in }
+            )
+            await sandbox.untilAnswersHeld()
+            database.replaceCredentials(Shop.eve)
+            expectNoDifference(given.value, [false, true])
+            sandbox.releaseAnswers()
+            waiting.cancel()
+        }
+    }
+
     @Test func ofAWriteThatWasSentNobodyKnows() async throws {
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .createRecord)

@@ -212,9 +212,13 @@ import Testing
         sea.insert("b")
         sea.toNextLook()
         expectNoDifference(values.values.count, 1)
+        // Nothing leads from what one account has seen to what the next one sees, so the reset is not left out.
         values.request(.max(1))
-        // One value for all that has happened: the reset is a part of it.
+        expectNoDifference(values.values.last?.ids, [])
+        expectNoDifference(values.values.last?.freshness.origin, .reset)
+        values.request(.max(1))
         expectNoDifference(values.values.last?.ids, [1])
+        expectNoDifference(values.values.last?.changes.inserted.map(\.recordId), [1])
         sea.toNextLook()
         values.request(.max(1))
         sea.toNextLook()

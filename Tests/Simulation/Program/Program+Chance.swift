@@ -13,6 +13,10 @@ extension Program {
         client = ClientPlan(chance: &chance)
         let hostCount = chance.once(in: 3) ? 2 : 1
         hosts = (0..<hostCount).map { _ in HostPlan(chance: &chance, work, records: count) }
+        if work == .accounts {
+            // Nobody's sessions make room for those of another account, so a full host may keep one of them out for ever.
+            for index in hosts.indices { hosts[index].maximumSessions = max(hosts[index].maximumSessions, 50) }
+        }
         weather = Network.Weather(chance: &chance)
         // From all at once to one every second.
         let span = chance.pick([0, 50, 1000, 10_000, count * 1000])

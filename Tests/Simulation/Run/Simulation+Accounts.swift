@@ -41,7 +41,10 @@ extension Simulation {
     func swap(_ database: DataAPI.Database) {
         let next = credentialsOfTheOther(than: database)
         trace.note { "\(database) becomes \(next)" }
+        let callCount = callCount
         database.replaceCredentials(next)
+        // Who heard of it may have replaced them again.
+        guard self.callCount == callCount else { return }
         if account(of: database) != next.user { find("a database does not become \(next)") }
         if !database.layoutList.isEmpty || !database.scriptList.isEmpty {
             find("a database that became \(next) still has lists of the account before")

@@ -23,7 +23,7 @@ final class Simulation: @unchecked Sendable {
     private(set) var calls: [Int: Call] = [:]
     /// The objects that the steps use, as far as they are held.
     var objects: [Int: WeakDatabase] = [:]
-    private var callCount = 0
+    private(set) var callCount = 0
     private var running = 0
     private var logins = 0
     private var connections: [Int: Int] = [:]
@@ -150,12 +150,20 @@ final class Simulation: @unchecked Sendable {
         through network: Network
     ) -> EventLoopFuture<any Channel> {
         connections[owner, default: 0] += 1
-        // One that makes room may be closed by another loop, at the same time.
+        // One that makes room may be closed by another loop, at the same time, and at the time of the first look the next one
+        // may be opened.
         onUserThread(in: 1) { [self] in
-            let (count, limit) = (connections[owner, default: 0], program.client.maximumConnections)
-            if count > limit { find("\(count) connections at once, \(limit) are allowed") }
+            guard isOverLimit(owner) else { return }
+            onUserThread(in: 1) { [self] in
+                guard isOverLimit(owner) else { return }
+                find("\(connections[owner, default: 0]) connections, \(program.client.maximumConnections) are allowed")
+            }
         }
         return network.open(opening) { self.connections[owner, default: 0] -= 1 }
+    }
+
+    private func isOverLimit(_ owner: Int) -> Bool {
+        connections[owner, default: 0] > program.client.maximumConnections
     }
 
     private func plan() {

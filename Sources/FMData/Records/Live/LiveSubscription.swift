@@ -68,8 +68,8 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     private var tell: ((LiveState<R>) -> [News])?
     private var downstream: Downstream?
     private var demand = Subscribers.Demand.none
-    /// The version of the last state that was told.
-    private var told = 0
+    /// The last state that was told.
+    private var last: LiveState<R>?
     /// What is to be said of it, and was not yet.
     private var pending = CircularBuffer<Downstream.Input>()
     private var isDelivering = false
@@ -121,7 +121,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
 
     func wish(at version: Int) -> LiveWish {
         lock.withLock {
-            demand > .none ? .wanted : told < version || !pending.isEmpty ? .undelivered : .content
+            demand > .none ? .wanted : last?.version ?? 0 < version || !pending.isEmpty ? .undelivered : .content
         }
     }
 
@@ -182,8 +182,9 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
             return .value(downstream, value)
         }
         if let tell, demand > .none, let state, isToBeTold(state) {
-            told = state.version
-            return .tell(state, tell)
+            let next = missedReset(before: state) ?? state
+            last = next
+            return .tell(next, tell)
         }
         if let downstream, let failure { return .failure(downstream, failure, lockedLetGo()) }
         // Who came meanwhile has left it to this thread.
@@ -194,7 +195,16 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
 
     /// That nothing is known any more is news to those alone who knew something.
     private func isToBeTold(_ state: LiveState<R>) -> Bool {
-        state.version > told && state.tenure?.isOver != true && !(state.isBlank && told == 0)
+        state.version > last?.version ?? 0 && state.tenure?.isOver != true && !(state.isBlank && last == nil)
+    }
+
+    /// Who was too slow for the state in which nothing was known, between what one account has seen and what the next one
+    /// sees, is told of it all the same: what follows does not lead on from what it knows.
+    private func missedReset(before state: LiveState<R>) -> LiveState<R>? {
+        guard let last, !last.isBlank, !state.isBlank, let tenure = state.tenure, last.tenure !== tenure else {
+            return nil
+        }
+        return last.begunAnew(in: tenure)
     }
 
     /// Returns what is to be let go outside of the lock.
@@ -204,9 +214,10 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
             poller = nil
             makePoller = nil
             tell = nil
+            last = nil
             pending = []
             demand = .none
         }
-        return (downstream, poller, id, [makePoller, tell, pending])
+        return (downstream, poller, id, [makePoller, tell, last, pending])
     }
 }

@@ -15,7 +15,9 @@ import Testing
 /// `FMDATA_KILLS=200` kills as many of each kind; by default it is a few.
 @Suite(.timeLimit(.minutes(60)), .serialized) struct JournalKillTests {
     private static let variable = "FMDATA_JOURNAL_OF_ANOTHER_PROCESS"
-    private static let kills = ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) } ?? 2
+    private static let kills =
+        ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) }
+        ?? Effort.of(6, brief: 2)
 
     /// What the other process is told.
     private struct Errand: Codable {
@@ -178,7 +180,8 @@ import Testing
             URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path,
             ["--testing-library", "swift-testing", "--filter", "JournalKillTests/theOtherProcess"],
             environment: ProcessInfo.processInfo.environment.merging([variable: argument]) { $1 },
-            output: FileHandle(forWritingAtPath: "/dev/null")
+            output: FileHandle(forWritingAtPath: "/dev/null"),
+            errors: FileHandle(forWritingAtPath: "/dev/null")
         )
     }
 }
