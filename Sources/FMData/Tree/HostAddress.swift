@@ -3,7 +3,8 @@ import FMHTTP
 /// The origin that a host text names: `fms.example.com`, `fms.example.com:8443`, `[::1]:3000`, `http://127.0.0.1:3000`.
 enum HostAddress {
     static func origin(of host: String, scheme: DataAPI.Scheme) throws(FMRest.APIError) -> Origin {
-        guard !host.contains("@") else {
+        // Read by scalars: the sign is there before a combining accent as well.
+        guard !host.unicodeScalars.contains("@") else {
             throw FMRest.APIError(
                 .invalidRequest,
                 reason: "The server's host holds a user or a password: \"\(shown(host))\".",
@@ -22,7 +23,7 @@ enum HostAddress {
     static func shown(_ host: String) -> String {
         let (scheme, rest) = parts(of: host)
         let start = scheme.map { "\($0)://" } ?? ""
-        guard let at = rest.lastIndex(of: "@") else { return start + upToSecrets(rest) }
+        guard let at = rest.unicodeScalars.lastIndex(of: "@") else { return start + upToSecrets(rest) }
         // Where a query begins before the "@", a password ends there or the "@" is the query's: nobody can tell.
         let isAccount = !rest[..<at].contains { $0 == "?" || $0 == "#" }
         return start + Redacted.mark + (isAccount ? "@" + upToSecrets(rest[rest.index(after: at)...]) : "")

@@ -24,7 +24,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ":", "host:", "host:port", "host:0", "host:65536", "a b", "host/path", "user@host", "host\r\nX: y", "a:b:c",
+        "", ":", "host:", "host:port", "host:0", "host:65536", "a b", "host/path", "user@host", "user@\u{301}host",
+        "host\r\nX: y", "a:b:c",
         "[::1", "[::1]x", "http://", "host?x", "host#x", "ftp://host",
     ])
     func refusesWhatIsNoHost(text: String) {
@@ -42,6 +43,7 @@ import Testing
         ("api:s3cret", "api:••••"), ("https://api:s3cret/path", "https://api:••••"),
         ("https://api:s3cret@host:443/a?b=s3cret", "https://••••@host:443/a••••"),
         ("https://api:s3@cret@host", "https://••••@host"), ("https://api:s3/cret@host", "https://••••@host"),
+        ("https://api:s3cret@\u{301}host", "https://••••@••••"),
         ("https://api:s3?cret@host", "https://••••"), ("https://host?mail=s3cret@cret.example", "https://••••"),
     ])
     func showsNothingBeyondItsParts(text: String, shown: String) {
