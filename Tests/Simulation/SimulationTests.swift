@@ -15,7 +15,13 @@ import Testing
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
         // Those that watch go on for hours.
-        let seeds = 1...UInt64(work == .live || work == .accounts ? Effort.of(100, brief: 3) : Effort.of(300, brief: 6))
+        let count =
+            switch work {
+            case .calls, .records: Effort.of(300, brief: 6)
+            case .live: Effort.of(100, brief: 3)
+            case .accounts: Effort.of(25, brief: 3)
+            }
+        let seeds = 1...UInt64(count)
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 

@@ -17,7 +17,7 @@ extension DataAPI {
     /// print(summary.updatedCount, summary.failedCount)            // 1 1
     /// ```
     ///
-    /// Made by ``TypedLayout/writing(_:journal:options:isolation:)``, and by the operators `create(in:)`, `edit(in:)`,
+    /// Made by ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)``, and by the operators `create(in:)`, `edit(in:)`,
     /// `delete(in:)`, `upsert(in:by:)` and `commit(in:by:)` of any publisher of values.
     ///
     /// **It is one run, however many look at it.** Nothing is sent before somebody asks for something; whoever

@@ -135,6 +135,7 @@ extension Publisher {
     /// - Parameters:
     ///   - layout: the layout to write to.
     ///   - key: the field by which a record is found. FileMaker finds texts whatever their case.
+    ///   - journal: where it is noted what is sent; see ``DataAPI/WriteJournal``.
     ///   - options: how the rows are written.
     ///   - isolation: where the values arrive; leave it out.
     ///

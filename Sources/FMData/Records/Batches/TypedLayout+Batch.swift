@@ -17,6 +17,8 @@ extension DataAPI.TypedLayout {
     /// - Parameters:
     ///   - rows: what to write. A run that resumes another one has to get the same.
     ///   - journal: where it is noted what is sent. Without one a run that is killed cannot be resumed.
+    ///   - options: how the rows are written.
+    ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Create a record", "Edit a record", "Delete a record" and "Perform a find
     /// request".

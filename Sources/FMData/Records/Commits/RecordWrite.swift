@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// One write of many: see ``TypedLayout/writing(_:journal:options:isolation:)`` and
+    /// One write of many: see ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)`` and
     /// ``OpenCombine/Publisher/commit(in:by:journal:options:isolation:)``.
     ///
     ///     [.create(Person(name: "Ada")), .edit(17, ["City": "London"]), .delete(18)] as [DataAPI.RecordWrite<Person>]
