@@ -7,6 +7,7 @@ import OpenCombine
 //
 //     DataAPIRequest<Response>           what to ask
 //       → Database.perform               for all requests: as which account, the limits of the call, what an error says
+//       → Database.validating            for writes whose call says so: what the layout and the program ask of values
 //       → Server.retrying                once more after a pause, where the call's policy says so and it is safe
 //       → SessionPool.authorized         lease → attempt → give back, and once more when the session was refused
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
@@ -71,17 +72,18 @@ extension DataAPI.Database {
             .mapError { error in self.naming(request, in: error, call) }
             .eraseToAnyPublisher()
         }
+        let valid = validating(request, call, answer)
         let told =
             request.layout != nil && !call.options.isExplanation
-            ? answer.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
-            : answer
+            ? valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
+            : valid
         return .init(publisher: sharing(told, of: request, publishesOneValue, in: tenure)) {
             let wasSent = writing?.withLockedValue { $0 } ?? false
             return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: wasSent), call)
         }
     }
 
-    private func naming<Response>(
+    func naming<Response>(
         _ request: DataAPIRequest<Response>,
         in error: FMRest.APIError,
         _ call: CallContext

@@ -15,13 +15,18 @@ import Testing
         return names.map { table[$0] }
     }
 
+    private func rowFields(_ names: [String]) -> [String] {
+        let table = NameTable(names, style: .rowFields([]))
+        return names.map { table[$0] }
+    }
+
     private func field(_ name: String) -> String { fields([name])[0] }
 
     @Test(arguments: [
         ("Name", "name"), ("First Name", "firstName"), ("first_name", "firstName"), ("customerID", "customerId"),
         ("HTMLText", "htmlText"), ("ORDER", "order"), ("gFilter", "gFilter"), ("Address2", "address2"),
         ("Line2Text", "line2Text"), ("Größe", "größe"), ("ÜBER MASS", "überMass"), ("名前", "名前"), ("日付/開始", "日付開始"),
-        ("हिन्दी", "हिन्दी"), ("ไทย", "ไทย"), ("ab١", "ab١"), ("Orders::Total", "total"), ("Total %", "total"),
+        ("हिन्दी", "हिन्दी"), ("ไทย", "ไทย"), ("ab١", "ab١"), ("Orders::Total", "ordersTotal"), ("Total %", "total"),
         ("%", "percent"), ("#", "number"), ("A & B", "aB"), ("…", "field1"), ("😀", "field1"), ("", "field1"),
         ("1st", "_1st"), ("2. Mate", "_2Mate"),
     ])
@@ -56,20 +61,27 @@ import Testing
 
     // MARK: Names that would be the same
 
-    @Test func theTableTellsFieldsApart() {
-        expectNoDifference(fields(["Name", "Lines::Name"]), ["name", "linesName"])
-        expectNoDifference(fields(["Composers::label", "Epochs::label"]), ["composersLabel", "epochsLabel"])
-        expectNoDifference(fields(["Composers::label", "Composers::town"]), ["label", "town"])
+    @Test func aFieldOfAnotherTableShowsItsTable() {
+        expectNoDifference(
+            fields(["City", "Customers::City", "Customers::#", "Customers::a b", "Customers::A-B"]),
+            ["city", "customersCity", "customersNumber", "customersAB_2", "customersAB"]
+        )
+        expectNoDifference(fields(["Customers::z_Town", "z_Town"], prefixes: ["z_"]), ["customersTown", "town"])
+    }
+
+    @Test func theTableTellsFieldsOfRowsApart() {
+        expectNoDifference(rowFields(["Composers::label", "Epochs::label"]), ["composersLabel", "epochsLabel"])
+        expectNoDifference(rowFields(["Composers::label", "Composers::town"]), ["label", "town"])
     }
 
     @Test func symbolsTellFieldsApart() {
         expectNoDifference(fields(["Total", "Total %", "Total #"]), ["total", "totalPercent", "totalNumber"])
-        expectNoDifference(fields(["X::Total", "X::Total %"]), ["total", "totalPercent"])
+        expectNoDifference(rowFields(["X::Total", "X::Total %"]), ["total", "totalPercent"])
     }
 
     @Test func numbersTellTheRestApart() {
         expectNoDifference(fields(["a_b", "A-B", "A B"]), ["aB_3", "aB_2", "aB"])
-        expectNoDifference(fields(["X::a_b", "X::A-B"]), ["aB_2", "aB"])
+        expectNoDifference(rowFields(["X::a_b", "X::A-B"]), ["aB_2", "aB"])
     }
 
     @Test func aNameThatIsAnIdentifierComesFirst() {
@@ -85,8 +97,7 @@ import Testing
     }
 
     @Test func noNameIsThatOfARowsOwnIds() {
-        let style = NameStyle.fields([], reserved: ["recordId", "modId"])
-        let table = NameTable(["X::recordId", "X::mod_id"], style: style)
+        let table = NameTable(["X::recordId", "X::mod_id"], style: .rowFields([]))
         expectNoDifference([table["X::recordId"], table["X::mod_id"]], ["recordIdField", "modIdField"])
     }
 

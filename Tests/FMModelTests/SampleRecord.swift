@@ -17,10 +17,10 @@ struct SampleRecord {
 
     init(_ fields: [LayoutSnapshot.Field], isRow: Bool = false) throws {
         if isRow { members = [#""recordId": "7""#, #""modId": "8""#] }
-        for (position, field) in fields.enumerated() { try add(field, position + 1) }
+        for (position, field) in fields.enumerated() { try add(field, position + 1, isRow) }
     }
 
-    private mutating func add(_ field: LayoutSnapshot.Field, _ position: Int) throws {
+    private mutating func add(_ field: LayoutSnapshot.Field, _ position: Int, _ isOfRow: Bool) throws {
         let facts = field.description
         var values: [String] = []
         for repetition in facts.shown {
@@ -28,7 +28,7 @@ struct SampleRecord {
             let name = facts.isRepeated ? "\(facts.name)(\(repetition))" : facts.name
             members.append("\(try JSONString(name)): \(json)")
             values.append(text)
-            guard facts.isWritable else { continue }
+            guard facts.isWritable, isOfRow || field.isWritten || !facts.name.contains("::") else { continue }
             let isNumbered = facts.isRepeated || facts.shown.lowerBound > 1
             let key = try JSONString(isNumbered ? "\(facts.name)(\(repetition))" : facts.name)
             writtenMembers.append("\(key): \(json)")

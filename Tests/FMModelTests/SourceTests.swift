@@ -12,6 +12,25 @@ import Testing
         return ModelSource(access: access).file(of: layouts[0], origin: "\(description.name).json")
     }
 
+    @Test func aFieldOfAnotherTableIsWrittenOnRequest() throws {
+        let layout = LayoutDescription(name: "Orders", fields: [.made("Number"), .made("Customers::City")])
+        var snapshot = LayoutSnapshot.updating([], with: [layout]).layouts[0]
+        func text() -> String { ModelSource().file(of: snapshot, origin: "Orders.json") }
+        #expect(text().contains("let customersCity: String"))
+        #expect(!text().contains("customersCity: String? = nil"))
+        #expect(text().contains("[.customersCity]"))
+
+        let field = try #require(snapshot.fields.firstIndex { $0.swift == "customersCity" })
+        snapshot.fields[field].isWritten = true
+        #expect(text().contains("var customersCity: String"))
+        #expect(text().contains("customersCity: String? = nil"))
+        #expect(!text().contains("[.customersCity]"))
+        // What was chosen stays in the file, and when the layout is fetched again.
+        let read = try LayoutSnapshot(reading: Data(snapshot.fileText.utf8), file: "Orders.json")
+        expectNoDifference(read, snapshot)
+        expectNoDifference(LayoutSnapshot.updating([read], with: [layout]).layouts, [snapshot])
+    }
+
     @Test func aSmallLayoutInFull() {
         let status = FieldDescription.made("Status") {
             $0.display = "popupMenu"
@@ -65,6 +84,11 @@ import Testing
                     case number = "Number"
                     case total = "Total"
                     case status = "Status"
+                }
+
+                /// What is read, and never written with a whole record.
+                public static var readOnlyFields: [CodingKeys]? {
+                    [.total]
                 }
 
                 /// The value list "Statuses". A field may hold any other text as well.

@@ -155,6 +155,12 @@ extension FMRest.APIError {
         /// The journal of some writes cannot be used; `underlying` is a ``DataAPI/WriteJournalError``. Nothing was
         /// sent.
         public static let journal = Code("journal", -122)
+        /// A find found another number of records than whoever wanted to write to all of them expected; see
+        /// ``DataAPI/ExpectedCount``. Nothing was written.
+        public static let countDiffers = Code("countDiffers", -123)
+        /// A write has values that the rules for its fields refuse; ``invalidValues`` has all of them. Nothing was
+        /// sent. See ``DataAPI/TypedLayout/validating(_:)``.
+        public static let invalidValues = Code("invalidValues", -124)
         /// A write that was in order was undone with another one of the same transaction; `underlying` is the error of that one.
         public static let rolledBack = Code("rolledBack", -116)
         /// A script ended with a code that the caller chose to treat as a failure.
@@ -171,7 +177,7 @@ extension FMRest.APIError {
             .fileMaker, .unauthorized, .sessionLost, .credentialsReplaced, .tokensRefused,
             .tokenStore, .notDataAPI, .decoding, .encoding, .invalidRequest, .network, .tls,
             .timeout, .pagesDrifted, .responseTooLarge, .container, .conflict, .journal,
-            .rolledBack, .script, .shutdown, .cancelled, .noValue,
+            .countDiffers, .invalidValues, .rolledBack, .script, .shutdown, .cancelled, .noValue,
         ]
 
         /// The kind that was kept by this name. One that only a later version knows has a number of no kind.

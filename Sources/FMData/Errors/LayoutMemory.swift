@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// What a file answers to the questions that explain errors: what its layouts hold, and which layouts and scripts it has; see
-/// ``Suspicion``.
+/// What a file answers to questions about itself: what its layouts hold, which whole records are written by, and which
+/// layouts and scripts it has, which explains errors; see ``Suspicion``.
 ///
 /// A question is asked by the first who has it, for all who have it meanwhile, and what comes of it holds for ``lifetime``, also
 /// when it is nothing: a thousand rows that fail for the same reason cost one request. Who cancels leaves the answer to the

@@ -15,7 +15,7 @@ protocol Suspicion {
     var unexplained: FMRest.APIError { get }
 }
 
-/// What a file can be asked to explain an error.
+/// What a file can be asked about itself.
 enum FileQuestion: Hashable, Sendable {
     /// What does this layout hold?
     case layout(String)
@@ -42,15 +42,18 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard let suspicion = suspicion(error, about: request) else { return .failing(error) }
         guard server.config.explainsErrors else { return .failing(suspicion.unexplained) }
+        return answer(to: suspicion.question, call)
+            .map { answer in answer.map(suspicion.explained) ?? suspicion.unexplained }
+            .setFailureType(to: FMRest.APIError.self)
+            .flatMap { Fail(error: $0) }
+            .eraseToAnyPublisher()
+    }
+
+    /// What the file answers, which is asked unless it is known, in the same sessions and in the time of the call.
+    func answer(to question: FileQuestion, _ call: CallContext) -> AnyPublisher<FileAnswer?, Never> {
         let deadline = call.clock?.deadline(from: server.time.now())
         let memory = (call.options.tenure ?? tenure).layouts
-        return memory.answer(to: suspicion.question, for: original, by: deadline) {
-            self.asked(suspicion.question, call)
-        }
-        .map { answer in answer.map(suspicion.explained) ?? suspicion.unexplained }
-        .setFailureType(to: FMRest.APIError.self)
-        .flatMap { Fail(error: $0) }
-        .eraseToAnyPublisher()
+        return memory.answer(to: question, for: original, by: deadline) { self.asked(question, call) }
     }
 
     private func suspicion<Response>(
@@ -63,7 +66,7 @@ extension DataAPI.Database {
 
     private func asked(_ question: FileQuestion, _ call: CallContext) -> AnyPublisher<FileAnswer, FMRest.APIError> {
         let calls = call.changed {
-            // An error does not wait for a better description of itself, nor for one of what came of asking.
+            // Nothing waits long for such an answer, nor for a description of what came of asking.
             $0.retryPolicy = nil
             $0.isExplanation = true
         }

@@ -7,6 +7,16 @@ public protocol RecordFields: Codable, Sendable {
     associatedtype CodingKeys: CodingKey
     /// The rows of the layout's portals: a struct with one array per portal. The default is none, and then none are asked for.
     associatedtype Portals: Codable, Sendable = DataAPI.EmptyPortal
+    /// The fields that are read and never written with a whole record: calculations, summaries, globals, containers,
+    /// fields of other tables. `nil`, the default, has the layout asked, at most once a minute, before a whole record
+    /// is written; generated types list them (<doc:Models>). Fields of other tables (`Customers::City`) need not be
+    /// listed.
+    static var readOnlyFields: [CodingKeys]? { get }
+}
+
+extension RecordFields {
+    /// `nil`: the layout is asked.
+    public static var readOnlyFields: [CodingKeys]? { nil }
 }
 
 /// A record of one layout: which layout that is, its fields, and the portals that matter.

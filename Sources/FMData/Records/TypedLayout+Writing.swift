@@ -10,8 +10,9 @@ extension DataAPI.TypedLayout {
     ///
     /// Publishes the new record's id and modId, then finishes. A property that is `nil` makes its field empty, or
     /// leaves it to FileMaker with ``EncodingOptions/nilValues`` = `.omit`; ``RecordChanges`` leave to FileMaker what
-    /// is not set. Fails with FileMaker codes 500 to 513 when a field's validation refuses its value; nothing is made
-    /// then.
+    /// is not set. Fields of other tables, calculations, summaries, globals and containers are not sent with a whole
+    /// record: ``RecordFields/readOnlyFields``. Fails with FileMaker codes 500 to 513 when a field's validation refuses
+    /// its value; nothing is made then.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -29,10 +30,14 @@ extension DataAPI.TypedLayout {
         script: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        layout.createRecord(
-            record: DataAPI.EditRecord(createRecord: fields, portalData: portals, script: script),
-            isolation: isolation
-        )
+        let record = DataAPI.EditRecord(createRecord: fields, portalData: portals, script: script)
+        let create = OnDemandPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+            let one = DataAPI.TypedLayout<R>(layout: layout.forOneCall)
+            return one.knowingWholeRecord { whole in
+                one.layout.database.perform { try .create(in: one.layout, record: record, carrying: whole) }
+            }
+        }
+        return create.handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     /// Changes these fields of a record, and no others.

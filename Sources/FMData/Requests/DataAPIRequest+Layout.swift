@@ -73,8 +73,12 @@ extension DataAPIRequest {
         )
     }
 
-    static func create<R, P>(in layout: DataAPI.Layout, record: DataAPI.EditRecord<R, P>) throws -> Self
-    where Response == DataAPI.CreateResponse {
+    /// - Parameter whole: what is carried of a record that is written as a whole.
+    static func create<R, P>(
+        in layout: DataAPI.Layout,
+        record: DataAPI.EditRecord<R, P>,
+        carrying whole: WholeRecord = .givenByField
+    ) throws -> Self where Response == DataAPI.CreateResponse {
         guard record.givenModId == .none else {
             throw FMRest.APIError(
                 .invalidRequest,
@@ -85,18 +89,23 @@ extension DataAPIRequest {
         return Self(
             method: .POST,
             path: .records(of: layout.name, in: layout.database.name),
-            options: try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats),
+            options: whole.carried(try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats)),
             body: .json,
             scripts: record.script.names
         )
     }
 
-    static func edit<R, P>(_ recordId: Int, of layout: DataAPI.Layout, record: DataAPI.EditRecord<R, P>) throws -> Self
-    where Response == DataAPI.EditRecordResponse {
+    /// - Parameter whole: what is carried of a record that is written as a whole.
+    static func edit<R, P>(
+        _ recordId: Int,
+        of layout: DataAPI.Layout,
+        record: DataAPI.EditRecord<R, P>,
+        carrying whole: WholeRecord = .givenByField
+    ) throws -> Self where Response == DataAPI.EditRecordResponse {
         Self(
             method: .PATCH,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            options: try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats),
+            options: whole.carried(try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats)),
             body: .json,
             scripts: record.script.names
         )

@@ -22,6 +22,9 @@ extension DataAPI {
         public var retryPolicy: RetryPolicy?
         /// Whether equal reads that are under way at the same time are one request; see ``Calling/shared()``. The default is no.
         public var sharesReads = false
+        /// What values have to be like to be sent; `nil`, the default, leaves it to the host. See
+        /// ``TypedLayout/validating(_:)``.
+        var validation: WriteValidation?
         /// Whether a live query makes the calls by itself: they wait behind all others, and what they run is no write of the program's.
         var isLook = false
         /// Whether the calls ask what another one's error was about; then they do not explain their own.

@@ -10,8 +10,10 @@ struct NameStyle {
     var suffix: String
     /// Names that mean something else where these are declared.
     var reserved: Set<String>
-    /// Whether a name begins with a table occurrence, which may be left out.
+    /// Whether a name may begin with a table occurrence.
     var isQualified = false
+    /// Whether it is part of the Swift name, instead of being left out where that is possible.
+    var showsTable = false
     /// What may be left out at the beginning of a name.
     var prefixes: [String] = []
     /// Whether `Order` and `ORDER` are one name: types have files, and not every disk tells them apart.
@@ -19,13 +21,21 @@ struct NameStyle {
     /// Whether a name in the plural becomes one in the singular, where that is free: `Orders` is the layout of each `Order`.
     var isSingular = false
 
-    /// Properties of a record, and the cases of its keys.
+    /// Properties of a record, and the cases of its keys: a field of another table shows that it is one.
     static func fields(_ prefixes: [String], reserved: Set<String> = []) -> NameStyle {
+        var style = rowFields(prefixes)
+        style.reserved = style.reserved.subtracting(rowIds).union(reserved)
+        style.showsTable = true
+        return style
+    }
+
+    /// Properties of a row, and the cases of its keys.
+    static func rowFields(_ prefixes: [String]) -> NameStyle {
         NameStyle(
             letterCase: .lower,
             fallback: "field",
             suffix: "Field",
-            reserved: reserved.union(ownTypes).union(["init", "self", "allCases", "hashValue", "globalFields"]),
+            reserved: rowIds.union(ownTypes).union(["init", "self", "allCases", "hashValue", "globalFields"]),
             isQualified: true,
             prefixes: prefixes
         )

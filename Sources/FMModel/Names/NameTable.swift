@@ -60,8 +60,10 @@ struct NameTable {
         let qualifier = style.isQualified ? whole.firstRange(of: "::") : nil
         let own = qualifier.map { String(whole[$0.upperBound...]) } ?? whole
         let prefix = style.prefixes.first { own.hasPrefix($0) } ?? ""
-        var texts = [String(own.dropFirst(prefix.count)), own, Self.withSymbols(own)]
-        // Nothing of the field would be left in it otherwise.
+        let table = qualifier.map { String(whole[..<$0.upperBound]) } ?? ""
+        let owns = [String(own.dropFirst(prefix.count)), own, Self.withSymbols(own)]
+        // Of a name that nothing is left of, the table alone would say nothing.
+        var texts = owns.map { spelling($0) == nil ? "" : style.showsTable ? table + $0 : $0 }
         if spelling(own) != nil { texts.append(whole) }
         if spelling(Self.withSymbols(own)) != nil { texts.append(Self.withSymbols(whole)) }
         var spellings = [style.isSingular ? singular(own) : nil] + texts.map(spelling)

@@ -34,6 +34,10 @@ package struct FieldDescription: Equatable, Sendable {
     /// The part behind the table occurrence.
     var ownName: Substring { name.firstRange(of: "::").map { name[$0.upperBound...] } ?? name[...] }
 
+    /// Whether its name begins with a table occurrence: it is a field of a portal, or of another table than the
+    /// layout's.
+    var isQualified: Bool { name.contains("::") }
+
     /// Whether a record shows more than one value of it, as a list of its own.
     var isRepeated: Bool { shown.count > 1 }
 

@@ -44,7 +44,7 @@ extension LayoutSnapshot {
             (valueLists.map { ($0.name, $0.swift) }, .lists([])),
         ]
         styles += portals.map { portal in
-            (portal.fields.map { ($0.description.name, $0.swift) }, .fields([], reserved: NameStyle.rowIds))
+            (portal.fields.map { ($0.description.name, $0.swift) }, .rowFields([]))
         }
         styles += valueLists.map { list in (list.values.map { ($0.value, $0.swift) }, .values) }
         for (names, style) in styles {
@@ -99,7 +99,7 @@ extension LayoutSnapshot: Decodable {
 
 extension LayoutSnapshot.Field: Decodable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
-        case name, swift, result, type, reading = "as", display, valueList, global, autoEnter, notEmpty, numeric
+        case name, swift, result, type, reading = "as", write, display, valueList, global, autoEnter, notEmpty, numeric
         case fourDigitYear, timeOfDay, maxCharacters, repetitions, shown
     }
 
@@ -109,6 +109,7 @@ extension LayoutSnapshot.Field: Decodable {
         description = FieldDescription(try container.decode(String.self, forKey: .name))
         swift = try container.decode(String.self, forKey: .swift)
         reading = try container.decodeIfPresent(LayoutSnapshot.Reading.self, forKey: .reading)
+        isWritten = try flag(.write)
         description.result = try container.decode(String.self, forKey: .result)
         description.kind = try container.decodeIfPresent(String.self, forKey: .type) ?? "normal"
         description.display = try container.decodeIfPresent(String.self, forKey: .display)

@@ -77,7 +77,7 @@ private struct SnapshotBuilder {
                     fields: named(
                         row,
                         old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
-                        style: .fields(prefixes, reserved: NameStyle.rowIds)
+                        style: .rowFields(prefixes)
                     )
                 )
             },
@@ -131,12 +131,14 @@ private struct SnapshotBuilder {
             style: style
         )
         notices += names.notices
-        let readings = Dictionary(old.map { (ExactName($0.description.name), $0.reading) }) { first, _ in first }
+        let known = Dictionary(old.map { (ExactName($0.description.name), $0) }) { first, _ in first }
         return fields.map { field in
-            LayoutSnapshot.Field(
+            let old = known[ExactName(field.name)]
+            return LayoutSnapshot.Field(
                 description: field,
                 swift: names[field.name],
-                reading: readings[ExactName(field.name)] ?? nil
+                reading: old?.reading,
+                isWritten: old?.isWritten ?? false
             )
         }
     }

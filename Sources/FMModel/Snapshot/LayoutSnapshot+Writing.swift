@@ -27,6 +27,7 @@ extension LayoutSnapshot.Field {
         ]
         if description.kind != "normal" { members["type"] = .text(description.kind) }
         if let reading { members["as"] = .text(reading.rawValue) }
+        if isWritten { members["write"] = .flag(true) }
         if let display = description.display { members["display"] = .text(display) }
         if let list = description.valueList { members["valueList"] = .text(list) }
         if description.isGlobal { members["global"] = .flag(true) }

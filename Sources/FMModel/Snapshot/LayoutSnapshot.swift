@@ -1,6 +1,7 @@
 /// A layout in the snapshot: what the host said of it, and the Swift names that were given.
 ///
-/// A user may change the names and say by `as` how a field is read; both stay when the snapshot is fetched again.
+/// A user may change the names, say by `as` how a field is read, and by `write` that one of another table is written;
+/// all of it stays when the snapshot is fetched again.
 package struct LayoutSnapshot: Equatable, Sendable {
     /// The layout's name in the file.
     package var layout: String
@@ -19,6 +20,8 @@ package struct LayoutSnapshot: Equatable, Sendable {
         package var swift: String
         /// How the user wants it to be read.
         package var reading: Reading?
+        /// Whether the user wants a field of another table to be written.
+        package var isWritten = false
     }
 
     /// A portal with the name of its property and of the type of its rows.

@@ -4,7 +4,7 @@ struct ChangesSource {
     var isRow = false
 
     init(properties: [Property], isRow: Bool = false) {
-        self.properties = properties.filter(\.facts.isWritable)
+        self.properties = properties.filter(\.isWritable)
         self.isRow = isRow
     }
 

@@ -9,15 +9,24 @@ struct PropertiesSource {
         for property in properties {
             text.comment(property.summary)
             text.declaration(
-                "\(property.facts.isWritable ? "var" : "let") \(property.name): \(property.type.property)"
+                "\(property.isWritable ? "var" : "let") \(property.name): \(property.type.property)"
             )
         }
         text.line()
         text.comment("A \(isRow ? "row" : "record") of your own making, for tests and doubles.")
         let ids = isRow ? [("recordId", "Int?", "nil"), ("modId", "Int?", "nil")] : []
         text.memberwise(ids + properties.map { ($0.name, $0.type.property, $0.type.emptyProperty) })
-        if !properties.allSatisfy({ $0.facts.isWritable && $0.isWrittenByName }) { writeEncoding(to: &text) }
+        if !properties.allSatisfy({ $0.isWritable && $0.isWrittenByName }) { writeEncoding(to: &text) }
         writeKeys(to: &text)
+        if !isRow { writeReadOnlyFields(to: &text) }
+    }
+
+    private func writeReadOnlyFields(to text: inout SourceText) {
+        text.line()
+        text.comment("What is read, and never written with a whole record.")
+        text.block("static var readOnlyFields: [CodingKeys]?") { text in
+            text.list(properties.filter { !$0.isWritable }.map { ".\($0.name)" })
+        }
     }
 
     private func writeKeys(to text: inout SourceText) {
@@ -38,8 +47,8 @@ struct PropertiesSource {
         text.line()
         text.comment("Writes the fields that the host takes values for.")
         text.block("func encode(to encoder: any Encoder) throws") { text in
-            let named = properties.filter { $0.facts.isWritable && $0.isWrittenByName }
-            let numbered = properties.filter { $0.facts.isWritable && !$0.isWrittenByName }
+            let named = properties.filter { $0.isWritable && $0.isWrittenByName }
+            let numbered = properties.filter { $0.isWritable && !$0.isWrittenByName }
             let keys = "encoder.container(keyedBy: CodingKeys.self)"
             text.line(named.isEmpty && !isRow ? "_ = \(keys)" : "var container = \(keys)")
             if isRow {

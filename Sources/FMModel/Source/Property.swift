@@ -4,9 +4,16 @@ struct Property {
     let type: FieldType
     /// The name as it is declared.
     let name: String
+    /// Whether it is of another table than the record that shows it.
+    private let isRelated: Bool
+    /// Whether values can be given to it: to one of another table only when the user wants it.
+    let isWritable: Bool
 
-    init(_ field: LayoutSnapshot.Field, lists: [ExactName: String]) {
+    /// - Parameter isOfRow: whether it is a field of a portal's row, where all names begin with a table.
+    init(_ field: LayoutSnapshot.Field, isOfRow: Bool = false, lists: [ExactName: String]) {
         facts = field.description
+        isRelated = !isOfRow && facts.isQualified
+        isWritable = facts.isWritable && (!isRelated || field.isWritten)
         type = FieldType(field, lists: lists)
         name = SwiftIdentifier.source(field.swift)
     }
@@ -31,6 +38,7 @@ struct Property {
         default: words[0] += " (\(Literal(facts.kind)))"
         }
         if facts.isGlobal { words.append("global") }
+        if isRelated, isWritable { words.append("written into the other table") }
         if facts.repetitions > 1 || facts.shown != 1...1 { words.append(repetitions) }
         if let list = facts.valueList { words.append("value list \(Literal(list))\(control)") }
         if facts.isAutoEntered { words.append("entered by FileMaker") }

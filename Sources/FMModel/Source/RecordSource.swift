@@ -57,7 +57,7 @@ struct RecordSource {
 
     private var writablePortals: [PortalSource] { portals.filter(\.isWritable) }
 
-    private var hasChanges: Bool { !writablePortals.isEmpty || properties.contains(where: \.facts.isWritable) }
+    private var hasChanges: Bool { !writablePortals.isEmpty || properties.contains(where: \.isWritable) }
 
     private func writeChanges(to text: inout SourceText) {
         text.line()
@@ -110,10 +110,10 @@ struct PortalSource {
         key = Literal(portal.name)
         name = SwiftIdentifier.source(portal.swift)
         rowType = SwiftIdentifier.source(portal.swiftRow)
-        properties = portal.fields.map { Property($0, lists: lists) }
+        properties = portal.fields.map { Property($0, isOfRow: true, lists: lists) }
     }
 
-    var isWritable: Bool { properties.contains(where: \.facts.isWritable) }
+    var isWritable: Bool { properties.contains(where: \.isWritable) }
 
     func write(to text: inout SourceText) {
         text.line()

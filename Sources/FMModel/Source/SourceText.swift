@@ -36,6 +36,15 @@ struct SourceText {
         line(")")
     }
 
+    /// An array, with its elements on lines of their own when there is no room for them on one.
+    mutating func list(_ elements: [String]) {
+        let whole = "[\(elements.joined(separator: ", "))]"
+        guard (indentation + whole).count > 120 else { return line(whole) }
+        line("[")
+        indented { text in for element in elements { text.line(element + ",") } }
+        line("]")
+    }
+
     /// A declaration with the modifier for those who may use it.
     mutating func declaration(_ line: String) { self.line(access.modifier + line) }
 

@@ -25,10 +25,8 @@ import Testing
     }
 
     @Test func refusedConnection() async throws {
-        let sandbox = try await Sandbox.start()
-        let url = sandbox.url
-        await sandbox.stop()
-        let error = await failure(from: url)
+        let closed = try ClosedPort()
+        let error = await failure(from: "http://127.0.0.1:\(closed.port)")
         expectNoDifference(error?.code, .network)
         expectNoDifference(error?.isRetryable, true)
     }

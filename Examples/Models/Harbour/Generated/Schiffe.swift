@@ -47,7 +47,7 @@ struct Schiffe: LayoutRecord, Hashable {
     /// "gJahr": number, global.
     let gJahr: FMNumber?
     /// "Ladung::Name": text.
-    var ladungName: String
+    let ladungName: String
 
     /// A record of your own making, for tests and doubles.
     init(
@@ -112,7 +112,6 @@ struct Schiffe: LayoutRecord, Hashable {
         try container.encodeIfPresent(self.café, forKey: .café)
         try container.encodeIfPresent(self.flagge, forKey: .flagge)
         try container.encode(self.ausrüstung, forKey: .ausrüstung)
-        try container.encode(self.ladungName, forKey: .ladungName)
         var repetitions = encoder.container(keyedBy: FieldData.CodingKeys.self)
         for number in 2...4 where number <= self.messwert.count {
             try repetitions.encodeIfPresent(
@@ -144,6 +143,11 @@ struct Schiffe: LayoutRecord, Hashable {
         case foto = "Foto"
         case gJahr = "gJahr"
         case ladungName = "Ladung::Name"
+    }
+
+    /// What is read, and never written with a whole record.
+    static var readOnlyFields: [CodingKeys]? {
+        [.längeBreite, .foto, .gJahr, .ladungName]
     }
 
     /// The rows of the layout's portals.
@@ -337,8 +341,6 @@ struct Schiffe: LayoutRecord, Hashable {
         var ausrüstung: FMList<Ausrüstung>?
         /// "Messwert".
         var messwert: [Int: FMNumber?]
-        /// "Ladung::Name".
-        var ladungName: String?
 
         /// What to write.
         init(
@@ -357,8 +359,7 @@ struct Schiffe: LayoutRecord, Hashable {
             café: FMDate?? = nil,
             flagge: FlaggenFarben?? = nil,
             ausrüstung: FMList<Ausrüstung>? = nil,
-            messwert: [Int: FMNumber?] = [:],
-            ladungName: String? = nil
+            messwert: [Int: FMNumber?] = [:]
         ) {
             self.name = name
             self.名前 = 名前
@@ -376,7 +377,6 @@ struct Schiffe: LayoutRecord, Hashable {
             self.flagge = flagge
             self.ausrüstung = ausrüstung
             self.messwert = messwert
-            self.ladungName = ladungName
         }
 
         /// Writes what is set.
@@ -426,9 +426,6 @@ struct Schiffe: LayoutRecord, Hashable {
             }
             if let value = self.ausrüstung {
                 try container.encode(value, forKey: .ausrüstung)
-            }
-            if let value = self.ladungName {
-                try container.encode(value, forKey: .ladungName)
             }
             var repetitions = encoder.container(keyedBy: FieldData.CodingKeys.self)
             for (number, value) in self.messwert.sorted(by: { $0.key < $1.key }) {

@@ -28,6 +28,11 @@ struct _1Reede100: LayoutRecord, Hashable {
         case number = "#"
     }
 
+    /// What is read, and never written with a whole record.
+    static var readOnlyFields: [CodingKeys]? {
+        []
+    }
+
     /// What to write into a record: the fields that are set here, and no others.
     ///
     /// `nil` leaves a field as it is, and so does a repetition that is not named; `.some(nil)` empties it. Fields that the

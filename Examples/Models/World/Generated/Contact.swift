@@ -110,6 +110,11 @@ struct Contact: LayoutRecord, Hashable {
         case gFilter = "gFilter"
     }
 
+    /// What is read, and never written with a whole record.
+    static var readOnlyFields: [CodingKeys]? {
+        [.photo, .label, .gFilter]
+    }
+
     /// The rows of the layout's portals.
     struct Portals: Codable, Hashable, Sendable {
         /// The rows of the portal "Phones".

@@ -40,6 +40,11 @@ struct Country: LayoutRecord, Hashable {
         case zoneCount = "ZoneCount"
     }
 
+    /// What is read, and never written with a whole record.
+    static var readOnlyFields: [CodingKeys]? {
+        [.zoneCount]
+    }
+
     /// The rows of the layout's portals.
     struct Portals: Codable, Hashable, Sendable {
         /// The rows of the portal "Zones".

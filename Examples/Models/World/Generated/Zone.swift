@@ -21,7 +21,7 @@ struct Zone: LayoutRecord, Hashable {
     /// "Comments": text.
     var comments: String
     /// "Countries::Name": text, must not be empty.
-    var countriesName: String
+    let countriesName: String
 
     /// A record of your own making, for tests and doubles.
     init(
@@ -42,6 +42,17 @@ struct Zone: LayoutRecord, Hashable {
         self.countriesName = countriesName
     }
 
+    /// Writes the fields that the host takes values for.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(self.name, forKey: .name)
+        try container.encode(self.countryCode, forKey: .countryCode)
+        try container.encode(self.countries, forKey: .countries)
+        try container.encodeIfPresent(self.latitude, forKey: .latitude)
+        try container.encodeIfPresent(self.longitude, forKey: .longitude)
+        try container.encode(self.comments, forKey: .comments)
+    }
+
     /// The fields by their names on the layout.
     enum CodingKeys: String, CodingKey, CaseIterable {
         case name = "Name"
@@ -51,6 +62,11 @@ struct Zone: LayoutRecord, Hashable {
         case longitude = "Longitude"
         case comments = "Comments"
         case countriesName = "Countries::Name"
+    }
+
+    /// What is read, and never written with a whole record.
+    static var readOnlyFields: [CodingKeys]? {
+        [.countriesName]
     }
 
     /// The rows of the layout's portals.
@@ -163,8 +179,6 @@ struct Zone: LayoutRecord, Hashable {
         var longitude: FMNumber??
         /// "Comments".
         var comments: String?
-        /// "Countries::Name".
-        var countriesName: String?
 
         /// What to write.
         init(
@@ -173,8 +187,7 @@ struct Zone: LayoutRecord, Hashable {
             countries: String? = nil,
             latitude: FMNumber?? = nil,
             longitude: FMNumber?? = nil,
-            comments: String? = nil,
-            countriesName: String? = nil
+            comments: String? = nil
         ) {
             self.name = name
             self.countryCode = countryCode
@@ -182,7 +195,6 @@ struct Zone: LayoutRecord, Hashable {
             self.latitude = latitude
             self.longitude = longitude
             self.comments = comments
-            self.countriesName = countriesName
         }
 
         /// Writes what is set.
@@ -205,9 +217,6 @@ struct Zone: LayoutRecord, Hashable {
             }
             if let value = self.comments {
                 try container.encode(value, forKey: .comments)
-            }
-            if let value = self.countriesName {
-                try container.encode(value, forKey: .countriesName)
             }
         }
 

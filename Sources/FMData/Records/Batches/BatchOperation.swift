@@ -43,10 +43,12 @@ extension BatchOperation {
     typealias Maker<Row> = (Row, Context) throws -> BatchOperation
 
     /// - Parameters:
+    ///   - isWhole: whether the rows are whole records, which do not carry what is not theirs.
     ///   - keyField: the field that a record can be looked up by.
     ///   - script: what is to run with the write.
     static func create<R: RecordFields, Row: Encodable>(
         in layout: DataAPI.TypedLayout<R>,
+        isWhole: Bool = true,
         keyField: String?,
         script: DataAPI.ScriptQuery? = nil
     ) -> Maker<Row> {
@@ -57,7 +59,7 @@ extension BatchOperation {
                     task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
                     key: nil,
                     digest: digest,
-                    write: { _ in layout.creating(row, script) },
+                    write: { _ in layout.creating(row, isWhole: isWhole, script) },
                     lookUp: { _ in .found(.nothing) }
                 )
             }
@@ -68,32 +70,52 @@ extension BatchOperation {
                 key: key,
                 digest: digest,
                 ownKey: own,
-                write: { _ in layout.creating(RecordWithKey(record: row, field: keyField, key: key), script) },
+                write: { _ in
+                    layout.creating(RecordWithKey(record: row, field: keyField, key: key), isWhole: isWhole, script)
+                },
                 lookUp: { _ in
                     own == nil
                         ? layout.lookingUp(made: key, in: keyField)
-                        : layout.lookingUp(key, in: keyField) { try layout.wireFields(of: row) }
+                        : layout.lookingUp(key, in: keyField, holding: row, isWhole: isWhole)
                 }
             )
         }
     }
 
     static func edit<R: RecordFields>(in layout: DataAPI.TypedLayout<R>) -> Maker<DataAPI.RecordEdit> {
-        { edit, context in
-            BatchOperation(
-                task: Machine.Task(
-                    kind: .edit(base: edit.modId),
-                    lane: .record(edit.recordId),
-                    attempt: context.attempt
-                ),
-                key: "\(edit.recordId)",
-                digest: context.digest("edit \(edit.recordId) \(edit.modId.map { "\($0)" } ?? "-")") {
-                    edit.fields.map { WireValue.Member(name: $0.name, value: WireValue($0.value)) }
-                },
-                write: { _ in layout.editing(edit.recordId, edit.fields, modId: edit.modId) },
-                lookUp: { _ in layout.lookingUp(edit) }
-            )
-        }
+        { edit, context in try Self.edit(edit.recordId, edit.fields, modId: edit.modId, in: layout, context) }
+    }
+
+    private static func edit<R: RecordFields>(
+        _ recordId: Int,
+        _ fields: some Encodable,
+        modId: Int?,
+        in layout: DataAPI.TypedLayout<R>,
+        _ context: Context
+    ) throws -> BatchOperation {
+        BatchOperation(
+            task: Machine.Task(kind: .edit(base: modId), lane: .record(recordId), attempt: context.attempt),
+            key: "\(recordId)",
+            digest: try context.digest("edit \(recordId) \(modId.map { "\($0)" } ?? "-")") {
+                try layout.digestedMembers(of: fields)
+            },
+            write: { _ in layout.editing(recordId, fields, isWhole: false, modId: modId) },
+            lookUp: { _ in layout.lookingUp(recordId, holding: fields, base: modId) }
+        )
+    }
+
+    private static func save<R: RecordFields>(
+        _ draft: DataAPI.Draft<R>,
+        in layout: DataAPI.TypedLayout<R>,
+        _ context: Context
+    ) throws -> BatchOperation {
+        let changes = try DataAPI.RecordWrite.Kind.changes(of: draft, layout.layout.encoder)
+        let (recordId, modId) = (draft.recordId, draft.base.modId)
+        var operation = try edit(recordId, changes, modId: modId, in: layout, context)
+        guard changes.isEmpty else { return operation }
+        let unchanged = DataAPI.WriteResult(.unchanged, recordId: recordId, modId: modId)
+        operation.write = { _ in .of(Answered(answer: .edited(recordId: recordId, modId: modId), result: unchanged)) }
+        return operation
     }
 
     static func delete<R: RecordFields, ID: DataAPI.RecordIdentifier>(
@@ -115,10 +137,12 @@ extension BatchOperation {
         }
     }
 
-    static func upsert<R: RecordFields>(
+    /// - Parameter isWhole: whether the rows are whole records, which do not carry what is not theirs.
+    static func upsert<R: RecordFields, Row: Encodable>(
         in layout: DataAPI.TypedLayout<R>,
+        isWhole: Bool = true,
         by keyField: String
-    ) -> Maker<R> {
+    ) -> Maker<Row> {
         { row, context in
             guard let key = try layout.wireFields(of: row).checkedKey(keyField) else {
                 throw FMRest.APIError(
@@ -138,11 +162,12 @@ extension BatchOperation {
                 key: key,
                 digest: try context.digest("upsert \(keyField)") { try layout.digestedMembers(of: row) },
                 write: { found in
-                    found.map { layout.editing($0.recordId, row, modId: $0.modId) } ?? layout.creating(row)
+                    found.map { layout.editing($0.recordId, row, isWhole: isWhole, modId: $0.modId) }
+                        ?? layout.creating(row, isWhole: isWhole)
                 },
                 lookUp: { isSettling in
                     isSettling
-                        ? layout.lookingUp(key, in: keyField) { try layout.wireFields(of: row) }
+                        ? layout.lookingUp(key, in: keyField, holding: row, isWhole: isWhole)
                         : layout.lookingUp(made: key, in: keyField)
                 }
             )
@@ -156,15 +181,21 @@ extension BatchOperation {
         in layout: DataAPI.TypedLayout<R>,
         keyField: String?
     ) -> Maker<DataAPI.RecordWrite<R>> {
-        let create: Maker<R> = Self.create(in: layout, keyField: keyField)
-        let edit = Self.edit(in: layout)
+        func create(_ row: some Encodable, isWhole: Bool, _ context: Context) throws -> BatchOperation {
+            try Self.create(in: layout, isWhole: isWhole, keyField: keyField)(row, context)
+        }
+        func upsert(_ row: some Encodable, isWhole: Bool, by key: String, _ context: Context) throws -> BatchOperation {
+            try Self.upsert(in: layout, isWhole: isWhole, by: key)(row, context)
+        }
         let delete: Maker<Int> = Self.delete(in: layout)
         return { write, context in
-            switch write {
-            case .create(let record): try create(record, context)
-            case .edit(let change): try edit(change, context)
+            switch write.kind {
+            case .create(let given): try create(given.fields, isWhole: given.isWhole, context)
+            case .edit(let recordId, let fields, let modId):
+                try Self.edit(recordId, fields, modId: modId, in: layout, context)
+            case .save(let draft): try Self.save(draft, in: layout, context)
             case .delete(let recordId): try delete(recordId, context)
-            case .upsert(let record, let key): try Self.upsert(in: layout, by: key)(record, context)
+            case .upsert(let given, let key): try upsert(given.fields, isWhole: given.isWhole, by: key, context)
             }
         }
     }
@@ -184,21 +215,40 @@ extension DataAPI.TypedLayout {
 
     fileprivate func creating(
         _ fields: some Encodable,
+        isWhole: Bool,
         _ script: DataAPI.ScriptQuery? = nil
     ) -> BatchOperation.Call {
-        layout.createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: nil)
-            .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
-            .eraseToAnyPublisher()
+        let record = DataAPI.EditRecord(createRecord: fields, script: script)
+        return carrying(isWhole) { whole in
+            layout.database.perform { try .create(in: layout, record: record, carrying: whole) }
+        }
+        .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
+        .eraseToAnyPublisher()
     }
 
-    fileprivate func editing(_ recordId: Int, _ fields: some Encodable, modId: Int?) -> BatchOperation.Call {
-        layout.editRecord(
-            record: DataAPI.EditRecord(editRecord: fields, modId: modId),
-            recordId: recordId,
-            isolation: nil
-        )
-        .map { Answered(answer: .edited(recordId: recordId, modId: $0.modId), result: .init($0)) }
+    fileprivate func editing(
+        _ recordId: Int,
+        _ fields: some Encodable,
+        isWhole: Bool,
+        modId: Int?
+    ) -> BatchOperation.Call {
+        let record = DataAPI.EditRecord(editRecord: fields, modId: modId)
+        return carrying(isWhole) { whole in
+            layout.database.perform { try .edit(recordId, of: layout, record: record, carrying: whole) }
+        }
+        .map { response in
+            var result = DataAPI.WriteResult(response)
+            result.recordId = recordId
+            return Answered(answer: .edited(recordId: recordId, modId: response.modId), result: result)
+        }
         .eraseToAnyPublisher()
+    }
+
+    private func carrying<Value>(
+        _ isWhole: Bool,
+        _ call: @escaping (WholeRecord) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        isWhole ? knowingWholeRecord(call) : call(.givenByField)
     }
 
     /// Whether there is a record with this key, which was made up for it, or which it is to be edited by.
@@ -215,33 +265,35 @@ extension DataAPI.TypedLayout {
             .eraseToAnyPublisher()
     }
 
-    /// Whether there is a record that has exactly this key, and holds these fields.
+    /// Whether there is a record that has exactly this key, and holds what was to be written of this row.
     fileprivate func lookingUp(
         _ key: String,
         in field: String,
-        holding fields: @escaping () throws -> FieldData
+        holding row: some Encodable,
+        isWhole: Bool
     ) -> BatchOperation.Call {
-        matching(key, in: field, FieldData.self)
-            .tryMap { found -> Answered in
-                let wanted = try fields()
-                // FileMaker's `==` is blind to case and accents.
-                let exact = found.filter { ([field: .text(key)] as FieldData).isHeld(by: $0.fieldData) }
-                var verdict = WriteVerdict.ofCreate(
-                    matches: exact.map { wanted.isHeld(by: $0.fieldData) },
-                    isKeyOurs: false
+        carrying(isWhole) { whole in matching(key, in: field, FieldData.self).map { ($0, whole) }.eraseToAnyPublisher()
+        }
+        .tryMap { found, whole -> Answered in
+            let wanted = whole.carried(try wireFields(of: row))
+            // FileMaker's `==` is blind to case and accents.
+            let exact = found.filter { ([field: .text(key)] as FieldData).isHeld(by: $0.fieldData) }
+            var verdict = WriteVerdict.ofCreate(
+                matches: exact.map { wanted.isHeld(by: $0.fieldData) },
+                isKeyOurs: false
+            )
+            if exact.isEmpty, found.count >= Self.mostMatches { verdict = .undecided(.severalRecords) }
+            // An upsert edits what a find finds.
+            let records = exact.isEmpty ? found : exact
+            return .found(
+                BatchStateMachine.Finding(
+                    records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
+                    verdict
                 )
-                if exact.isEmpty, found.count >= Self.mostMatches { verdict = .undecided(.severalRecords) }
-                // An upsert edits what a find finds.
-                let records = exact.isEmpty ? found : exact
-                return .found(
-                    BatchStateMachine.Finding(
-                        records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
-                        verdict
-                    )
-                )
-            }
-            .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-            .eraseToAnyPublisher()
+            )
+        }
+        .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+        .eraseToAnyPublisher()
     }
 
     /// How many records with a key are looked at, most of which are spelt in another way.
@@ -259,20 +311,27 @@ extension DataAPI.TypedLayout {
     }
 
     /// Whether the record is there, and whether it holds what the edit says.
-    fileprivate func lookingUp(_ edit: DataAPI.RecordEdit) -> BatchOperation.Call {
-        layout.of(FieldData.self).record(edit.recordId, isolation: nil)
-            .map { record -> Answered in
-                let isSame = edit.fields.isHeld(by: record.fieldData)
+    ///
+    /// - Parameter base: the version that the edit is based on, if it is.
+    fileprivate func lookingUp(
+        _ recordId: Int,
+        holding fields: some Encodable,
+        base: Int?
+    ) -> BatchOperation.Call {
+        layout.of(FieldData.self).record(recordId, isolation: nil)
+            .tryMap { record -> Answered in
+                let isSame = try wireFields(of: fields).isHeld(by: record.fieldData)
                 return .found(
                     BatchStateMachine.Finding(
                         [WrittenVersion(recordId: record.recordId, modId: record.modId)],
-                        .ofEdit(base: edit.modId, found: (record.modId, isSame))
+                        .ofEdit(base: base, found: (record.modId, isSame))
                     )
                 )
             }
+            .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
             .replaceError(
                 of: .recordMissing,
-                with: .found(BatchStateMachine.Finding([], .ofEdit(base: edit.modId, found: nil)))
+                with: .found(BatchStateMachine.Finding([], .ofEdit(base: base, found: nil)))
             )
     }
 

@@ -18,7 +18,7 @@ extension DataAPI.WriteResult {
         case .created(let recordId, let modId):
             self = row.result?.of(.created) ?? .created(recordId: recordId, modId: modId)
         case .edited(let recordId, let modId):
-            self = row.result?.of(.updated) ?? .updated(recordId: recordId, modId: modId)
+            self = row.result?.of(.updated, .unchanged) ?? .updated(recordId: recordId, modId: modId)
         case .deleted(let wasThere):
             self = row.result?.of(.deleted) ?? .deleted(wasThere: nil)
             self.wasThere = wasThere
@@ -33,8 +33,8 @@ extension DataAPI.WriteResult {
         }
     }
 
-    /// It, if it is of this kind.
-    private func of(_ kind: Kind) -> DataAPI.WriteResult? { self.kind == kind ? self : nil }
+    /// It, if it is of one of these kinds.
+    private func of(_ kinds: Kind...) -> DataAPI.WriteResult? { kinds.contains(kind) ? self : nil }
 }
 
 extension JournalOutcome {

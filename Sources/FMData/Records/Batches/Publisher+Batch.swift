@@ -58,7 +58,7 @@ extension Publisher {
             journal: journal,
             options,
             isolation: isolation
-        ) { BatchOperation.create(in: $0, keyField: options.idempotencyKey) }
+        ) { BatchOperation.create(in: $0, isWhole: false, keyField: options.idempotencyKey) }
     }
 
     /// Makes each edit.
@@ -154,5 +154,33 @@ extension Publisher {
             options,
             isolation: isolation
         ) { BatchOperation.upsert(in: $0, by: key.stringValue) }
+    }
+
+    /// Writes the fields that are set in the value into the record that has the same key, or makes a record of them
+    /// when there is none.
+    ///
+    ///     rows.map { Person.Changes(email: $0.email, city: $0.city) }.publisher.upsert(in: people, by: .email)
+    ///
+    /// The key is one of the fields that are set; all else is as with whole records. Publishes one ``DataAPI/BatchRow``
+    /// for each value, then finishes.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request", "Edit a record", "Create a record".
+    public func upsert<R: RecordFields>(
+        in layout: DataAPI.TypedLayout<R>,
+        by key: R.CodingKeys,
+        journal: DataAPI.WriteJournal? = nil,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Output: RecordChanges, Output.Record == R {
+        DataAPI.Batch(
+            of: self,
+            in: layout,
+            journal: journal,
+            options,
+            isolation: isolation
+        ) { BatchOperation.upsert(in: $0, isWhole: false, by: key.stringValue) }
     }
 }

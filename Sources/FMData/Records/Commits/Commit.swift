@@ -50,6 +50,42 @@ struct Commit<R: RecordFields> {
         of writes: [DataAPI.RecordWrite<R>],
         from firstIndex: Int
     ) -> AnyPublisher<[DataAPI.BatchRow], FMRest.APIError> {
+        guard writes.contains(where: \.isWholeRecord) else { return rows(of: writes, from: firstIndex, .givenByField) }
+        return layout.knowingWholeRecord { whole in rows(of: writes, from: firstIndex, whole) }
+    }
+
+    /// - Parameter whole: what is carried of the writes that are whole records.
+    private func rows(
+        of writes: [DataAPI.RecordWrite<R>],
+        from firstIndex: Int,
+        _ whole: WholeRecord
+    ) -> AnyPublisher<[DataAPI.BatchRow], FMRest.APIError> {
+        guard let validation = layout.layout.database.calls.options.validation else {
+            return rows(of: writes, from: firstIndex, whole) { _ in nil }
+        }
+        let format = server.encoding.values.format
+        func checked(
+            _ shown: DataAPI.Layout.LayoutMetaData?
+        ) -> AnyPublisher<[DataAPI.BatchRow], FMRest.APIError> {
+            rows(of: writes, from: firstIndex, whole) { payload in
+                let invalid =
+                    WriteValidation.Write(payload)
+                    .map { validation.invalidValues(in: $0, shown, format: format) } ?? []
+                return invalid.isEmpty ? nil : .invalid(invalid)
+            }
+        }
+        return validation.followsLayout ? layout.layout.described(call: checked) : checked(nil)
+    }
+
+    /// - Parameters:
+    ///   - whole: what is carried of the writes that are whole records.
+    ///   - refusal: why a row is not to be sent.
+    private func rows(
+        of writes: [DataAPI.RecordWrite<R>],
+        from firstIndex: Int,
+        _ whole: WholeRecord,
+        refusal: (CommitPayload.Row) -> FMRest.APIError?
+    ) -> AnyPublisher<[DataAPI.BatchRow], FMRest.APIError> {
         var settled: [Int: Outcome] = [:]
         var known: Set<Int> = []
         var fresh: [Row] = []
@@ -57,13 +93,13 @@ struct Commit<R: RecordFields> {
         for (place, write) in writes.enumerated() {
             let index = firstIndex + place
             do {
-                let payload = try CommitPayload.Row(write, in: layout)
-                let row = Row(
-                    index: index,
-                    payload: payload,
-                    digest: journal.map { payload.digest(salt: $0.state.header.salt) }
-                )
+                var payload = try CommitPayload.Row(write, in: layout)
+                // A row is known by what it says, whatever its layout shows today.
+                let digest = journal.map { payload.digest(salt: $0.state.header.salt) }
+                if write.isWholeRecord { payload.fields = payload.fields.map(whole.carried) }
+                let row = Row(index: index, payload: payload, digest: digest)
                 guard let noted = journal?.state.rows[index] else {
+                    if let error = refusal(payload) { throw error }
                     fresh.append(row)
                     continue
                 }
@@ -74,7 +110,9 @@ struct Commit<R: RecordFields> {
                     known.insert(index)
                 case .openInJob:
                     open[noted.key ?? "", default: Job(key: noted.key ?? "", isOpen: true, rows: [])].rows.append(row)
-                case .free: fresh.append(row)
+                case .free:
+                    if let error = refusal(payload) { throw error }
+                    fresh.append(row)
                 case .open: throw FMRest.APIError.inputHasChanged
                 }
             } catch {
@@ -294,11 +332,15 @@ extension BatchOperation {
 extension DataAPI.RecordWrite {
     /// What its row is known by.
     fileprivate var key: String? {
-        switch self {
+        switch kind {
         case .create, .upsert: nil
-        case .edit(let edit): "\(edit.recordId)"
-        case .delete(let recordId): "\(recordId)"
+        case .edit(let recordId, _, _), .delete(let recordId): "\(recordId)"
+        case .save(let draft): "\(draft.recordId)"
         }
+    }
+
+    fileprivate var isWholeRecord: Bool {
+        if case .create(let given) = kind { given.isWhole } else { false }
     }
 }
 

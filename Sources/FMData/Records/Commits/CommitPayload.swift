@@ -26,11 +26,23 @@ extension CommitPayload.Row {
 
     /// Throws for a write whose fields cannot be written down.
     init<R: RecordFields>(_ write: DataAPI.RecordWrite<R>, in layout: DataAPI.TypedLayout<R>) throws {
-        switch write {
-        case .create(let record):
-            self.init(op: .create, fields: try layout.wireFields(of: record))
-        case .edit(let edit):
-            self.init(op: .edit, id: "\(edit.recordId)", mod: edit.modId.map { "\($0)" }, fields: edit.fields)
+        switch write.kind {
+        case .create(let given):
+            self.init(op: .create, fields: try layout.wireFields(of: given.fields))
+        case .edit(let recordId, let fields, let modId):
+            self.init(
+                op: .edit,
+                id: "\(recordId)",
+                mod: modId.map { "\($0)" },
+                fields: try layout.wireFields(of: fields)
+            )
+        case .save(let draft):
+            self.init(
+                op: .edit,
+                id: "\(draft.recordId)",
+                mod: "\(draft.base.modId)",
+                fields: try DataAPI.RecordWrite.Kind.changes(of: draft, layout.layout.encoder)
+            )
         case .delete(let recordId):
             self.init(op: .delete, id: "\(recordId)")
         case .upsert:
@@ -40,6 +52,17 @@ extension CommitPayload.Row {
                 hint: "Find the records first, or write the rows with writing(_:journal:), each by itself."
             )
         }
+    }
+}
+
+extension WriteValidation.Write {
+    /// What a row writes; `nil` when it deletes.
+    init?(_ row: CommitPayload.Row) {
+        guard let fields = row.fields else { return nil }
+        self.init(
+            fields: fields.map { WireValue.Member(name: $0.name, value: WireValue($0.value)) },
+            isNew: row.op == .create
+        )
     }
 }
 

@@ -3,30 +3,95 @@ extension DataAPI {
     /// ``OpenCombine/Publisher/commit(in:by:journal:options:isolation:)``.
     ///
     ///     [.create(Person(name: "Ada")), .edit(17, ["City": "London"]), .delete(18)] as [DataAPI.RecordWrite<Person>]
-    public enum RecordWrite<R: RecordFields>: Sendable {
-        /// Makes a record.
-        case create(R)
-        /// Changes fields of a record; one with a modId only if the record still has that.
-        case edit(RecordEdit)
-        /// Deletes a record.
-        case delete(recordId: Int)
-        /// Edits the record with the same value in this field, or makes one when there is none. A commit cannot do it.
-        case upsert(R, byField: String)
+    ///
+    /// A whole record says something of each of its properties; of ``RecordChanges`` and of fields by name what is set
+    /// is written, and nothing else.
+    public struct RecordWrite<R: RecordFields>: Sendable {
+        /// What is to be done.
+        enum Kind: Sendable {
+            case create(GivenFields)
+            case edit(Int, any Encodable & Sendable, modId: Int?)
+            case save(Draft<R>)
+            case delete(Int)
+            case upsert(GivenFields, byField: String)
+        }
+
+        /// What is to be written into a record that there may not be yet.
+        struct GivenFields: Sendable {
+            let fields: any Encodable & Sendable
+            /// Whether it is a whole record.
+            var isWhole = false
+        }
+
+        let kind: Kind
+    }
+}
+
+extension DataAPI.RecordWrite.Kind {
+    /// What a draft changes.
+    static func changes(of draft: DataAPI.Draft<R>, _ encoder: FMEncoder) throws -> FieldData {
+        let change = try draft.change(encoder).change
+        guard change.rows.isEmpty else {
+            var error = FMRest.APIError(
+                .invalidRequest,
+                reason:
+                    "The draft changes rows of portals, which are not written together with other records. Nothing was sent.",
+                hint: "save(_:) of the layout writes a record with its rows."
+            )
+            error.portals = change.portalNames
+            throw error
+        }
+        guard let fields = FieldData(wire: .object(change.fields.members)) else {
+            throw FMRest.APIError(.encoding, reason: "A field of the draft has a value that is no text and no number.")
+        }
+        return fields
     }
 }
 
 extension DataAPI.RecordWrite {
-    /// Changes fields of a record, whatever version it has.
-    public static func edit(_ recordId: Int, _ fields: FieldData) -> Self {
-        .edit(DataAPI.RecordEdit(recordId, fields))
+    /// Makes a record.
+    public static func create(_ record: R) -> Self { Self(kind: .create(GivenFields(fields: record, isWhole: true))) }
+
+    /// Makes a record with the fields that are set. FileMaker enters the others as it does for any new record.
+    public static func create<Changes: RecordChanges>(_ changes: Changes) -> Self where Changes.Record == R {
+        Self(kind: .create(GivenFields(fields: changes)))
     }
 
+    /// Changes fields of a record; one with a modId only if the record still has that.
+    public static func edit(_ edit: DataAPI.RecordEdit) -> Self {
+        Self(kind: .edit(edit.recordId, edit.fields, modId: edit.modId))
+    }
+
+    /// Changes fields of a record, whatever version it has.
+    public static func edit(_ recordId: Int, _ fields: FieldData) -> Self {
+        Self(kind: .edit(recordId, fields, modId: nil))
+    }
+
+    /// Changes the fields that are set; with a modId only if the record still has that.
+    public static func edit<Changes: RecordChanges>(
+        _ recordId: Int,
+        _ changes: Changes,
+        modId: Int? = nil
+    ) -> Self where Changes.Record == R {
+        Self(kind: .edit(recordId, changes, modId: modId))
+    }
+
+    /// Writes what a draft changes of its record's fields, if the record still has the version that was read. Rows of
+    /// portals are not written so: a draft that changes some fails before anything is sent.
+    public static func save(_ draft: DataAPI.Draft<R>) -> Self { Self(kind: .save(draft)) }
+
     /// Deletes a record.
-    public static func delete(_ recordId: Int) -> Self { .delete(recordId: recordId) }
+    public static func delete(_ recordId: Int) -> Self { Self(kind: .delete(recordId)) }
 
-    /// Edits the record with the same key, or makes one when there is none.
-    public static func upsert(_ record: R, by key: R.CodingKeys) -> Self { .upsert(record, byField: key.stringValue) }
+    /// Edits the record with the same key, or makes one when there is none. A commit cannot do it.
+    public static func upsert(_ record: R, by key: R.CodingKeys) -> Self {
+        Self(kind: .upsert(GivenFields(fields: record, isWhole: true), byField: key.stringValue))
+    }
+
+    /// Writes the fields that are set into the record with the same key, or makes one when there is none. The key is
+    /// one of the fields. A commit cannot do it.
+    public static func upsert<Changes: RecordChanges>(_ changes: Changes, by key: R.CodingKeys) -> Self
+    where Changes.Record == R {
+        Self(kind: .upsert(GivenFields(fields: changes), byField: key.stringValue))
+    }
 }
-
-extension DataAPI.RecordWrite: Equatable where R: Equatable {}
-extension DataAPI.RecordWrite: Hashable where R: Hashable {}

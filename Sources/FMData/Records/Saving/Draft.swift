@@ -43,6 +43,17 @@ extension DataAPI {
     }
 }
 
+extension DataAPI.Draft {
+    /// The record as it was read, and what the draft changes of it.
+    func change(_ encoder: FMEncoder) throws -> (base: RecordImage, change: RecordChange) {
+        let base = try RecordImage(of: self.base, encoder)
+        let mine = try RecordImage(fields: fields, portals: portals, modId: base.modId, info: nil, encoder)
+        // Of fields without a type those are written that are there, as everywhere.
+        let keepsAbsent = R.self == FieldData.self
+        return (base, try RecordChange(from: base, to: mine, keepsAbsent: keepsAbsent))
+    }
+}
+
 extension DataAPI.Record where R: RecordFields, P == R.Portals {
     /// A draft of the record, to be changed and saved: ``DataAPI/Draft``.
     public func draft() -> DataAPI.Draft<R> { DataAPI.Draft(self) }

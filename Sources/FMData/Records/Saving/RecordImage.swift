@@ -31,6 +31,17 @@ struct RowImage: Equatable, Sendable {
 }
 
 extension RecordImage {
+    /// A record as it was read.
+    init<R: RecordFields>(of record: DataAPI.TypedLayout<R>.Record, _ encoder: FMEncoder) throws {
+        try self.init(
+            fields: record.fieldData,
+            portals: record.portalData,
+            modId: record.modId,
+            info: record.portalDataInfo,
+            encoder
+        )
+    }
+
     /// - Parameters:
     ///   - fields: the record's own, of any type that the encoder writes.
     ///   - portals: a value with one array of rows for each portal.

@@ -19,8 +19,8 @@ struct SavePublisher<R: RecordFields>: Publisher {
     var policy = DataAPI.ConflictPolicy.fail
     var refreshes = false
     var script: DataAPI.ScriptQuery?
-    /// Whether a property that is `nil` leaves its field alone, instead of clearing it.
-    var keepsNil = false
+    /// What is to be written, where that is not what the draft changes.
+    var given: FieldSet?
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
         subscriber.receive(subscription: SaveSubscription(self, downstream: subscriber))
@@ -103,29 +103,17 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
 
     private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Step {
         self.draft = draft
+        guard let given = save.given else {
+            let (base, change) = try draft.change(layout.layout.encoder)
+            return machine.began(base: base, change: change)
+        }
         let base = try image(of: draft.base)
-        var encoder = layout.layout.encoder
-        if save.keepsNil { encoder.options.nilValues = .omit }
-        let mine = try RecordImage(
-            fields: draft.fields,
-            portals: draft.portals,
-            modId: draft.base.modId,
-            info: nil,
-            encoder
-        )
-        // Of fields without a type those are written that are there, as everywhere.
-        let keepsAbsent = save.keepsNil || R.self == FieldData.self
-        return machine.began(base: base, change: try RecordChange(from: base, to: mine, keepsAbsent: keepsAbsent))
+        let fields = given.changes(from: base.fields, keepsAbsent: true)
+        return machine.began(base: base, change: RecordChange(fields: fields))
     }
 
     private func image(of record: Record) throws -> RecordImage {
-        try RecordImage(
-            fields: record.fieldData,
-            portals: record.portalData,
-            modId: record.modId,
-            info: record.portalDataInfo,
-            layout.layout.encoder
-        )
+        try RecordImage(of: record, layout.layout.encoder)
     }
 
     private func edit() throws {

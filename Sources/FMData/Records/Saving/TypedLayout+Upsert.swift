@@ -31,8 +31,9 @@ extension DataAPI.TypedLayout {
     ///
     ///     people.upsert(Person(email: "ada@example.com", name: "Ada"), by: .email)
     ///
-    /// A property that is `nil` leaves its field alone, in a new record to FileMaker. Of a record that is there only what
-    /// differs is written, as ``save(_:onConflict:refreshing:script:isolation:)`` does, and its portals stay.
+    /// A property that is `nil` leaves its field alone, in a new record to FileMaker; what a whole record does not
+    /// carry (``RecordFields/readOnlyFields``) stays as it is. Of a record that is there only what differs is written,
+    /// as ``save(_:onConflict:refreshing:script:isolation:)`` does, and its portals stay.
     ///
     /// It is a find and then a write, and FileMaker has nothing that makes the two one: of two programs that look for the same
     /// key at the same time both may make a record, unless the field is validated as unique, and then one of them fails
@@ -59,49 +60,94 @@ extension DataAPI.TypedLayout {
         onConflict: DataAPI.ConflictPolicy = .fail,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
-        let upsert = OnDemandPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
-            let one = DataAPI.TypedLayout<R>(layout: layout.forOneCall)
-            do {
-                return try one.upsert(one.given(fields), of: fields, keyName: key.stringValue, onConflict)
-            } catch {
-                return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
+        upserting(isolation) { one in
+            one.upsert(by: key, onConflict, becoming: fields) {
+                var encoder = one.layout.encoder
+                // What is nil keeps its value.
+                encoder.options.nilValues = .omit
+                return try encoder.wireValue(of: fields, .fields).members
             }
         }
-        return server.knowingFormats(
-            upsert.eraseToAnyPublisher(),
+    }
+
+    /// Makes sure that there is a record with the fields that are set: the one with this key is changed, and if there
+    /// is none it is made of them.
+    ///
+    ///     people.upsert(Person.Changes(email: "ada@example.com", city: "London"), by: .email)
+    ///
+    /// The key is one of the fields that are set. The others stay as they are, in a new record FileMaker enters them;
+    /// where something was written to a record that was there it is read again. All else is as with a whole record.
+    ///
+    /// Publishes one ``DataAPI/Upserted``, then finishes.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request", "Create a record" and "Edit a record".
+    public func upsert<Changes: RecordChanges>(
+        _ changes: Changes,
+        by key: R.CodingKeys,
+        onConflict: DataAPI.ConflictPolicy = .fail,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> where Changes.Record == R {
+        upserting(isolation) { one in
+            one.upsert(by: key, onConflict, becoming: nil) {
+                try one.layout.encoder.wireValue(of: changes, .fields).members
+            }
+        }
+    }
+
+    private func upserting(
+        _ isolation: (any Actor)?,
+        _ upsert: @escaping (DataAPI.TypedLayout<R>) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError>
+    ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
+        server.knowingFormats(
+            OnDemandPublisher { upsert(DataAPI.TypedLayout<R>(layout: layout.forOneCall)) }.eraseToAnyPublisher(),
             for: DataAPI.CreateResponse.self,
             layout.database.calls
         )
         .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
-    /// The fields of which something is said.
-    private func given(_ fields: R) throws -> FieldSet {
-        var encoder = layout.encoder
-        encoder.options.nilValues = .omit
-        return FieldSet(try encoder.wireValue(of: fields, .fields).members)
+    /// - Parameters:
+    ///   - wanted: the whole record that it is to become; `nil` when some fields are given.
+    ///   - given: the fields of which something is said, the key among them.
+    private func upsert(
+        by key: R.CodingKeys,
+        _ policy: DataAPI.ConflictPolicy,
+        becoming wanted: R?,
+        _ given: () throws -> [WireValue.Member]
+    ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
+        do {
+            let given = try given()
+            guard let value = FieldSet(given)[key.stringValue]?.fieldValue, !value.isEmpty else {
+                throw FMRest.APIError.keyMissing(key.stringValue)
+            }
+            let found = find(DataAPI.FindField(named: key.stringValue) == value)
+            guard let wanted else { return upsert(FieldSet(given), into: found, policy, becoming: nil) }
+            return knowingWholeRecord { whole in
+                let fields = FieldSet(whole.carried(given))
+                // Of what is not written only the host knows the value.
+                let isWhole = fields.names.count == given.count && R.readOnlyFields?.isEmpty != false
+                return upsert(fields, into: found, policy, becoming: isWhole ? wanted : nil)
+            }
+        } catch {
+            return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
+        }
     }
 
+    /// - Parameter wanted: what the record is then; `nil` has it read again.
     private func upsert(
-        _ given: FieldSet,
-        of fields: R,
-        keyName: String,
-        _ policy: DataAPI.ConflictPolicy
-    ) throws -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
-        guard let key = given[keyName]?.fieldValue, !key.isEmpty else {
-            throw FMRest.APIError.keyMissing(keyName)
-        }
+        _ fields: FieldSet,
+        into found: DataAPI.FoundSet<R>,
+        _ policy: DataAPI.ConflictPolicy,
+        becoming wanted: R?
+    ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
         let layout = layout
-        let field = DataAPI.FindField(named: keyName)
-        let hasKey =
-            switch key {
-            case .number(let number): field == number
-            case .text(let text): field == text
-            }
-        return find(hasKey).page(limit: 2)
+        return found.page(limit: 2)
             .flatMap { response -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> in
                 guard let record = response.data.first else {
-                    return layout.database.perform { .create(given, in: layout) }
+                    return layout.database.perform { .create(fields, in: layout) }
                         .map { .created($0) }
                         .eraseToAnyPublisher()
                 }
@@ -110,16 +156,26 @@ extension DataAPI.TypedLayout {
                         .eraseToAnyPublisher()
                 }
                 var draft = record.draft()
-                draft.fields = fields
+                draft.fields = wanted ?? draft.fields
                 draft.portals = nil
                 return saving(.draft(draft)) { save in
                     save.policy = policy
-                    save.keepsNil = true
+                    save.given = fields
+                    save.refreshes = wanted == nil
                 }
                 .map { .saved($0) }
                 .eraseToAnyPublisher()
             }
             .eraseToAnyPublisher()
+    }
+}
+
+extension DataAPI.FindField {
+    fileprivate static func == (field: DataAPI.FindField, value: FieldValue) -> DataAPI.Find {
+        switch value {
+        case .number(let number): field == number
+        case .text(let text): field == text
+        }
     }
 }
 

@@ -43,6 +43,22 @@ import Testing
         }
     }
 
+    @Test func draftsAreWrittenAsTheyDifferFromWhatWasRead() async throws {
+        try await Self.run { people, script, sandbox in
+            var draft = try await people.record(1).firstValue().draft()
+            draft.city = "Bath"
+            var late = try await people.record(2).firstValue().draft()
+            late.city = "Rome"
+            _ = try await people.edit(2, ["City": "Oslo"]).firstValue()
+            let options = DataAPI.CommitOptions(isAtomic: false)
+            let rows = try await [Write.save(draft), .save(late)].publisher
+                .commit(in: people, by: script, options: options).outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 edited", "1 failed 306"])
+            expectNoDifference(rows.map(\.key), ["1", "2"])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Bath", "Oslo", nil])
+        }
+    }
+
     @Test func aRowThatFailsTakesItsCommitWithItAndNoOther() async throws {
         try await Self.run { people, script, sandbox in
             let writes: [Write] = [

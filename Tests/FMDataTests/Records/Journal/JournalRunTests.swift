@@ -89,6 +89,29 @@ import Testing
         }
     }
 
+    @Test func draftsAreKeptInAJournal() async throws {
+        try await Self.run(count: 3) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            var drafts: [DataAPI.Draft<Member>] = []
+            for recordId in 1...3 { drafts.append(try await people.record(recordId).firstValue().draft()) }
+            drafts[0].city = "Bath"
+            drafts[2].city = "Rome"
+            // Somebody else is faster with the third.
+            _ = try await people.edit(3, ["City": "Oslo"]).firstValue()
+            let writes = drafts.map(Write.save)
+            let before = sandbox.counters.requests[.editRecord] ?? 0
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), ["0 edited", "1 unchanged", "2 failed 306"])
+            expectNoDifference((sandbox.counters.requests[.editRecord] ?? 0) - before, 2)
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Bath", nil, "Oslo"])
+            let requests = sandbox.counters.totalRequests
+            let same = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(same.map(\.short), first.map(\.short))
+            expectNoDifference(same.map(\.isFromJournal), [true, true, true])
+            expectNoDifference(sandbox.counters.totalRequests, requests)
+        }
+    }
+
     @Test func aRowWhoseOutcomeIsOpenIsLookedUpAndNotSent() async throws {
         try await Self.run(count: 3) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()

@@ -1,0 +1,45 @@
+extension DataAPI {
+    /// How many records whoever writes to a whole found set expects to write to.
+    ///
+    /// A find that finds more than it should is the most expensive of all typing errors: so the number is said
+    /// beforehand, and compared with what the host counts before anything is written.
+    public struct ExpectedCount: Hashable, Sendable {
+        private let range: ClosedRange<Int>
+
+        /// So many records, neither more nor fewer.
+        public static func exactly(_ count: Int) -> ExpectedCount {
+            ExpectedCount(range: max(0, count)...max(0, count))
+        }
+
+        /// So many records at most, which may be none.
+        public static func atMost(_ count: Int) -> ExpectedCount { ExpectedCount(range: 0...max(0, count)) }
+    }
+}
+
+extension DataAPI.ExpectedCount: CustomStringConvertible {
+    /// In words.
+    public var description: String {
+        range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "at most \(range.upperBound)"
+    }
+
+    func allows(_ count: Int) -> Bool { range.contains(count) }
+}
+
+extension FMRest.APIError {
+    static func countDiffers(_ expected: DataAPI.ExpectedCount, found count: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .countDiffers,
+            reason:
+                "The host finds \(count) record\(count == 1 ? "" : "s"), and \(expected) were expected. Nothing was written.",
+            hint: "Look at the find; a dry run tells which records are meant."
+        )
+    }
+
+    static func countChanged(from counted: Int, to listed: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .countDiffers,
+            reason: "\(counted) records were counted, and then \(listed) were listed: others change the found set. "
+                + "Nothing was written."
+        )
+    }
+}

@@ -1,0 +1,143 @@
+public import OpenCombine
+
+/// Writes to all records of a found set. Each is a batch, one row for each record: ``DataAPI/Batch``.
+///
+/// Before the first write the host is asked how many records there are, and then for their ids, page by page; when that
+/// is not what was expected the batch fails with ``FMRest/APIError/Code/countDiffers``, and nothing is written. So 16
+/// bytes are held for each of the records, and none that comes into the found set later is written to.
+extension DataAPI.FoundSet {
+    /// Deletes the records.
+    ///
+    /// ```swift
+    /// let leavers = people.find { $0(.city) == "Nowhere" }
+    /// let plan = try await leavers.deleteAll(.atMost(10), dryRun: true).summary.firstValue()
+    /// print(plan.skippedCount)                                    // 0
+    /// let summary = try await leavers.deleteAll(.exactly(0)).summary.firstValue()
+    /// print(summary.deletedCount)                                 // 0
+    /// ```
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each record, ``DataAPI/WriteResult/Kind/deleted`` when all is well, also
+    /// for one that somebody else has deleted meanwhile, then finishes. FileMaker deletes a record whatever its version
+    /// is: one that somebody changes between the find and the delete goes as well.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - expected: how many records there must be.
+    ///   - dryRun: whether to write nothing: each record has a row with its id that is
+    ///     ``DataAPI/WriteResult/Kind/skipped``.
+    ///   - options: how the rows are written.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request" and "Delete a record".
+    public func deleteAll(
+        _ expected: DataAPI.ExpectedCount,
+        dryRun: Bool = false,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch {
+        writing(expected, dryRun, options, isolation) { .delete($0.recordId) }
+    }
+
+    /// Changes the same fields of all the records.
+    ///
+    ///     people.find { $0(.city) == "Peking" }.editAll(["City": "Beijing"], .exactly(12))
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` for each record, ``DataAPI/WriteResult/Kind/updated`` when all is well, then
+    /// finishes. Each edit is based on the version that was found: a record that somebody else changes meanwhile is
+    /// left alone, and its row fails with 306.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields to change, with their new values.
+    ///   - expected: how many records there must be.
+    ///   - dryRun: whether to write nothing: each record has a row with its id that is
+    ///     ``DataAPI/WriteResult/Kind/skipped``.
+    ///   - options: how the rows are written.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Perform a find request" and "Edit a record".
+    public func editAll(
+        _ fields: FieldData,
+        _ expected: DataAPI.ExpectedCount,
+        dryRun: Bool = false,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch {
+        writing(expected, dryRun, options, isolation) {
+            .edit(DataAPI.RecordEdit($0.recordId, fields, modId: $0.modId))
+        }
+    }
+
+    /// Changes the fields that are set, of all the records.
+    ///
+    ///     people.find { $0(.city) == "Peking" }.editAll(Person.Changes(city: "Beijing"), .exactly(12))
+    ///
+    /// The same as with fields by name.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    public func editAll<Changes: RecordChanges>(
+        _ changes: Changes,
+        _ expected: DataAPI.ExpectedCount,
+        dryRun: Bool = false,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Changes.Record == R {
+        writing(expected, dryRun, options, isolation) { .edit($0.recordId, changes, modId: $0.modId) }
+    }
+
+    private func writing(
+        _ expected: DataAPI.ExpectedCount,
+        _ isDryRun: Bool,
+        _ options: DataAPI.BatchOptions,
+        _ isolation: (any Actor)?,
+        _ write: @escaping (WrittenVersion) -> DataAPI.RecordWrite<R>
+    ) -> DataAPI.Batch {
+        if isDryRun {
+            return DataAPI.Batch(
+                versions(expected)
+                    .scan((index: -1, version: WrittenVersion(recordId: 0, modId: 0))) { ($0.index + 1, $1) }
+                    .map { index, version in
+                        var result = DataAPI.WriteResult.skipped
+                        result.recordId = version.recordId
+                        result.modId = version.modId
+                        return DataAPI.BatchRow(index: index, key: "\(version.recordId)", result: result)
+                    }
+                    .eraseToAnyPublisher(),
+                server: layout.server,
+                isolation: isolation
+            )
+        }
+        return DataAPI.Batch(
+            of: versions(expected).map(write),
+            in: layout,
+            journal: nil,
+            options,
+            isolation: isolation
+        ) { BatchOperation.ofWrite(in: $0, keyField: nil) }
+    }
+
+    /// The records as they are found, once all of them are known and their number is right.
+    private func versions(_ expected: DataAPI.ExpectedCount) -> AnyPublisher<WrittenVersion, FMRest.APIError> {
+        let found = unsorted.portals([]).of(NoFields.self)
+        return found.count(isolation: nil)
+            .orderedMap(concurrency: 1) { count -> AnyPublisher<[WrittenVersion], FMRest.APIError> in
+                guard expected.allows(count) else { return .failing(.countDiffers(expected, found: count)) }
+                return found.all(isolation: nil)
+                    .map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) }
+                    .collect()
+                    .tryMap { versions in
+                        let listed = Set(versions.map(\.recordId)).count
+                        guard listed == count else { throw FMRest.APIError.countChanged(from: count, to: listed) }
+                        return versions
+                    }
+                    .mapError(FMRest.APIError.init(wrapping:))
+                    .eraseToAnyPublisher()
+            }
+            .eraseToAnyPublisher()
+    }
+}

@@ -1,0 +1,105 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Writes to all records of a found set, whose number is said before.
+@Suite(.timeLimit(.minutes(15))) struct FoundSetWritingTests {
+    private func run(
+        count: Int,
+        _ body: (DataAPI.TypedLayout<Member>, Sandbox) async throws -> Void
+    ) async throws {
+        try await Hosted.run(.people(count: count)) { try await body($0.layout(Member.self), $1) }
+    }
+
+    private func writes(_ sandbox: Sandbox) -> Int {
+        [.createRecord, .editRecord, .deleteRecord].map { sandbox.counters.requests[$0] ?? 0 }.reduce(0, +)
+    }
+
+    @Test func asManyAsWereSaidAreDeleted() async throws {
+        try await run(count: 250) { people, sandbox in
+            let olds = people.find { $0(.name).contains("1") }
+            let count = try await olds.count().firstValue()
+            let summary = try await olds.deleteAll(.exactly(count)).summary.firstValue()
+            expectNoDifference(summary.deletedCount, count)
+            expectNoDifference(sandbox.people.count, 250 - count)
+            #expect(sandbox.people.allSatisfy { $0.values["Name"]?.contains("1") == false })
+            // There are none left, which is at most some.
+            let again = try await olds.deleteAll(.atMost(count)).summary.firstValue()
+            expectNoDifference(again.deletedCount, 0)
+            expectNoDifference(again.stop, nil)
+        }
+    }
+
+    @Test(arguments: [DataAPI.ExpectedCount.exactly(2), .exactly(4), .atMost(2), .exactly(-1)])
+    func anotherNumberWritesNothing(expected: DataAPI.ExpectedCount) async throws {
+        try await run(count: 3) { people, sandbox in
+            for batch in [
+                people.find { $0(.name).contains("Old") }.deleteAll(expected),
+                people.find { $0(.name).contains("Old") }.editAll(["City": "Kiel"], expected),
+                people.find { $0(.name).contains("Old") }.deleteAll(expected, dryRun: true),
+            ] {
+                let error = await batch.outcome().failure
+                expectNoDifference(error?.code, .countDiffers)
+                #expect(error?.reason.contains("\(expected)") == true)
+            }
+            expectNoDifference(writes(sandbox), 0)
+            expectNoDifference(sandbox.people.count, 3)
+        }
+    }
+
+    @Test func aDryRunTellsTheRowsAndWritesNothing() async throws {
+        try await run(count: 5) { people, sandbox in
+            let found = people.find { $0(.name).contains("Old") }.sorted(by: .name, .descending)
+            let rows = try await found.deleteAll(.atMost(5), dryRun: true).outcome().get()
+            expectNoDifference(rows.map(\.short), (0..<5).map { "\($0) skipped" })
+            expectNoDifference(rows.map(\.recordId), [1, 2, 3, 4, 5])
+            expectNoDifference(rows.map(\.key), ["1", "2", "3", "4", "5"])
+            expectNoDifference(rows.map(\.result.modId), [0, 0, 0, 0, 0])
+            let summary = try await found.editAll(["City": "Kiel"], .exactly(5), dryRun: true).summary.firstValue()
+            expectNoDifference(summary.skippedCount, 5)
+            expectNoDifference(writes(sandbox), 0)
+        }
+    }
+
+    @Test func editsAreBasedOnWhatWasFound() async throws {
+        struct Person: LayoutRecord {
+            static let layout = "People"
+            var name: String
+            enum CodingKeys: String, CodingKey { case name = "Name" }
+            struct Changes: RecordChanges {
+                typealias Record = Person
+                var city: String?
+                enum CodingKeys: String, CodingKey { case city = "City" }
+            }
+        }
+        try await run(count: 4) { people, sandbox in
+            let all = people.layout.of(Person.self).find { $0(.name).contains("Old") }
+            // Somebody else is faster with the third.
+            sandbox.inject(.error(.init(306)), on: .editRecord, skipping: 2, count: 1)
+            let options = DataAPI.BatchOptions(concurrency: 1, order: .input)
+            let rows = try await all.editAll(Person.Changes(city: "Kiel"), .exactly(4), options: options).outcome()
+                .get()
+            expectNoDifference(rows.map(\.short), ["0 edited", "1 edited", "2 failed 306", "3 edited"])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Kiel", "Kiel", nil, "Kiel"])
+            let more = try await all.editAll(["City": "Rom"], .exactly(4), options: options).outcome().get()
+            expectNoDifference(more.map(\.short), (0..<4).map { "\($0) edited" })
+            expectNoDifference(sandbox.people.map(\.modId), [2, 2, 1, 2])
+        }
+    }
+
+    @Test func aSetThatChangesWhileItIsListedIsLeftAlone() async throws {
+        try await run(count: 3) { people, sandbox in
+            let found = people.find { $0(.name).contains("Old") }
+            // The count comes first, and then the list.
+            sandbox.inject(.error(.init(401)), on: .find, skipping: 1, count: 1)
+            let error = await found.deleteAll(.exactly(3)).outcome().failure
+            expectNoDifference(error?.code, .countDiffers)
+            #expect(error?.reason.contains("3 records were counted, and then 0") == true)
+            expectNoDifference(sandbox.people.count, 3)
+        }
+    }
+}
