@@ -1,5 +1,5 @@
 /// What keeps a request from being carried out for the moment, and passes by itself. It is the one table for all that
-/// wait: calls that are tried again, batches, commits, saves.
+/// wait: calls that are tried again, batches, commits, saves, live queries.
 enum Passing: Equatable, Sendable {
     /// Somebody or something has what is needed: a lock, the file, the way to the host.
     case state

@@ -1,4 +1,4 @@
-public import OpenCombine
+import OpenCombine
 
 /// Writes to all records of a found set. Each is a batch, one row for each record: ``DataAPI/Batch``.
 ///

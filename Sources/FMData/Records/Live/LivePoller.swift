@@ -428,6 +428,7 @@ extension PollerStateMachine.Failure {
     /// What an error of a look means for the next ones.
     init(_ error: FMRest.APIError) {
         switch (error.code, error.fileMakerCode) {
+        case _ where error.passing != nil: self = .passing
         case (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?): self = .layout
         case (.unauthorized, _), (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.script, _): self = .final
         case (.credentialsReplaced, _): self = .final

@@ -283,7 +283,7 @@ private final class StepSubscriber<Input>: Subscriber {
 
 extension SaveStateMachine.Refusal {
     /// - Parameter runsScript: whether a script comes with the write, which may have closed the window (112) after it.
-    fileprivate init(_ error: FMRest.APIError, runsScript: Bool) {
+    init(_ error: FMRest.APIError, runsScript: Bool) {
         switch error.fileMakerCode {
         case .modIdMismatch: self = .modIdMismatch
         case .recordMissing: self = .recordMissing

@@ -95,9 +95,9 @@ extension DataAPI.TypedLayout {
     ///     $0.limit(.city, toCharacters: 30)
     /// }
     /// do {
-    ///     _ = try await checked.create(Person(name: "", city: String(repeating: "x", count: 31))).firstValue()
-    /// } catch FMRest.APIError.Code.invalidValues {
-    ///     print("nothing was sent")                               // nothing was sent
+    ///     try await checked.create(Person(name: "", city: "Oslo")).firstValue()
+    /// } catch let error as FMRest.APIError {
+    ///     print(error.invalidValues)                              // ["Name" must not be empty]
     /// }
     /// ```
     ///
