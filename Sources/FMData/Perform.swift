@@ -66,7 +66,8 @@ extension DataAPI.Database {
                 writing?.withLockedValue { $0 = true }
                 var next = call.next(at: self.server.time.now())
                 next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
-                return exchange(request.within(next), token)
+                let answer = exchange(request.within(next), token)
+                return call.options.look?.measured(answer) ?? answer
             }
             // Who waited for a session in vain has sent nothing, and is told what it was for.
             .mapError { error in self.naming(request, in: error, call) }
@@ -104,7 +105,7 @@ extension DataAPI.Database {
             return answer.handleEvents(
                 receiveOutput: { _ in
                     wrote()
-                    guard let layout = request.path.layout, !self.calls.options.isLook else { return }
+                    guard let layout = request.path.layout, self.calls.options.look == nil else { return }
                     self.live.written(request.path.recordId, on: layout)
                 },
                 receiveCompletion: { _ in wrote() },
@@ -135,7 +136,7 @@ extension DataAPI.Database {
         switch sessions {
         case .pool(let pool):
             pool.authorized(
-                for: call.options.isLook ? .look : .request,
+                for: call.options.look == nil ? .request : .look,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
                 clock: call.clock,

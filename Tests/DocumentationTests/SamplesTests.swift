@@ -7,7 +7,7 @@ import Testing
 /// Every Swift sample of README and DocC, and every one between fences in a doc comment, is compiled and run as a reader would
 /// paste it: in a `main.swift`, in the `main` of an `@main` type, in a class of the main actor and in a nonisolated function. Each
 /// prints what its comments claim.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SamplesTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SamplesTests {
     enum Place: String, CaseIterable, Sendable {
         case mainFile, main, `class`, function
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import FMDataCLI
 
 /// `fmdata probe` against the embedded server: as it is nothing differs, and when it is told to behave otherwise each question says so.
-@Suite(.timeLimit(.minutes(5))) struct ProbeCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ProbeCommandTests {
     private static let password = "secret-\u{1F512}-canary"
 
     /// A file in which every question can be asked.

@@ -9,7 +9,7 @@ import Testing
 @testable import FMWebhooks
 
 /// From a commit of somebody else by webhook and receiver to the change that a live query publishes.
-@Suite(.timeLimit(.minutes(5))) struct LiveQueryTests {
+@Suite(.timeLimit(.minutes(15))) struct LiveQueryTests {
     struct Contact: LayoutRecord {
         static let layout = "Contacts"
 

@@ -17,7 +17,7 @@ private struct Contact: LayoutRecord {
 }
 
 /// The module as its users see it, in real time: what its article shows, and no `@testable`.
-@Suite(.timeLimit(.minutes(5))) struct PublicSurfaceTests {
+@Suite(.timeLimit(.minutes(15))) struct PublicSurfaceTests {
     @Test func aCommitOnTheServerIsAChangeOfALiveQuery() async throws {
         // A machine under load must not turn the idle limit, which runs in real time, into a failure.
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), odata: .webhooks()))

@@ -10,7 +10,7 @@ import Testing
 @testable import FMWebhooks
 
 /// What webhooks are on record for, against a server that does all of it.
-@Suite(.timeLimit(.minutes(5))) struct TheWebhookLiesTests {
+@Suite(.timeLimit(.minutes(15))) struct TheWebhookLiesTests {
     // MARK: Registration
 
     @Test func aHookIsMadeDeliversAndGoes() async throws {

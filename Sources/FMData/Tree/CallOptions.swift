@@ -25,8 +25,9 @@ extension DataAPI {
         /// What values have to be like to be sent; `nil`, the default, leaves it to the host. See
         /// ``TypedLayout/validating(_:)``.
         var validation: WriteValidation?
-        /// Whether a live query makes the calls by itself: they wait behind all others, and what they run is no write of the program's.
-        var isLook = false
+        /// Of a live query that makes the calls by itself: they wait behind all others, and what they run is no write of the
+        /// program's.
+        var look: LookMeter?
         /// Whether the calls ask what another one's error was about; then they do not explain their own.
         var isExplanation = false
         /// In which the calls are made; `nil` for that in which each begins.

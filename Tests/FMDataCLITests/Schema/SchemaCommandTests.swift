@@ -9,7 +9,7 @@ import Testing
 @testable import FMModel
 
 /// `fmdata schema` and `fmdata generate` against the embedded server, from end to end.
-@Suite(.timeLimit(.minutes(5))) struct SchemaCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct SchemaCommandTests {
     private static let password = "secret-\u{1F512}-canary"
 
     /// A server with one table and as many layouts as are named, and a folder for models.

@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Finds of several calls, and of none, against a host.
-@Suite(.timeLimit(.minutes(5))) struct FindCallsTests {
+@Suite(.timeLimit(.minutes(15))) struct FindCallsTests {
     /// People in the order of their creation; `marks` repeats.
     private static let solution = Solution(
         name: "Single",

@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// A find that FileMaker has no way to say is a failure of the publisher, also inside a pipeline.
-@Suite(.timeLimit(.minutes(5))) struct FindQueryTests {
+@Suite(.timeLimit(.minutes(15))) struct FindQueryTests {
     /// `omit` is a word of the Data API's own.
     private let unspeakable = DataAPI.FindField(named: "omit") == "true"
 

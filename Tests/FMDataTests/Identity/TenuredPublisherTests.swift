@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// What begins as one account ends with it, and what was read as it is handed to nobody afterwards.
-@Suite(.timeLimit(.minutes(5))) struct TenuredPublisherTests {
+@Suite(.timeLimit(.minutes(15))) struct TenuredPublisherTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
     private let tenure = Tenure(time: ManualTime().sessionTime)

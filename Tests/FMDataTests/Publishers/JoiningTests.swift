@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// `merge` and `combineLatest` as publishers: demand, ends, cancellation, release, and threads that race.
-@Suite(.timeLimit(.minutes(5))) struct JoiningTests {
+@Suite(.timeLimit(.minutes(15))) struct JoiningTests {
     private enum Trouble: Error { case one }
 
     /// A subject that a test sends to from any thread.

@@ -7,7 +7,7 @@ import Testing
 @testable import FMData
 
 /// `map(on:)` and `sink(on:)`: values of nonisolated code in main-actor code, whose closures run where they belong.
-@Suite(.timeLimit(.minutes(5))) struct OnMainActorTests {
+@Suite(.timeLimit(.minutes(15))) struct OnMainActorTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
     @MainActor private final class Model {

@@ -6,7 +6,7 @@ import Testing
 @testable import FMData
 
 /// Work on several values at a time as a publisher: demand, order, ends, cancellation, release, and threads that race.
-@Suite(.timeLimit(.minutes(5))) struct OrderedMapTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderedMapTests {
     private typealias Subscriber = TrackingSubscriber<String, FMRest.APIError>
     private static let broken = FMRest.APIError(.network, reason: "broke")
 

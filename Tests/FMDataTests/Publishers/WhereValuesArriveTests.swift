@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// Values arrive on the actor in whose code a call is written, whatever operators follow; elsewhere in the background.
-@Suite(.timeLimit(.minutes(5))) struct WhereValuesArriveTests {
+@Suite(.timeLimit(.minutes(15))) struct WhereValuesArriveTests {
     /// What the closures of a pipeline saw.
     private struct Sighting: Equatable, Sendable {
         var place: String

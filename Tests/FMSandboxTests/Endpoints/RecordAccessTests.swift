@@ -6,7 +6,7 @@ import Testing
 @testable import FMSandbox
 
 /// Records that an account may not see.
-@Suite(.timeLimit(.minutes(5))) struct RecordAccessTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordAccessTests {
     /// Orders of Ada and Eve with their lines, and an account for each of the two that sees its own.
     private static let solution: Solution = {
         let lines: Solution.Table = .init(

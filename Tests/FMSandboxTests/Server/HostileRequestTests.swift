@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever comes over the wire is answered or refused: nothing traps, nothing hangs. The damage is drawn from a seeded generator, so
 /// that a failure can be seen again.
-@Suite(.timeLimit(.minutes(5))) struct HostileRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileRequestTests {
     /// Requests of every kind, to be damaged. The script that waits is not among them.
     private static func requests(_ token: String) -> [SandboxRequest] {
         let database = "/fmi/data/v1/databases/World"

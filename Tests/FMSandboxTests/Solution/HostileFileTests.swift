@@ -6,7 +6,7 @@ import Testing
 
 /// Whatever comes out of a file is read or refused: nothing traps, nothing hangs. The damage is drawn from a seeded generator, so
 /// that a failure can be seen again.
-@Suite(.timeLimit(.minutes(5))) struct HostileFileTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileFileTests {
     /// A little of everything a solution file can say.
     private static let solution = Array(
         #"""

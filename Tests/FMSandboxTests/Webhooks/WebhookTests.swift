@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 /// The imitation of webhooks, call by call. What is delivered, and how, the tests of FMWebhooks receive.
-@Suite(.timeLimit(.minutes(5))) struct WebhookTests {
+@Suite(.timeLimit(.minutes(15))) struct WebhookTests {
     private static let admin = Bench.basic("admin", "secret")
 
     private func run(

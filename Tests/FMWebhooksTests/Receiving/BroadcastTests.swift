@@ -6,7 +6,7 @@ import Testing
 @testable import FMWebhooks
 
 /// The contract of what publishes to whoever listens.
-@Suite(.timeLimit(.minutes(5))) struct BroadcastTests {
+@Suite(.timeLimit(.minutes(15))) struct BroadcastTests {
     private typealias Listener = TrackingSubscriber<[Int], Never>
 
     /// Values that wait are joined to one.

@@ -5,7 +5,7 @@ import FMWebhooks
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WebhookDecoderTests {
+@Suite(.timeLimit(.minutes(15))) struct WebhookDecoderTests {
     private static let mark = "6f0b3c1e-53f5-4b7e-9c58-0b1e9a6d2f11"
     private let key = WebhookKey(
         mark: UUID(

@@ -12,7 +12,7 @@ import Testing
 @testable import FMWebhooks
 
 /// The receiver at the other end of a socket.
-@Suite(.timeLimit(.minutes(5))) struct WebhookReceiverTests {
+@Suite(.timeLimit(.minutes(15))) struct WebhookReceiverTests {
     private let key = WebhookKey(mark: UUID(), secret: "s3cret")
     private let time = TestTime()
 

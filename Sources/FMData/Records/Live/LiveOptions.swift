@@ -12,13 +12,21 @@ extension DataAPI {
         /// Whether a commit that leaves the contents as they were is no change: an import, a write of the same values. The default
         /// is that it is one.
         public var removesDuplicates: Bool
-        /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. A pause
-        /// is at least ten times as long as the look before it. The default is 5 to 60 seconds.
+        /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. The
+        /// default is 5 to 60 seconds. A host that has much to do for a look is given longer pauses; see ``restFactor``.
         public var every: ClosedRange<Duration>
+        /// A pause is at least so many times as long as the host has worked for the look before it, and an hour at most. The
+        /// default is 10: a query then takes a tenth of one session. Where that makes pauses longer than ``every`` allows,
+        /// the log says so, once. 0 leaves it to ``every``.
+        public var restFactor: Double
         /// How long the last value is kept when nobody listens, before all is dropped. The default is 10 seconds.
         public var linger: Duration
         /// How long looks may fail in passing before the query fails. `nil`, the default, is for ever: the status tells.
         public var patience: Duration?
+        /// How long the host must go on saying that the query cannot be answered, before it fails: that a layout, a table, a field
+        /// or a script is missing, that the script of ``LiveWatch/script(_:parameter:)`` has failed; or a gateway that access
+        /// is denied. Somebody may be working on the file; ``LiveQuery/status`` tells meanwhile. The default is 60 seconds.
+        public var givesUpAfter: Duration
         /// The most records that are read as a whole: by the first look of every query, by each look with
         /// ``LiveWatch/reread``, and by one that finds more than a fifth of them changed. A query that has more fails
         /// then. The default is 5,000.
@@ -32,7 +40,9 @@ extension DataAPI {
             every: ClosedRange<Duration> = .seconds(5) ... .seconds(60),
             linger: Duration = .seconds(10),
             patience: Duration? = nil,
-            maximumRecords: Int = 5000
+            maximumRecords: Int = 5000,
+            givesUpAfter: Duration = .seconds(60),
+            restFactor: Double = 10
         ) {
             self.watch = watch
             self.related = related
@@ -41,6 +51,8 @@ extension DataAPI {
             self.linger = linger
             self.patience = patience
             self.maximumRecords = maximumRecords
+            self.givesUpAfter = givesUpAfter
+            self.restFactor = restFactor
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -24,8 +25,10 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var state = State()
     private var memory = LookMemory()
     private var findings: LookFindings<R>?
-    /// When the look that is under way began, why, and as which account.
-    private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, tenure: Tenure)?
+    /// When the look that is under way began, why, and on which terms.
+    private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, terms: LookTerms)?
+    /// Whether that has had its first session.
+    private var hasSession = false
     private var wokenBy: DataAPI.Freshness.Origin?
     /// What was written through the same tree, as long as a look is under way that began before.
     private var overtaken: [Int: NIODeadline] = [:]
@@ -42,12 +45,14 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private let look: Look<R>
     private let policy: ChangePolicy<R>
     private let database: DataAPI.Database
+    private let layoutName: String
     private var server: DataAPI.Server { database.server }
     private let statusSubject = CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle)
 
     init(_ look: Look<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
         self.look = look
         database = layout.database
+        layoutName = layout.name
         let encoder = layout.encoder
         policy = ChangePolicy(
             ignoresEqual: options.removesDuplicates,
@@ -65,7 +70,9 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
                 shortest: TimeAmount(clamping: options.every.lowerBound),
                 longest: TimeAmount(clamping: options.every.upperBound),
                 linger: TimeAmount(clamping: options.linger),
-                patience: options.patience.map(TimeAmount.init(clamping:))
+                patience: options.patience.map(TimeAmount.init(clamping:)),
+                givesUpAfter: TimeAmount(clamping: options.givesUpAfter),
+                restFactor: max(0, options.restFactor)
             )
         )
     }
@@ -128,7 +135,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     func wake(_ origin: DataAPI.Freshness.Origin) {
         act { _ in
             wokenBy = origin
-            return ((), machine.woken())
+            return ((), machine.woken(insists: origin == .refresh))
         }
     }
 
@@ -190,6 +197,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             let callOff = server.time.schedule(instant) { self.alarmRang() }
             lock.withLock { replace(&callOffAlarm, by: callOff) }?()
         case .callOffAlarm: lock.withLock { callOffAlarm.take() }?()
+        case .tellOfRest(let rest): tellOfRest(rest)
         case .fail: fail()
         case .drop:
             let old = lock.withLock {
@@ -232,14 +240,40 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private func beginLook() {
         // What another account has seen is nothing to go on from.
         let tenure = forget()
-        let (state, memory) = lock.withLock {
-            lookBegan = (server.time.now(), wokenBy.take() ?? .poll, tenure)
+        let meter = LookMeter(now: server.time.now) { [weak self] in self?.sessionCame() }
+        let (state, memory, terms) = lock.withLock {
+            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
+            lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
+            hasSession = false
             overtaken = [:]
-            return (self.state, self.memory)
+            return (self.state, self.memory, terms)
         }
-        run(look.perform(state, memory, tenure)) { poller, findings, now, jitter in
-            poller.lockedLooked(findings, now, jitter)
+        run(look.perform(state, memory, terms)) { poller, findings, now, jitter in
+            poller.lockedLooked(findings, work: meter.work, now, jitter)
         }
+    }
+
+    /// The look that is under way waits for answers from now on. That later calls of it wait for a session again is not told.
+    private func sessionCame() {
+        let hasWork = lock.withLock {
+            guard case .looking = machine.phase, !hasSession else { return false }
+            hasSession = true
+            outbox.post(.tell(lockedStatus()))
+            return true
+        }
+        if hasWork { emptyOutbox() }
+    }
+
+    private func tellOfRest(_ rest: TimeAmount) {
+        let options = database.calls.options
+        guard let logger = options.logger ?? server.config.logger else { return }
+        logger.warning(
+            "looks of a live query take the host so long that its pauses are longer than LiveOptions.every",
+            metadata: [
+                "database": "\(database.name)", "layout": "\(layoutName)",
+                "pause": "\(Duration.nanoseconds(rest.nanoseconds))",
+            ]
+        )
     }
 
     /// What was seen as another account is forgotten, and those who were told of it are told so. Returns the tenure of
@@ -266,6 +300,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     private func lockedLooked(
         _ found: LookFindings<R>,
+        work: TimeAmount,
         _ now: NIODeadline,
         _ jitter: Double
     ) -> [PollerStateMachine.Action] {
@@ -273,7 +308,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         var outcome = PollerStateMachine.Outcome(
             held: state.records.count,
             isTorn: found.isTorn,
-            isShort: found.isShort
+            isShort: found.isShort,
+            work: work
         )
         if !state.isConfirmed(by: found) {
             let ids = Set(found.order)
@@ -285,17 +321,17 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     /// Asks for records that a look has not found.
     private func confirm(_ ids: [Int]) {
-        guard let tenure = lock.withLock({ lookBegan?.tenure }) else { return }
+        guard let terms = lock.withLock({ lookBegan?.terms }) else { return }
         let answers = ids.publisher
             .setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { [look] id in
-                look.isThere(id, tenure).map { [(id, $0)] }.eraseToAnyPublisher()
+                look.isThere(id, terms).map { [(id, $0)] }.eraseToAnyPublisher()
             }
             .collect()
             .eraseToAnyPublisher()
         run(answers) { poller, answers, now, jitter in
             for (id, isThere) in answers { poller.reasons[id] = isThere ? .left : .deleted }
-            return poller.machine.confirmed(ids, now, jitter: jitter)
+            return poller.machine.confirmed(ids, work: terms.meter.work, now, jitter: jitter)
         }
     }
 
@@ -362,7 +398,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         }
         guard let findings, let began else { return }
         // What another account has seen by now is of no use.
-        guard !began.tenure.isOver else { return withExtendedLifetime(lock.withLock { lockedEndLook() }) {} }
+        guard !began.terms.tenure.isOver else { return withExtendedLifetime(lock.withLock { lockedEndLook() }) {} }
         // Outside of the lock: it compares records, which is other people's code. Nobody else changes the state meanwhile, since
         // orders are carried out one at a time.
         let next = old.next(
@@ -372,7 +408,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             policy,
             origin: began.origin,
             asOf: began.at,
-            in: began.tenure
+            in: began.terms.tenure
         )
         let (listeners, ended) = lock.withLock {
             state = next.state
@@ -400,17 +436,25 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         switch machine.phase {
         case .idle: .idle
         case .queued: .throttled
-        case .looking, .confirming: .looking
+        case .looking, .confirming:
+            .looking(
+                since: server.time.date(lookBegan?.at ?? server.time.now()),
+                awaiting: hasSession ? .answer : .session
+            )
         case .waiting(let until): .waiting(until: server.time.date(until))
         case .paused: .paused
-        case .failing: failing { .failing($0, since: $1) }
-        case .ended: failing { error, _ in .ended(error) }
+        case .failing(let until):
+            .failing(
+                lockedFailure,
+                since: server.time.date(machine.failingSince ?? until),
+                until: server.time.date(until)
+            )
+        case .ended: .ended(lockedFailure)
         }
     }
 
-    private func failing(_ status: (FMRest.APIError, Date) -> DataAPI.LiveStatus) -> DataAPI.LiveStatus {
-        guard let failure, let since = machine.failingSince else { return .looking }
-        return status(failure, server.time.date(since))
+    private var lockedFailure: FMRest.APIError {
+        failure ?? FMRest.APIError(.noValue, reason: "The look came to nothing.")
     }
 }
 
@@ -428,11 +472,18 @@ extension PollerStateMachine.Failure {
     /// What an error of a look means for the next ones.
     init(_ error: FMRest.APIError) {
         switch (error.code, error.fileMakerCode) {
+        // No answer came; that there was no session says nothing of the host's patience.
+        case (.timeout, _) where error.transportError?.code == .firstByteTimeout: self = .silence
         case _ where error.passing != nil: self = .passing
-        case (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?): self = .layout
-        case (.unauthorized, _), (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.script, _): self = .final
-        case (.credentialsReplaced, _): self = .final
-        case _ where error.meansCredentialsRefused && error.fileMakerCode?.meansSessionLost != true: self = .final
+        // Tokens go by themselves, and once more before the next look.
+        case (_, .invalidToken?): self = .passing
+        case (.script, _), (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?), (_, .scriptMissing?):
+            self = .refusal
+        // A gateway, and not FileMaker, says that access is denied.
+        case (_, nil) where error.httpStatus == 401: self = .refusal
+        case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.unauthorized, _), (.credentialsReplaced, _):
+            self = .final
+        case _ where error.meansCredentialsRefused: self = .final
         case (_, let code?)
         where code.category == .privileges || code.category == .request || code == .insufficientPrivileges:
             self = .final

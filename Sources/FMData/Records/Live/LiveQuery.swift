@@ -14,7 +14,7 @@ extension DataAPI {
     /// Nothing is sent before demand. The first value is the whole found set; another follows whenever a look finds it changed,
     /// with what has changed since the subscriber's value before. A subscriber that is slow gets fewer, larger changes. Never
     /// finishes. Looks that fail in passing are repeated, and ``status`` tells; the publisher fails with credentials that are
-    /// refused, privileges that are lost, a layout or field that is missing twice in a row, after
+    /// refused, privileges that are lost, what the host has said for as long as ``LiveOptions/givesUpAfter``, after
     /// ``LiveOptions/patience``, and when the server object is shut down.
     ///
     /// Equal queries on the same database object share their looks, one after the other, and values: a subscriber that
@@ -42,7 +42,8 @@ extension DataAPI {
             values.receive(subscriber: subscriber)
         }
 
-        /// Looks now, or once more after the look that is under way. Without effect when nobody listens.
+        /// Looks now, or once more after the look that is under way, also when nobody wants a value at the moment. Without effect
+        /// when nobody listens.
         public func refresh() {
             registry.observer(of: key)?.wake(.refresh)
         }

@@ -42,17 +42,26 @@ extension DataAPI {
     public enum LiveStatus: Sendable {
         /// Nobody listens.
         case idle
-        /// It looks.
-        case looking
+        /// It looks, since then, and waits for that.
+        case looking(since: Date, awaiting: Awaited)
         /// It waits for the next look.
         case waiting(until: Date)
         /// It wants to look, and other live queries of the same server are served first.
         case throttled
         /// Nobody wants values: the next look comes with the next demand.
         case paused
-        /// Looks fail in passing since then; the next attempt comes by itself. The error is the last one.
-        case failing(FMRest.APIError, since: Date)
+        /// Looks fail since then; the error is the last one, and the next attempt comes by itself at that time.
+        case failing(FMRest.APIError, since: Date, until: Date)
         /// It has failed for good.
         case ended(FMRest.APIError)
+
+        /// What a look waits for.
+        public enum Awaited: Hashable, Sendable {
+            /// A session: all that there are serve calls of the program, which go first.
+            case session
+            /// Answers of the host. Each is waited for 10 seconds, and twice as long each time that has not been enough; at
+            /// most as long as calls of the program wait (``DataAPI/Timeouts/firstByte``).
+            case answer
+        }
     }
 }

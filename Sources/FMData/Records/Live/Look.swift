@@ -10,31 +10,32 @@ struct Look<R: RecordFields>: Sendable {
     /// - Parameters:
     ///   - held: what is known so far.
     ///   - memory: what the look before has left.
-    ///   - tenure: of the account that looks.
-    let perform: @Sendable (_ held: LiveState<R>, _ memory: LookMemory, _ tenure: Tenure) -> Publisher
+    ///   - terms: as what and for how long it asks.
+    let perform: @Sendable (_ held: LiveState<R>, _ memory: LookMemory, _ terms: LookTerms) -> Publisher
     /// Whether a record that a look has not found is still there.
-    let isThere: @Sendable (Int, _ tenure: Tenure) -> AnyPublisher<Bool, FMRest.APIError>
+    let isThere: @Sendable (Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
 }
 
 extension Look {
     /// At one record, by its id.
     init(record id: Int, of layout: DataAPI.TypedLayout<R>) {
-        let layout = layout.callOptions { $0.isLook = true }
-        perform = { _, memory, tenure in
-            layout.bound(to: tenure).record(id, isolation: nil)
+        perform = { _, memory, terms in
+            layout.callOptions(terms.apply).bound(to: terms.tenure).record(id, isolation: nil)
                 .map { LookFindings(order: [id], read: [$0], memory: memory) }
                 .replaceError(of: .recordMissing, with: LookFindings(memory: memory))
         }
-        isThere = { _, tenure in layout.layout.bound(to: tenure).isThere(id) }
+        isThere = { _, terms in layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id) }
     }
 
     /// At a found set, as the options say.
     init(_ found: DataAPI.FoundSet<R>, _ options: DataAPI.LiveOptions) {
-        let found = found.callOptions { $0.isLook = true }
-        perform = { held, memory, tenure in
-            WaysToLook(found: found.bound(to: tenure), options: options).look(held, memory)
+        perform = { held, memory, terms in
+            let found = found.callOptions(terms.apply).bound(to: terms.tenure)
+            return WaysToLook(found: found, options: options).look(held, memory)
         }
-        isThere = { id, tenure in found.layout.layout.bound(to: tenure).isThere(id) }
+        isThere = { id, terms in
+            found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
+        }
     }
 }
 
@@ -218,7 +219,7 @@ extension ScannedIDs {
             }
         } catch {
             throw FMRest.APIError(
-                .decoding,
+                .script,
                 reason: "The script's result is no list of ids and modIds.",
                 hint: "It has to be JSON, one pair for each record in the query's order: [[17, 3], [18, 0]]."
             )

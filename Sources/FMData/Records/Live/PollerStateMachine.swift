@@ -12,19 +12,21 @@ struct PollerStateMachine {
         var longest: TimeAmount
         var linger: TimeAmount
         var patience: TimeAmount?
+        /// How long the host must go on saying that the query cannot be answered.
+        var givesUpAfter: TimeAmount
         /// The most records that are asked for one by one to confirm that they are gone.
         var singles = 20
-        /// A pause is at least so many times as long as the look before it.
-        var rest: Int64 = 10
+        /// A pause is at least so many times as long as the host has worked for the look before it.
+        var restFactor = 10.0
     }
 
     enum Phase: Equatable {
         case idle
         /// It has asked the budget for a turn.
         case queued
-        case looking(since: NIODeadline)
+        case looking
         /// Records that a look has not found are asked for one by one.
-        case confirming(since: NIODeadline)
+        case confirming
         case waiting(until: NIODeadline)
         case failing(until: NIODeadline)
         /// Nobody wants values, and there is one that nobody has taken.
@@ -47,6 +49,8 @@ struct PollerStateMachine {
         case forget
         case setAlarm(NIODeadline)
         case callOffAlarm
+        /// The host works so long for a look that pauses are longer than they were to be.
+        case tellOfRest(TimeAmount)
         /// The query has failed for good.
         case fail
         /// Nobody has come back: what is kept can be dropped.
@@ -65,14 +69,19 @@ struct PollerStateMachine {
         var isTorn = false
         /// Whether fewer records came than the host had counted, so that absence needs a second look.
         var isShort = false
+        /// How long the host has worked: not how long the look has waited for a session.
+        var work = TimeAmount.zero
     }
 
     /// Why a look failed.
     enum Failure: Equatable {
         /// It may work later.
         case passing
-        /// The layout or a field is missing: somebody may be working on it. Twice in a row is for good.
-        case layout
+        /// No answer came in time.
+        case silence
+        /// The host says that the query cannot be answered. Somebody may be working on the file or on what stands before the
+        /// host, so that it is believed when it has been said for some time.
+        case refusal
         case final
     }
 
@@ -86,7 +95,11 @@ struct PollerStateMachine {
     private var isWoken = false
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
-    private var layoutFailures = 0
+    /// How long an answer is waited for.
+    private(set) var patienceForAnswer = PatienceForAnswer()
+    /// Since when the host says nothing but that the query cannot be answered.
+    private var refusedSince: NIODeadline?
+    private var hasToldOfRest = false
     /// What the complete look before has not found.
     private var suspects: Set<Int>?
     private var lingersUntil: NIODeadline?
@@ -135,13 +148,16 @@ struct PollerStateMachine {
     }
 
     /// Something says that there is news: a webhook, a write, the program.
-    mutating func woken() -> [Action] {
+    ///
+    /// - Parameter insists: whether it is to look although nobody wants a value at the moment.
+    mutating func woken(insists: Bool = false) -> [Action] {
         var actions: [Action] = []
         pause = settings.shortest
         switch phase {
         case .looking, .confirming: isWoken = true
-        case .waiting, .failing: queue(&actions)
-        case .idle, .queued, .paused, .ended: break
+        case .waiting, .failing: queue(insists: insists, &actions)
+        case .paused: if insists { queue(insists: true, &actions) }
+        case .idle, .queued, .ended: break
         }
         return settled(actions)
     }
@@ -152,7 +168,7 @@ struct PollerStateMachine {
         pause = settings.shortest
         backOff.reset()
         failingSince = nil
-        layoutFailures = 0
+        refusedSince = nil
         suspects = nil
         torn = 0
         hasUndelivered = false
@@ -172,18 +188,19 @@ struct PollerStateMachine {
 
     mutating func turnCame(_ now: NIODeadline) -> [Action] {
         guard case .queued = phase else { return [] }
-        phase = .looking(since: now)
+        phase = .looking
         isWoken = false
         return settled([.look])
     }
 
     mutating func looked(_ outcome: Outcome, _ now: NIODeadline, jitter: Double) -> [Action] {
-        guard case .looking(let since) = phase else { return [] }
+        guard case .looking = phase else { return [] }
         var actions: [Action] = []
         // The host answers.
         failingSince = nil
-        layoutFailures = 0
+        refusedSince = nil
         backOff.reset()
+        let work = outcome.work
         if outcome.isTorn {
             torn += 1
             if torn < 3 {
@@ -192,26 +209,26 @@ struct PollerStateMachine {
             } else {
                 // A table that never stands still is not looked at without a pause, and what is there holds.
                 torn = 0
-                accept(removing: [], since, now, jitter, &actions)
+                accept(removing: [], after: work, now, jitter, &actions)
             }
             return settled(actions)
         }
         torn = 0
         guard !outcome.missing.isEmpty else {
             suspects = nil
-            accept(removing: [], hasChanges: outcome.hasChanges, since, now, jitter, &actions)
+            accept(removing: [], hasChanges: outcome.hasChanges, after: work, now, jitter, &actions)
             return settled(actions)
         }
         let isPlausible = outcome.missing.count < outcome.held && !outcome.isShort
         if outcome.missing.count <= settings.singles, isPlausible {
-            phase = .confirming(since: since)
+            phase = .confirming
             actions.append(.confirm(outcome.missing))
         } else if let suspects {
             let open = Set(outcome.missing).subtracting(suspects)
             self.suspects = open.isEmpty ? nil : open
             if !open.isEmpty { isWoken = true }
             let gone = outcome.missing.filter(suspects.contains)
-            accept(removing: gone, hasChanges: true, since, now, jitter, &actions)
+            accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         } else {
             suspects = Set(outcome.missing)
             actions.append(.dismiss)
@@ -220,12 +237,14 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    /// - Parameter gone: those that are not the query's any more, of those asked for.
-    mutating func confirmed(_ gone: [Int], _ now: NIODeadline, jitter: Double) -> [Action] {
-        guard case .confirming(let since) = phase else { return [] }
+    /// - Parameters:
+    ///   - gone: those that are not the query's any more, of those asked for.
+    ///   - work: how long the host has worked for the look, this included.
+    mutating func confirmed(_ gone: [Int], work: TimeAmount, _ now: NIODeadline, jitter: Double) -> [Action] {
+        guard case .confirming = phase else { return [] }
         var actions: [Action] = []
         suspects = nil
-        accept(removing: gone, hasChanges: true, since, now, jitter, &actions)
+        accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         return settled(actions)
     }
 
@@ -236,11 +255,14 @@ struct PollerStateMachine {
         }
         // What was missing before may be missing for another reason now.
         suspects = nil
-        layoutFailures = failure == .layout ? layoutFailures + 1 : 0
+        if failure == .silence { patienceForAnswer.wasTooShort() }
         let since = failingSince ?? now
         failingSince = since
+        refusedSince = failure == .refusal ? refusedSince ?? now : nil
         let isImpatient = settings.patience.map { now - since >= $0 } ?? false
-        if failure == .final || layoutFailures > 1 || isImpatient {
+        // One word of it is never enough, whatever the limit.
+        let isRefused = refusedSince.map { $0 < now && now - $0 >= settings.givesUpAfter } ?? false
+        if failure == .final || isRefused || isImpatient {
             phase = .ended
             return settled([.dismiss, .fail])
         }
@@ -267,8 +289,8 @@ struct PollerStateMachine {
 
     // MARK: Parts
 
-    private mutating func queue(_ actions: inout [Action]) {
-        if !isWanted, hasUndelivered {
+    private mutating func queue(insists: Bool = false, _ actions: inout [Action]) {
+        if !isWanted, hasUndelivered, !insists {
             phase = .paused
         } else {
             phase = .queued
@@ -280,20 +302,22 @@ struct PollerStateMachine {
     private mutating func accept(
         removing gone: [Int],
         hasChanges: Bool? = nil,
-        _ since: NIODeadline,
+        after work: TimeAmount,
         _ now: NIODeadline,
         _ jitter: Double,
         _ actions: inout [Action]
     ) {
         actions.append(.accept(removing: gone))
-        if isWoken { queue(&actions) } else { wait(since, now, jitter, after: hasChanges) }
+        patienceForAnswer.wasEnough(for: work)
+        if isWoken { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
     }
 
     private mutating func wait(
-        _ since: NIODeadline,
+        after work: TimeAmount,
         _ now: NIODeadline,
         _ jitter: Double,
-        after hasChanges: Bool?
+        _ hasChanges: Bool?,
+        _ actions: inout [Action]
     ) {
         switch hasChanges {
         case true?: pause = settings.shortest
@@ -301,7 +325,12 @@ struct PollerStateMachine {
         case nil: break
         }
         // A look that seems to have taken hours has met a clock that was set.
-        let rest = min(.hours(1), TimeAmount.nanoseconds(min(now - since, .hours(1)).nanoseconds * settings.rest))
+        let longest = Double(TimeAmount.hours(1).nanoseconds)
+        let rest = TimeAmount.nanoseconds(Int64(min(longest, Double(work.nanoseconds) * settings.restFactor)))
+        if rest > settings.longest, !hasToldOfRest {
+            hasToldOfRest = true
+            actions.append(.tellOfRest(rest))
+        }
         let whole = max(hasChanges == false ? pause : settings.shortest, rest)
         // A tenth more or less, so that many queries do not come together.
         let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)
@@ -319,5 +348,25 @@ struct PollerStateMachine {
         guard due != alarm else { return actions }
         alarm = due
         return actions + [due.map(Action.setAlarm) ?? .callOffAlarm]
+    }
+}
+
+/// How long a look waits for the first byte of an answer: shorter than calls of the program, since it can be repeated and a query that
+/// waits tells nothing. A host that needs longer gets longer.
+struct PatienceForAnswer: Equatable {
+    /// The first one.
+    static let least = TimeAmount.seconds(10)
+    /// Longer than calls of the program wait by themselves is not needed.
+    static let most = TimeAmount.minutes(10)
+
+    private(set) var limit = least
+
+    mutating func wasTooShort() {
+        limit = min(Self.most, .nanoseconds(2 * limit.nanoseconds))
+    }
+
+    /// - Parameter work: of the host for a whole look, which is at least that for one answer.
+    mutating func wasEnough(for work: TimeAmount) {
+        limit = min(limit, max(Self.least, .nanoseconds(min(work, Self.most).nanoseconds * 4)))
     }
 }

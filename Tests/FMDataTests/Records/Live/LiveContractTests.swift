@@ -242,6 +242,7 @@ import Testing
             told,
             ["idle", "throttled", "looking", "failing", "throttled", "looking", "waiting", "idle"]
         )
+        for case .failing(_, let since, let until) in words.values { expectNoDifference(until > since, true) }
         words.cancel()
     }
 

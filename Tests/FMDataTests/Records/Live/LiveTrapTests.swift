@@ -379,6 +379,57 @@ import Testing
         }
     }
 
+    /// Each of these ended a query for good when it came twice in a row, or once.
+    @Test(
+        arguments: [
+            .error(FileMakerError(105)), .error(FileMakerError(102)), .error(FileMakerError(952)), .html(status: 401),
+        ] as [Sandbox.Fault]
+    )
+    func whatPassesWithinAMinuteEndsNothing(fault: Sandbox.Fault) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(fault, on: .find, count: 4)
+            _ = try await harbour.insert("Draken")
+            query.refresh()
+            await until {
+                if case .waiting = query.statusNow { return values.values.count == 2 }
+                // Looks that fail come again with growing pauses.
+                if case .failing = query.statusNow { harbour.time.advance(by: .seconds(8)) }
+                return false
+            }
+            expectNoDifference(values.values.map(\.ids.count), [3, 4])
+            expectNoDifference(values.completionIfAny == nil, true)
+            // Of tokens that were refused in vain the sandbox keeps the sessions.
+            harbour.sandbox.expireSessions()
+            values.cancel()
+        }
+    }
+
+    /// The status tells at once, and the query ends when it has held for a minute.
+    @Test(arguments: ["no such script", "no JSON"]) func aScriptThatCannotAnswerEndsIt(script: String) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(watch: .script(script)))
+            let values = Harbour.Values()
+            query.subscribe(values)
+            var told: FMRest.APIError?
+            await until {
+                if case .failing(let error, _, _) = query.statusNow {
+                    told = error
+                    harbour.time.advance(by: .seconds(40))
+                }
+                return values.completionIfAny != nil
+            }
+            guard case .failure(let error) = await values.completion() else {
+                Issue.record("no failure")
+                return
+            }
+            expectNoDifference(error.code, script == "no JSON" ? .script : .fileMaker)
+            expectNoDifference(error.fileMakerCode, script == "no JSON" ? nil : 104)
+            expectNoDifference(told?.code, error.code)
+        }
+    }
+
     @Test func credentialsThatAreRefusedEndIt() async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()

@@ -15,7 +15,13 @@ import Testing
 
         init(patience: TimeAmount? = nil) {
             machine = PollerStateMachine(
-                .init(shortest: .seconds(5), longest: .seconds(60), linger: .seconds(10), patience: patience)
+                .init(
+                    shortest: .seconds(5),
+                    longest: .seconds(60),
+                    linger: .seconds(10),
+                    patience: patience,
+                    givesUpAfter: .seconds(60)
+                )
             )
         }
 
@@ -28,11 +34,19 @@ import Testing
             hasChanges: Bool = false,
             isTorn: Bool = false,
             isShort: Bool = false,
-            after duration: TimeAmount = .zero
+            after work: TimeAmount = .zero,
+            waiting: TimeAmount = .zero
         ) -> [Action] {
-            now = now + duration
+            now = now + waiting + work
             return machine.looked(
-                .init(missing: missing, held: held, hasChanges: hasChanges, isTorn: isTorn, isShort: isShort),
+                .init(
+                    missing: missing,
+                    held: held,
+                    hasChanges: hasChanges,
+                    isTorn: isTorn,
+                    isShort: isShort,
+                    work: work
+                ),
                 now,
                 jitter: 0.5
             )
@@ -83,7 +97,19 @@ import Testing
         _ = script.machine.subscribed(script.now)
         script.begin()
         let actions = script.looked(hasChanges: true, after: .seconds(8))
-        expectNoDifference(actions.last, script.alarm(in: .seconds(80)))
+        expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), script.alarm(in: .seconds(80))])
+        // Told once.
+        _ = script.ring(80)
+        script.begin()
+        expectNoDifference(script.looked(after: .seconds(8)), [.accept(removing: []), script.alarm(in: .seconds(80))])
+    }
+
+    @Test func waitingForASessionIsNoWorkOfTheHost() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        let actions = script.looked(hasChanges: true, after: .milliseconds(100), waiting: .seconds(24))
+        expectNoDifference(actions, [.accept(removing: []), script.alarm(in: .seconds(5))])
     }
 
     @Test func whoeverWakesItDuringALookGetsAnotherOneAfterIt() {
@@ -104,7 +130,7 @@ import Testing
         script.begin()
         expectNoDifference(script.looked(missing: [3, 4]), [.confirm([3, 4])])
         expectNoDifference(
-            script.machine.confirmed([3, 4], script.now, jitter: 0.5),
+            script.machine.confirmed([3, 4], work: .zero, script.now, jitter: 0.5),
             [.accept(removing: [3, 4]), script.alarm(in: .seconds(5))]
         )
     }
@@ -215,14 +241,58 @@ import Testing
         expectNoDifference(script.machine.woken(), [])
     }
 
-    @Test func aMissingLayoutMayBeUnderRepairOnce() {
+    @Test func aRefusalEndsItWhenItHasHeldForAMinute() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for pause in [1, 2, 4, 8, 16, 32] as [Int64] {
+            script.begin()
+            expectNoDifference(script.failed(.refusal), [.dismiss, script.alarm(in: .seconds(pause))])
+            _ = script.ring(pause)
+        }
+        script.begin()
+        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    @Test(arguments: [true, false]) func aRefusalThatWasNotTheLastWordIsForgotten(isAnswered: Bool) {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.failed(.layout).first, .dismiss)
-        _ = script.ring(1)
+        _ = script.failed(.refusal)
+        _ = script.ring(90)
         script.begin()
-        expectNoDifference(script.failed(.layout), [.dismiss, .fail])
+        if isAnswered {
+            _ = script.looked()
+            _ = script.ring(90)
+        } else {
+            _ = script.failed(.passing)
+            _ = script.ring(90)
+        }
+        script.begin()
+        expectNoDifference(script.failed(.refusal).contains(.fail), false)
+        _ = script.ring(90)
+        script.begin()
+        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        var limits: [TimeAmount] = []
+        for _ in 0..<8 {
+            script.begin()
+            limits.append(script.machine.patienceForAnswer.limit)
+            _ = script.failed(.silence)
+            _ = script.ring(300)
+        }
+        expectNoDifference(limits, [10, 20, 40, 80, 160, 320, 600, 600].map { .seconds($0) })
+        // A host that takes long for a look is not asked in vain once more; one that is quick again is not waited for so long.
+        script.begin()
+        _ = script.looked(after: .seconds(15))
+        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))
+        _ = script.ring(300)
+        script.begin()
+        _ = script.looked(after: .milliseconds(20))
+        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(10))
     }
 
     @Test func theLastOneToGoEndsTheLookAndTheValueLingers() {
@@ -254,5 +324,16 @@ import Testing
         expectNoDifference(script.ring(5), [])
         expectNoDifference(script.machine.phase, .paused)
         expectNoDifference(script.machine.wishes(true, hasUndelivered: false), [.takeTurn])
+    }
+
+    @Test func theProgramsOwnWordIsObeyedThoughNobodyWantsAValue() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.looked(hasChanges: true)
+        _ = script.machine.wishes(false, hasUndelivered: true)
+        _ = script.ring(5)
+        expectNoDifference(script.machine.woken(), [])
+        expectNoDifference(script.machine.woken(insists: true), [.takeTurn])
     }
 }

@@ -96,6 +96,7 @@ struct Harbour: Sendable {
             try context.find([["Port": "==Oslo"]])
             return .result("[\(context.foundSet.map { "[\($0), 0]" }.joined(separator: ", "))]")
         }
+        solution.addScript("no JSON") { _ in .result("all of them") }
         return solution
     }
 

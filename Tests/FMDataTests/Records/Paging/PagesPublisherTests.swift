@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 /// The publisher's contract, with answers that come when the test says so.
-@Suite(.timeLimit(.minutes(5))) struct PagesPublisherTests {
+@Suite(.timeLimit(.minutes(15))) struct PagesPublisherTests {
     private typealias Page = FetchedPage<Int>
     private typealias Answer = PassthroughSubject<Page, FMRest.APIError>
 

@@ -5,7 +5,7 @@ import Testing
 @testable import FMData
 
 /// Tables that are changed at random between any two answers.
-@Suite(.timeLimit(.minutes(5))) struct PagingRandomTests {
+@Suite(.timeLimit(.minutes(15))) struct PagingRandomTests {
     /// What happens to a table.
     private struct Weather {
         var random: SeededRandom

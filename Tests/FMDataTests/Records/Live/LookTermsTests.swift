@@ -1,0 +1,87 @@
+import CustomDump
+import FMHTTP
+import FMTestSupport
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// As what and for how long a look asks, and what its failures mean.
+@Suite struct LookTermsTests {
+    private typealias Failure = PollerStateMachine.Failure
+
+    @Test(arguments: [nil, 5, 120] as [Int?]) func anAnswerIsWaitedForNoLongerThanCallsOfTheProgramDo(seconds: Int?) {
+        let time = ManualTime()
+        let terms = LookTerms(
+            tenure: Sea.calm().layout.layout.database.tenure,
+            limit: .seconds(10),
+            meter: LookMeter(now: time.sessionTime.now) {}
+        )
+        var options = DataAPI.CallOptions(timeouts: DataAPI.Timeouts())
+        options.timeouts.firstByte = seconds.map { .seconds($0) }
+        terms.apply(to: &options)
+        expectNoDifference(options.timeouts.firstByte, .seconds(min(seconds ?? 10, 10)))
+        expectNoDifference(options.look === terms.meter, true)
+    }
+
+    @Test func theHostsWorkIsThatBetweenSessionAndAnswer() {
+        let time = ManualTime()
+        let sessions = NIOLockedValueBox(0)
+        let meter = LookMeter(now: time.sessionTime.now) { sessions.withLockedValue { $0 += 1 } }
+        for (seconds, fails) in [(2, false), (3, true)] as [(Int64, Bool)] {
+            let answer = PassthroughSubject<Int, FMRest.APIError>()
+            let exchange = meter.measured(answer.eraseToAnyPublisher())
+            let values = TrackingSubscriber<Int, FMRest.APIError>()
+            exchange.subscribe(values)
+            time.advance(by: .seconds(seconds))
+            answer.send(completion: fails ? .failure(FMRest.APIError(.network, reason: "broke")) : .finished)
+            // What passes between two calls is nobody's work.
+            time.advance(by: .seconds(60))
+        }
+        expectNoDifference(meter.work, TimeAmount.seconds(5))
+        expectNoDifference(sessions.withLockedValue(\.self), 2)
+    }
+
+    @Test func whatAFailureMeans() {
+        func failure(
+            _ code: FMRest.APIError.Code,
+            _ fileMakerCode: FileMakerErrorCode? = nil,
+            status: Int? = nil,
+            _ transport: HTTPClientError.Code? = nil
+        ) -> Failure {
+            Failure(
+                FMRest.APIError(
+                    code,
+                    reason: "",
+                    fileMakerCode: fileMakerCode,
+                    httpStatus: status,
+                    underlying: transport.map { HTTPClientError(code: $0, outcome: .unknown) }
+                )
+            )
+        }
+        // What passes by itself, and what says nothing of the query.
+        for code in [802, 812, 301, 952, 112] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 500), .passing, "\(code)")
+        }
+        expectNoDifference(failure(.network, nil, .connectionRefused), .passing)
+        expectNoDifference(failure(.notDataAPI, status: 502), .passing)
+        expectNoDifference(failure(.tokensRefused, status: 401), .passing)
+        expectNoDifference(failure(.timeout, nil, .firstByteTimeout), .silence)
+        // What somebody may be working on.
+        for code in [102, 104, 105, 106] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 500), .refusal, "\(code)")
+        }
+        expectNoDifference(failure(.script, 3, status: 200), .refusal)
+        expectNoDifference(failure(.notDataAPI, status: 401), .refusal)
+        // What an account may not see, what would lock it, and what no host can change.
+        expectNoDifference(failure(.fileMaker, 9, status: 500), .final)
+        expectNoDifference(failure(.fileMaker, 200, status: 500), .final)
+        expectNoDifference(failure(.unauthorized, 212, status: 401), .final)
+        expectNoDifference(failure(.unauthorized), .final)
+        expectNoDifference(failure(.invalidRequest), .final)
+        expectNoDifference(failure(.shutdown), .final)
+    }
+}
