@@ -71,6 +71,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
                 longest: TimeAmount(clamping: options.every.upperBound),
                 linger: TimeAmount(clamping: options.linger),
                 patience: options.patience.map(TimeAmount.init(clamping:)),
+                answersWithin: layout.database.calls.options.timeouts.firstByte.map(TimeAmount.init(clamping:)),
                 givesUpAfter: TimeAmount(clamping: options.givesUpAfter),
                 restFactor: max(0, options.restFactor)
             )
@@ -242,7 +243,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         let tenure = forget()
         let meter = LookMeter(now: server.time.now) { [weak self] in self?.sessionCame() }
         let (state, memory, terms) = lock.withLock {
-            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
+            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer?.limit, meter: meter)
             lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
             hasSession = false
             overtaken = [:]

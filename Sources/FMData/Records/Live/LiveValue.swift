@@ -59,8 +59,8 @@ extension DataAPI {
         public enum Awaited: Hashable, Sendable {
             /// A session: all that there are serve calls of the program, which go first.
             case session
-            /// Answers of the host. Each is waited for 10 seconds, and twice as long each time that has not been enough; at
-            /// most as long as calls of the program wait (``DataAPI/Timeouts/firstByte``).
+            /// Answers of the host. Each is waited for a twelfth as long as calls of the program wait for theirs, which is 10
+            /// seconds of 120 (``DataAPI/Timeouts``, `firstByte`), and twice as long each time that has not been enough.
             case answer
         }
     }

@@ -6,16 +6,15 @@ import OpenCombine
 struct LookTerms: Sendable {
     /// Of the account that looks.
     let tenure: Tenure
-    /// How long it waits for the first byte of an answer.
-    let limit: TimeAmount
+    /// How long it waits for the first byte of an answer; `nil` for ever.
+    let limit: TimeAmount?
     /// Measures what the host has to do for it.
     let meter: LookMeter
 
     /// For the calls of the look.
     func apply(to options: inout DataAPI.CallOptions) {
         options.look = meter
-        let limit = Duration.nanoseconds(limit.nanoseconds)
-        options.timeouts.firstByte = options.timeouts.firstByte.map { min($0, limit) } ?? limit
+        if let limit { options.timeouts.firstByte = .nanoseconds(limit.nanoseconds) }
     }
 }
 

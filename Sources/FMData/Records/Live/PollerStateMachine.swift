@@ -12,6 +12,8 @@ struct PollerStateMachine {
         var longest: TimeAmount
         var linger: TimeAmount
         var patience: TimeAmount?
+        /// How long calls of the program wait for an answer; `nil` for ever.
+        var answersWithin: TimeAmount?
         /// How long the host must go on saying that the query cannot be answered.
         var givesUpAfter: TimeAmount
         /// The most records that are asked for one by one to confirm that they are gone.
@@ -96,7 +98,7 @@ struct PollerStateMachine {
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
     /// How long an answer is waited for.
-    private(set) var patienceForAnswer = PatienceForAnswer()
+    private(set) var patienceForAnswer: PatienceForAnswer?
     /// Since when the host says nothing but that the query cannot be answered.
     private var refusedSince: NIODeadline?
     private var hasToldOfRest = false
@@ -111,6 +113,7 @@ struct PollerStateMachine {
     init(_ settings: Settings) {
         self.settings = settings
         pause = settings.shortest
+        patienceForAnswer = settings.answersWithin.map(PatienceForAnswer.init)
     }
 
     // MARK: Subscribers
@@ -255,7 +258,7 @@ struct PollerStateMachine {
         }
         // What was missing before may be missing for another reason now.
         suspects = nil
-        if failure == .silence { patienceForAnswer.wasTooShort() }
+        if failure == .silence { patienceForAnswer?.wasTooShort() }
         let since = failingSince ?? now
         failingSince = since
         refusedSince = failure == .refusal ? refusedSince ?? now : nil
@@ -308,7 +311,7 @@ struct PollerStateMachine {
         _ actions: inout [Action]
     ) {
         actions.append(.accept(removing: gone))
-        patienceForAnswer.wasEnough(for: work)
+        patienceForAnswer?.wasEnough(for: work)
         if isWoken { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
     }
 
@@ -351,22 +354,28 @@ struct PollerStateMachine {
     }
 }
 
-/// How long a look waits for the first byte of an answer: shorter than calls of the program, since it can be repeated and a query that
-/// waits tells nothing. A host that needs longer gets longer.
+/// How long a look waits for the first byte of an answer: shorter than calls of the program, since it can be repeated and a query
+/// that waits tells nothing. A host that needs longer gets longer.
 struct PatienceForAnswer: Equatable {
-    /// The first one.
-    static let least = TimeAmount.seconds(10)
-    /// Longer than calls of the program wait by themselves is not needed.
-    static let most = TimeAmount.minutes(10)
+    let least: TimeAmount
+    /// As long as calls of the program wait.
+    let most: TimeAmount
+    private(set) var limit: TimeAmount
 
-    private(set) var limit = least
+    init(_ most: TimeAmount) {
+        self.most = most
+        least = .nanoseconds(most.nanoseconds / 12)
+        limit = least
+    }
 
     mutating func wasTooShort() {
-        limit = min(Self.most, .nanoseconds(2 * limit.nanoseconds))
+        // Twice as much is no number where there is next to no limit.
+        limit = limit.nanoseconds < most.nanoseconds / 2 ? .nanoseconds(2 * limit.nanoseconds) : most
     }
 
     /// - Parameter work: of the host for a whole look, which is at least that for one answer.
     mutating func wasEnough(for work: TimeAmount) {
-        limit = min(limit, max(Self.least, .nanoseconds(min(work, Self.most).nanoseconds * 4)))
+        guard work.nanoseconds < most.nanoseconds / 4 else { return }
+        limit = min(limit, max(least, .nanoseconds(work.nanoseconds * 4)))
     }
 }

@@ -13,7 +13,7 @@ import Testing
 @Suite struct LookTermsTests {
     private typealias Failure = PollerStateMachine.Failure
 
-    @Test(arguments: [nil, 5, 120] as [Int?]) func anAnswerIsWaitedForNoLongerThanCallsOfTheProgramDo(seconds: Int?) {
+    @Test func anAnswerIsWaitedForAsTheTermsSay() {
         let time = ManualTime()
         let terms = LookTerms(
             tenure: Sea.calm().layout.layout.database.tenure,
@@ -21,9 +21,8 @@ import Testing
             meter: LookMeter(now: time.sessionTime.now) {}
         )
         var options = DataAPI.CallOptions(timeouts: DataAPI.Timeouts())
-        options.timeouts.firstByte = seconds.map { .seconds($0) }
         terms.apply(to: &options)
-        expectNoDifference(options.timeouts.firstByte, .seconds(min(seconds ?? 10, 10)))
+        expectNoDifference(options.timeouts.firstByte, .seconds(10))
         expectNoDifference(options.look === terms.meter, true)
     }
 

@@ -20,6 +20,7 @@ import Testing
                     longest: .seconds(60),
                     linger: .seconds(10),
                     patience: patience,
+                    answersWithin: .seconds(120),
                     givesUpAfter: .seconds(60)
                 )
             )
@@ -277,22 +278,23 @@ import Testing
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
-        var limits: [TimeAmount] = []
+        var limits: [TimeAmount?] = []
         for _ in 0..<8 {
             script.begin()
-            limits.append(script.machine.patienceForAnswer.limit)
+            limits.append(script.machine.patienceForAnswer?.limit)
             _ = script.failed(.silence)
             _ = script.ring(300)
         }
-        expectNoDifference(limits, [10, 20, 40, 80, 160, 320, 600, 600].map { .seconds($0) })
+        // At most as long as calls of the program wait.
+        expectNoDifference(limits, [10, 20, 40, 80, 120, 120, 120, 120].map { .seconds($0) })
         // A host that takes long for a look is not asked in vain once more; one that is quick again is not waited for so long.
         script.begin()
         _ = script.looked(after: .seconds(15))
-        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))
+        expectNoDifference(script.machine.patienceForAnswer?.limit, .seconds(60))
         _ = script.ring(300)
         script.begin()
         _ = script.looked(after: .milliseconds(20))
-        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(10))
+        expectNoDifference(script.machine.patienceForAnswer?.limit, .seconds(10))
     }
 
     @Test func theLastOneToGoEndsTheLookAndTheValueLingers() {
