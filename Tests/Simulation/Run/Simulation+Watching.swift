@@ -52,11 +52,11 @@ extension Simulation {
     }
 
     /// Whether looks come to their ends: the client does not lose its patience before the host can answer, nor the host its own
-    /// before a request comes.
+    /// before a request comes, and a session outlives a look.
     private func mustHaveSeen(_ step: Step) -> Bool {
-        let client = program.client
+        let (client, host) = (program.client, program.hosts[step.host])
         let isPatient = client.total ?? .max >= 60 && client.firstByte >= 20 && client.waitingDeadline >= 30
-        return isPatient && program.hosts[step.host].keepAlive >= 5000
+        return isPatient && host.keepAlive >= 5000 && host.sessionLifetime >= 60
     }
 
     /// Whether they came to their ends all the same, and one look is enough.
