@@ -65,7 +65,7 @@ extension Simulation {
             return false
         }
         return database.live.observers.allSatisfy { observer in
-            (observer as? LivePoller<Row>).map { $0.present.state.asOf >= start } ?? false
+            (observer as? LivePoller<Row>).map { $0.lastState.asOf >= start } ?? false
         }
     }
 

@@ -32,7 +32,8 @@ extension DataAPI.TypedLayout {
     ///     people.changes(of: people.find { $0(.city) == "Calgary" }, since: cursor)
     ///
     /// With the cursor of an earlier run there is no snapshot: the first look is compared with what the cursor knows, so that all
-    /// that has happened meanwhile comes as one change set, deletions included.
+    /// that has happened meanwhile comes as one change set, deletions included: a record that is missing was asked for, or two
+    /// looks agree that it is gone.
     ///
     /// Nothing is sent before demand. Demand is for events; while there is none, changes are put together. Never finishes; fails as
     /// a ``DataAPI/LiveQuery`` does, whose looks it shares. What a subscriber has dealt with may come again after a restart:
@@ -53,8 +54,9 @@ extension DataAPI.TypedLayout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.LiveEvent<R>, FMRest.APIError> {
         let found = found ?? everything
+        let expected = cursor.flatMap { $0.query == found.fingerprint ? $0.versions.map(\.id) : nil }
         return found.live(options, isolation: nil)
-            .told(to: isolation) {
+            .told(to: isolation, expecting: expected ?? []) {
                 var copy = LiveCopy(of: found, since: cursor)
                 return { state in copy.events(of: state) }
             }
@@ -118,7 +120,12 @@ struct LiveCopy<R: RecordFields> {
         let time = found.layout.server.time
         return .changed(
             changes,
-            DataAPI.Freshness(origin: state.origin, asOf: time.date(state.asOf), looks: looks),
+            DataAPI.Freshness(
+                origin: state.origin,
+                asOf: time.date(state.asOf),
+                isComplete: state.isComplete,
+                looks: looks
+            ),
             cursor
         )
     }

@@ -35,6 +35,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var failure: FMRest.APIError?
     private var listeners: [ListenerID: any LiveListener] = [:]
     private var lastID = 0
+    /// Of listeners that go on where an earlier run has ended, until a look has found all that they know, or is sure that it is gone.
+    private var expectations: [ListenerID: Expectation] = [:]
     private var turn: LookBudget.ID?
     private var work: AnyCancellable?
     /// Counts what was begun: what comes of anything but the last is out of date.
@@ -78,6 +80,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         )
     }
 
+    /// What a listener knows from an earlier run.
+    private struct Expectation {
+        let ids: [Int]
+        /// Whether a look has begun since.
+        var isLookedFor = false
+    }
+
     /// What two records are compared by.
     private struct RecordText: Equatable {
         let fields: [UInt8]
@@ -91,17 +100,31 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     // MARK: Subscribers
 
-    /// What the last look has left, and why there will be no more.
-    var present: (state: State, failure: FMRest.APIError?) {
-        lock.withLock { (state, machine.phase == .ended ? failure : nil) }
+    /// What the last look has left, and why there will be no more. To a listener whose expectation nobody has looked for yet,
+    /// nothing is known.
+    func present(to id: ListenerID) -> (state: State, failure: FMRest.APIError?) {
+        lock.withLock {
+            (expectations[id] == nil ? state : State(), machine.phase == .ended ? failure : nil)
+        }
     }
 
+    /// What the last look has left.
+    var lastState: State { lock.withLock { state } }
+
     /// The listener wants values from now on.
-    func add(_ listener: any LiveListener) -> ListenerID {
+    ///
+    /// - Parameter expected: the ids of the records that it knows from an earlier run. That one of them is gone is told as for those
+    ///   that are held: when it was asked for, or two looks agree.
+    func add(_ listener: any LiveListener, expecting expected: [Int] = []) -> ListenerID {
         act { now in
             lastID += 1
             listeners[lastID] = listener
-            return (lastID, machine.subscribed(now) + lockedWishes())
+            var actions = machine.subscribed(now) + lockedWishes()
+            if !expected.isEmpty {
+                expectations[lastID] = Expectation(ids: expected)
+                actions += machine.woken()
+            }
+            return (lastID, actions)
         }
     }
 
@@ -109,6 +132,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         // The listener leaves the table under the lock, but must not be destroyed there.
         let listener: (any LiveListener)? = act { now in
             guard let listener = listeners.removeValue(forKey: id) else { return (nil, []) }
+            expectations[id] = nil
             return (listener, machine.unsubscribed(now) + lockedWishes())
         }
         withExtendedLifetime(listener) {}
@@ -247,6 +271,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
             hasSession = false
             overtaken = [:]
+            for id in expectations.keys { expectations[id]?.isLookedFor = true }
             return (self.state, self.memory, terms)
         }
         run(look.perform(state, memory, terms)) { poller, findings, now, jitter in
@@ -312,10 +337,14 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             isShort: found.isShort,
             work: work
         )
-        if !state.isConfirmed(by: found) {
+        let expected = expectations.values.filter(\.isLookedFor).flatMap(\.ids)
+        outcome.hasChanges = !state.isConfirmed(by: found)
+        if outcome.hasChanges || !expected.isEmpty {
             let ids = Set(found.order)
-            outcome.missing = state.records.map(\.recordId).filter { !ids.contains($0) && overtaken[$0] == nil }
-            outcome.hasChanges = true
+            var known: Set<Int> = []
+            let all = (state.records.map(\.recordId) + expected).filter { known.insert($0).inserted }
+            outcome.held = all.count
+            outcome.missing = all.filter { !ids.contains($0) && overtaken[$0] == nil }
         }
         return machine.looked(outcome, now, jitter: jitter)
     }
@@ -414,7 +443,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         let (listeners, ended) = lock.withLock {
             state = next.state
             memory = findings.memory
-            return (next.isNews ? lockedListeners() : [], lockedEndLook())
+            let settled = lockedSettleExpectations(found: findings.order, gone: gone)
+            return (lockedListeners { next.isNews || settled.contains($0) }, lockedEndLook())
         }
         withExtendedLifetime((ended, old)) {}
         for listener in listeners { listener.offer() }
@@ -422,8 +452,19 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         if !listeners.isEmpty { wishesChanged() }
     }
 
+    /// Returns the listeners of which all that they know was found, or is sure to be gone.
+    private func lockedSettleExpectations(found: [Int], gone: [Int]) -> Set<ListenerID> {
+        guard !expectations.isEmpty else { return [] }
+        let settled = Set(found).union(gone)
+        let ids = expectations.filter { $0.value.isLookedFor && $0.value.ids.allSatisfy(settled.contains) }.map(\.key)
+        for id in ids { expectations[id] = nil }
+        return Set(ids)
+    }
+
     /// In the order in which they came.
-    private func lockedListeners() -> [any LiveListener] { listeners.sorted { $0.key < $1.key }.map(\.value) }
+    private func lockedListeners(_ isMeant: (ListenerID) -> Bool = { _ in true }) -> [any LiveListener] {
+        listeners.filter { isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+    }
 
     private func fail() {
         let listeners = lock.withLock {

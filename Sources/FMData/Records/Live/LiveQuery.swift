@@ -59,17 +59,17 @@ extension DataAPI {
             .eraseToAnyPublisher()
         }
 
-        /// What this query's states are to each of its subscribers.
-        func news<News>(_ makeTeller: @escaping () -> (LiveState<R>) -> [News]) -> LiveNews<R, News> {
-            LiveNews(poller: { self.poller }, makeTeller: makeTeller)
-        }
-
-        /// The same, handed over.
+        /// What this query's states are to each of its subscribers, handed over.
+        ///
+        /// - Parameter expected: the ids of the records that the subscribers know from an earlier run.
         func told<News>(
             to isolation: (any Actor)?,
+            expecting expected: [Int] = [],
             _ makeTeller: @escaping () -> (LiveState<R>) -> [News]
         ) -> AnyPublisher<News, FMRest.APIError> {
-            news(makeTeller).handedOver(to: isolation, by: found.layout.server).asLongAsItHolds()
+            LiveNews(poller: { self.poller }, expected: expected, makeTeller: makeTeller)
+                .handedOver(to: isolation, by: found.layout.server)
+                .asLongAsItHolds()
         }
 
         private var values: AnyPublisher<LiveValue<R>, FMRest.APIError> {
@@ -112,7 +112,12 @@ extension DataAPI {
 
 extension DataAPI.Freshness {
     init<R>(_ state: LiveState<R>, since before: LiveState<R>, _ time: SessionTime) {
-        self.init(origin: state.origin, asOf: time.date(state.asOf), looks: state.version - before.version)
+        self.init(
+            origin: state.origin,
+            asOf: time.date(state.asOf),
+            isComplete: state.isComplete,
+            looks: state.version - before.version
+        )
     }
 }
 

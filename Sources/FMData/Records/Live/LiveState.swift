@@ -20,6 +20,8 @@ struct LiveState<R: RecordFields>: Sendable {
     /// looked.
     private(set) var epoch = 0
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
+    /// Whether the table stood still while it was read.
+    private(set) var isComplete = true
     /// When the look began.
     private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
     /// What leads here, for those who are being told of it.
@@ -114,7 +116,8 @@ extension LiveState {
         next.isBlank = false
         next.origin = isBlank ? .snapshot : origin
         next.asOf = asOf
-        if !policy.seesUncommitted, isConfirmed(by: findings) { return (next, false) }
+        next.isComplete = !findings.isTorn
+        if !policy.seesUncommitted, gone.isEmpty, isConfirmed(by: findings) { return (next, false) }
         next.version += 1
         next.edition += 1
         next.records = []
@@ -158,7 +161,7 @@ extension LiveState {
             next.records.insert(record, at: place)
             next.revisions.insert(revisions[places[record.recordId] ?? 0], at: place)
         }
-        for (id, reason) in gone where places[id] != nil { next.note(reason, of: id) }
+        for (id, reason) in gone { next.note(reason, of: id) }
         let isSame =
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
@@ -199,6 +202,8 @@ struct RecordVersion: Hashable, Sendable {
 struct LookMemory: Sendable, Equatable {
     /// The greatest modification stamp that was dealt with.
     var mark: FMTimestamp?
+    /// The versions of the records, whether they are the query's or not, that the overlap brings again and that were dealt with.
+    var stamped: [Int: Int] = [:]
     /// The greatest serial number of the log that was dealt with.
     var serial: Int?
     /// Looks so far, or since the ids of all records were compared.

@@ -11,12 +11,14 @@ struct LiveNews<R: RecordFields, News>: Publisher {
 
     /// The poller that all subscribers of the same query share; asked for on the first demand.
     let poller: () -> LivePoller<R>
+    /// The ids of the records that the subscribers know from an earlier run.
+    var expected: [Int] = []
     /// Made for each subscription: what a state, and then each later one, is to its subscriber.
     let makeTeller: () -> (LiveState<R>) -> [News]
 
     func receive<Downstream: Subscriber<TenuredNews<News>, Failure>>(subscriber: Downstream) {
         subscriber.receive(
-            subscription: LiveSubscription(poller, makeTeller(), downstream: subscriber)
+            subscription: LiveSubscription(poller, expected, makeTeller(), downstream: subscriber)
         )
     }
 }
@@ -65,6 +67,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     private var makePoller: (() -> LivePoller<R>)?
     private var poller: LivePoller<R>?
     private var id: LivePoller<R>.ListenerID?
+    private let expected: [Int]
     private var tell: ((LiveState<R>) -> [News])?
     private var downstream: Downstream?
     private var demand = Subscribers.Demand.none
@@ -78,10 +81,12 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
 
     init(
         _ makePoller: @escaping () -> LivePoller<R>,
+        _ expected: [Int],
         _ tell: @escaping (LiveState<R>) -> [News],
         downstream: Downstream
     ) {
         self.makePoller = makePoller
+        self.expected = expected
         self.tell = tell
         self.downstream = downstream
     }
@@ -100,7 +105,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     }
 
     private func join(_ poller: LivePoller<R>) {
-        let id = poller.add(self)
+        let id = poller.add(self, expecting: expected)
         let isWanted = lock.withLock {
             guard downstream != nil else { return false }
             self.poller = poller
@@ -152,12 +157,12 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
 
     private func deliver() {
         while true {
-            let poller = lock.withLock {
+            let (poller, id) = lock.withLock {
                 isOffered = false
-                return self.poller
+                return (self.poller, self.id)
             }
             // Outside of the lock: the poller has its own.
-            let present = poller?.present
+            let present = id.flatMap { poller?.present(to: $0) }
             switch lock.withLock({ lockedStep(present?.state, present?.failure) }) {
             case .value(let downstream, let value):
                 let more = downstream.receive(value)

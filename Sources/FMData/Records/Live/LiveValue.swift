@@ -34,6 +34,9 @@ extension DataAPI {
         public var origin: Origin
         /// When the look began: the records are as they were then or later.
         public var asOf: Date
+        /// Whether the table stood still while it was read. `false` where it has been in motion for three looks in a row: a record
+        /// may be missing then, and comes with the next look.
+        public var isComplete: Bool
         /// How many looks have brought something since this subscriber's value before: more than 1 where it was slow.
         public var looks: Int
     }

@@ -274,7 +274,10 @@ private struct StampLook<R: RecordFields> {
             var memory = memory
             memory.mark = changed.mark(after: mark)
             let versions = held.versions
-            let isQuiet = changed.stamped.allSatisfy { versions[$0.id] == $0.modId }
+            let known = memory.stamped
+            let isQuiet = changed.stamped.allSatisfy { versions[$0.id] == $0.modId || known[$0.id] == $0.modId }
+            // What the query did not find of them then, it does not find as long as they are not committed anew.
+            memory.stamped = Dictionary(changed.stamped.map { ($0.id, $0.modId) }, uniquingKeysWith: { max($0, $1) })
             if isQuiet {
                 return .of(LookFindings(order: held.records.map(\.recordId), memory: memory))
             }

@@ -329,6 +329,88 @@ import Testing
         }
     }
 
+    /// One false answer is no reason to throw a copy away.
+    @Test(arguments: [401, 101], [3, 30]) func aFalseFirstAnswerRemovesNothingFromACopy(
+        code: Int,
+        ships: Int
+    ) async throws {
+        try await Harbour.run((1...ships).map { "Ship \($0)" }) { harbour in
+            typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>
+            let first = Events()
+            harbour.ships.changes(of: harbour.inOslo).subscribe(first)
+            await first.valueCount(atLeast: 2)
+            guard case .ready(let cursor)? = first.values.last else {
+                Issue.record("\(first.values)")
+                return
+            }
+            first.cancel()
+            await harbour.untilNothingIsHeld()
+
+            try await harbour.delete(2)
+            harbour.sandbox.inject(.error(FileMakerError(code)), on: .find)
+            let second = Events()
+            harbour.ships.changes(of: harbour.inOslo, since: cursor).subscribe(second)
+            await until {
+                harbour.time.advance(by: .seconds(1))
+                return second.values.count >= 2
+            }
+            guard case .changed(let changes, _, _) = second.values[0], case .ready(let reached) = second.values[1]
+            else {
+                Issue.record("\(second.values)")
+                return
+            }
+            expectNoDifference(changes.removed.map(\.recordId), [2])
+            expectNoDifference(changes.removed.map(\.reason), [.deleted])
+            expectNoDifference(reached.count, ships - 1)
+            second.cancel()
+        }
+    }
+
+    /// What others were told before is no answer to somebody who comes back.
+    @Test func whoComesBackWithACursorWaitsForALook() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            let cursor = DataAPI.LiveCursor(
+                query: harbour.inOslo.fingerprint,
+                versions: (1...4).map { RecordVersion(id: $0, modId: 0) }
+            )
+            let id = try await harbour.insert("Draken")
+            let before = harbour.requests
+            let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(of: harbour.inOslo, since: cursor).subscribe(events)
+            await events.valueCount(atLeast: 1)
+            // The fourth came while nobody looked, and nothing is to be told.
+            expectNoDifference(id, 4)
+            guard case .ready(let reached) = events.values[0] else {
+                Issue.record("\(events.values)")
+                return
+            }
+            expectNoDifference(reached.count, 4)
+            expectNoDifference(harbour.requests, before + 1)
+            await until { query.isAtRest }
+            values.cancel()
+            events.cancel()
+        }
+    }
+
+    @Test func stampsOfRecordsThatAreNotTheQuerysAreNoNewsTwice() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live(
+                DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)", reconcile: 100))
+            )
+            let values = await harbour.watch(query)
+            _ = try await harbour.insert("Elsewhere", port: "Bergen")
+            // It may have left the query, so that all ids are read, once.
+            await harbour.look(query)
+            let before = harbour.requests
+            for _ in 0..<3 { await harbour.look(query) }
+            expectNoDifference(harbour.requests, before + 3)
+            expectNoDifference(values.values.count, 1)
+            values.cancel()
+        }
+    }
+
     @Test func aCursorOfAnotherFileBeginsAnew() async throws {
         var kept: DataAPI.LiveCursor?
         try await Harbour.run { harbour in
