@@ -277,7 +277,7 @@ private struct StampLook<R: RecordFields> {
             let known = memory.stamped
             let isQuiet = changed.stamped.allSatisfy { versions[$0.id] == $0.modId || known[$0.id] == $0.modId }
             // What the query did not find of them then, it does not find as long as they are not committed anew.
-            memory.stamped = Dictionary(changed.stamped.map { ($0.id, $0.modId) }, uniquingKeysWith: { max($0, $1) })
+            memory.stamped = changed.versions
             if isQuiet {
                 return .of(LookFindings(order: held.records.map(\.recordId), memory: memory))
             }
@@ -296,6 +296,7 @@ private struct StampLook<R: RecordFields> {
             .followed { stamps -> WaysToLook<R>.Findings in
                 var memory = memory
                 memory.mark = stamps.mark(after: nil)
+                memory.stamped = stamps.versions
                 memory.looks = 0
                 return ways.reread(memory)
             }
@@ -340,6 +341,11 @@ private struct StampLook<R: RecordFields> {
                     stamp: record.fieldData[field]?.timestamp(format)
                 )
             }
+        }
+
+        /// The modIds by record id.
+        var versions: [Int: Int] {
+            Dictionary(stamped.map { ($0.id, $0.modId) }, uniquingKeysWith: { max($0, $1) })
         }
 
         /// The greatest stamp, but for those that lie more than a day after the middle one: a clock that is wrong must not

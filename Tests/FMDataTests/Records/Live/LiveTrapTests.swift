@@ -396,6 +396,7 @@ import Testing
 
     @Test func stampsOfRecordsThatAreNotTheQuerysAreNoNewsTwice() async throws {
         try await Harbour.run { harbour in
+            try await harbour.edit(1, ["Name": "Skidbladnir"])
             let query = harbour.inOslo.live(
                 DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)", reconcile: 100))
             )
