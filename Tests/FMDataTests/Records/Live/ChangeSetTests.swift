@@ -22,9 +22,10 @@ import Testing
         after state: State = State(),
         gone: [Int: State.Reason] = [:],
         overtaken: Set<Int> = [],
+        isTorn: Bool = false,
         _ policy: ChangePolicy<FieldData> = policy
     ) -> (state: State, isNews: Bool) {
-        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records)
+        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records, isTorn: isTorn)
         return state.next(
             findings,
             gone: gone,
@@ -67,6 +68,16 @@ import Testing
         expectNoDifference(changes.inserted.map(\.recordId), [1, 2])
         expectNoDifference(Array(changes.insertions), [0, 1])
         #expect(changes.deletions.isEmpty && changes.modifications.isEmpty)
+    }
+
+    @Test func aSetThatWasReadInMotionSaysSo() {
+        func isComplete(_ state: State) -> Bool {
+            DataAPI.Freshness(state, since: State(), ManualTime().sessionTime).isComplete
+        }
+        let torn = Self.state([Self.record(1)], isTorn: true).state
+        expectNoDifference(isComplete(torn), false)
+        // The same records, read in peace.
+        expectNoDifference(isComplete(Self.state([Self.record(1)], after: torn).state), true)
     }
 
     @Test func anEmptyFirstValueIsNews() {
