@@ -72,12 +72,42 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
     }
 }
 
+/// What the records of an answer are read as.
+protocol AnswerRecord {
+    associatedtype Fields: Decodable
+    associatedtype Portals: Decodable
+
+    /// Takes in all records that have arrived in full.
+    static func take(
+        from reader: inout RecordResponseReader<Fields, Portals>,
+        into records: inout [Self]
+    ) throws(DecodingFailure)
+}
+
+extension DataAPI.Record: AnswerRecord where R: Decodable, P: Decodable {
+    static func take(
+        from reader: inout RecordResponseReader<R, P>,
+        into records: inout [Self]
+    ) throws(DecodingFailure) {
+        try reader.nextRecords(appendTo: &records)
+    }
+}
+
+extension RecordAttempt: AnswerRecord where R: Decodable, P: Decodable {
+    static func take(
+        from reader: inout RecordResponseReader<R, P>,
+        into records: inout [Self]
+    ) throws(DecodingFailure) {
+        try reader.nextAttempts(appendTo: &records)
+    }
+}
+
 /// Decodes records one by one while the body arrives, so that the body itself is never kept.
-final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
+final class RecordCollector<Item: AnswerRecord> {
     private var answer: AnswerBeginning
     /// `nil` after the end.
-    private var reader: RecordResponseReader<R, P>?
-    private var records: [DataAPI.Record<R, P>] = []
+    private var reader: RecordResponseReader<Item.Fields, Item.Portals>?
+    private var records: [Item] = []
     private var failure: DecodingFailure?
 
     init(reader: AnswerReader) {
@@ -85,18 +115,24 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
         self.reader = reader.recordReader()
     }
 
+    /// Status and headers.
+    var head: HTTPResponse { answer.http }
+
     func take(_ part: HTTPResponsePart) {
         answer.take(part)
         guard failure == nil, case .body(let bytes) = part else { return }
-        reader?.feed(bytes)
+        guard var reader = reader.take() else { return }
+        reader.feed(bytes)
         do {
-            try reader?.nextRecords(appendTo: &records)
+            try Item.take(from: &reader, into: &records)
         } catch {
             failure = error
         }
+        self.reader = consume reader
     }
 
-    func response() throws -> DataAPI.RecordResponse<R, P> {
+    /// After the last part: the records and what the answer says beside them, or the error that it tells of.
+    func finish() throws -> (records: [Item], envelope: RecordResponseEnvelope) {
         if let failure { throw answer.reader.unreadable(answer.http, failure) }
         guard var reader = reader.take() else { preconditionFailure("an answer ends once") }
         let envelope: RecordResponseEnvelope
@@ -107,11 +143,52 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
         }
         answer.reader.retire(reader)
         try answer.reader.check(envelope.messages, of: answer.http)
+        return (records, envelope)
+    }
+}
+
+/// Reads an answer with records.
+final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
+    private let records: RecordCollector<DataAPI.Record<R, P>>
+
+    init(reader: AnswerReader) {
+        records = RecordCollector(reader: reader)
+    }
+
+    func take(_ part: HTTPResponsePart) { records.take(part) }
+
+    func response() throws -> DataAPI.RecordResponse<R, P> {
+        let (records, envelope) = try records.finish()
         return DataAPI.RecordResponse(
             data: records,
             dataInfo: envelope.dataInfo,
             scriptResponse: envelope.scriptResponse,
             messages: envelope.messages
+        )
+    }
+}
+
+/// Reads an answer with records, those that cannot be decoded among them, and counts its bytes.
+final class RecordAttemptsAnswer<R: Decodable, P: Decodable>: AnswerCollector {
+    private let records: RecordCollector<RecordAttempt<R, P>>
+    private var bytes = 0
+
+    init(reader: AnswerReader) {
+        records = RecordCollector(reader: reader)
+    }
+
+    func take(_ part: HTTPResponsePart) {
+        if case .body(let part) = part { bytes += part.readableBytes }
+        records.take(part)
+    }
+
+    func response() throws -> RecordAttempts<R, P> {
+        let (attempts, envelope) = try records.finish()
+        return RecordAttempts(
+            records: attempts,
+            dataInfo: envelope.dataInfo,
+            bytes: bytes,
+            date: records.head.headers.first(name: "Date").flatMap(HTTPDate.parse)
         )
     }
 }

@@ -70,6 +70,7 @@ import Testing
                 switch event {
                 case .snapshot(let records, _): "snapshot " + records.map(\.fieldData.number).joined(separator: " ")
                 case .ready(let cursor): "ready \(cursor.count)"
+                case .unreadable: "unreadable"
                 case .changed: "changed"
                 case .reset(let reason): "reset \(reason)"
                 }
@@ -92,6 +93,7 @@ import Testing
                 switch event {
                 case .snapshot(let records, _): "snapshot \(records.first?.fieldData.number ?? "")"
                 case .ready(let cursor): "ready \(cursor.count)"
+                case .unreadable: "unreadable"
                 case .changed: "changed"
                 case .reset(let reason): "reset \(reason)"
                 }

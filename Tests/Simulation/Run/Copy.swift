@@ -35,6 +35,7 @@ struct Copy: Equatable {
         case .snapshot(let records, _):
             if isReady { complain("a snapshot comes though the copy is complete") }
             lines += records.map(Line.init)
+        case .unreadable(let records): complain("\(records) cannot be decoded")
         case .ready(let cursor):
             isReady = true
             if cursor.count != lines.count { complain("\(cursor.count) records are said to be \(lines.count)") }

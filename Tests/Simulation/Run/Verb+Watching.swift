@@ -94,7 +94,7 @@ private final class KeptCursor {
     func keep(_ event: DataAPI.LiveEvent<Row>) {
         switch event {
         case .ready(let cursor), .changed(_, _, let cursor): text = (try? JSONEncoder().encode(cursor)) ?? Data()
-        case .snapshot, .reset: break
+        case .snapshot, .unreadable, .reset: break
         }
     }
 

@@ -60,6 +60,28 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
         }
     }
 
+    /// Appends all records that have arrived in full, those that cannot be decoded among them.
+    ///
+    /// - Throws: ``DecodingFailure`` after a fault in the JSON, and for a record without ids: nobody could do without it.
+    mutating func nextAttempts(appendTo records: inout [RecordAttempt<R, P>]) throws(DecodingFailure) {
+        while try cutter.nextRecord() {
+            defer { cutter.endRecord() }
+            if cutter.recordCount == 1 { glance?.look(at: cutter.context, as: R.self) }
+            do {
+                records.append(.record(try Record(readFrom: cutter.context)))
+            } catch {
+                let failure = DecodingFailure(error, in: cutter.context, recordNumber: cutter.recordCount)
+                typealias Ids = DataAPI.Record<DataAPI.EmptyPortal, DataAPI.EmptyPortal>
+                guard let ids = try? Ids(readFrom: cutter.context) else { throw failure }
+                records.append(
+                    .unreadable(
+                        DataAPI.UnreadableRecord(recordId: ids.recordId, modId: ids.modId, failure: failure)
+                    )
+                )
+            }
+        }
+    }
+
     /// The rest of the answer, after its last byte was fed. Records that were not taken are skipped.
     ///
     /// - Throws: ``DecodingFailure`` when the body ends too early, when it is no Data API answer, or when it reports

@@ -16,6 +16,9 @@ extension DataAPI {
         public var updated: [Update]
         /// Records that are not among those of the query any more, in the order of the old value.
         public var removed: [Removal]
+        /// Records of the query that cannot be decoded, in versions that the value before did not know. Those that could be
+        /// decoded before are among the removed, with ``Removal/Reason/unreadable``.
+        public var unreadable: [UnreadableRecord] = []
         /// Places in the old value whose records are gone or elsewhere.
         public var deletions: IndexSet
         /// Places in the new value whose records were not there or elsewhere.
@@ -48,11 +51,16 @@ extension DataAPI {
                 case left
                 /// One or the other: many were gone at once, and they were not asked for one by one.
                 case unknown
+                /// It is still there, and cannot be decoded any more: ``ChangeSet/unreadable`` says why. A program that keeps
+                /// a copy can keep what it has.
+                case unreadable
             }
         }
 
         /// Whether nothing has changed.
-        public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+        public var isEmpty: Bool {
+            deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && unreadable.isEmpty
+        }
     }
 }
 
@@ -68,6 +76,10 @@ extension DataAPI.ChangeSet {
         let known = zip(old.records, old.revisions).map { Known(id: $0.recordId, modId: $0.modId, revision: $1) }
         let isSameAccount = old.tenure === new.tenure
         self.init(from: known, to: new) { isSameAccount ? old.records[$0] : nil }
+        if isSameAccount {
+            let told = Dictionary(old.unreadable.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { $1 })
+            unreadable.removeAll { told[$0.recordId] == $0.modId }
+        }
     }
 
     /// What is known of a record before a change.
@@ -86,6 +98,7 @@ extension DataAPI.ChangeSet {
         deletions = []
         insertions = []
         modifications = []
+        unreadable = new.unreadable
         if old.isEmpty {
             inserted = new.records
             insertions = IndexSet(integersIn: new.records.indices)

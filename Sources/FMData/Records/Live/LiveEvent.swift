@@ -5,6 +5,9 @@ extension DataAPI {
     public enum LiveEvent<R: RecordFields>: Sendable {
         /// Records as they are at the beginning, some at a time.
         case snapshot([TypedLayout<R>.Record], isLast: Bool)
+        /// Records of the query that cannot be decoded, so that the snapshot before this has gone without them. Later ones come with
+        /// the changes: ``ChangeSet/unreadable``.
+        case unreadable([UnreadableRecord])
         /// The copy is complete. What follows are changes.
         case ready(LiveCursor)
         /// Records have come, changed or gone.
@@ -124,7 +127,8 @@ struct LiveCopy<R: RecordFields> {
                 origin: state.origin,
                 asOf: time.date(state.asOf),
                 isComplete: state.isComplete,
-                looks: looks
+                looks: looks,
+                watch: state.watch
             ),
             cursor
         )
@@ -135,6 +139,7 @@ struct LiveCopy<R: RecordFields> {
         return starts.map { start in
             let end = min(start + Self.chunk, state.records.count)
             return .snapshot(Array(state.records[start..<end]), isLast: end == state.records.count)
-        } + [.ready(DataAPI.LiveCursor(state, of: found))]
+        } + (state.unreadable.isEmpty ? [] : [.unreadable(state.unreadable)])
+            + [.ready(DataAPI.LiveCursor(state, of: found))]
     }
 }

@@ -27,9 +27,8 @@ extension DataAPI {
         /// or a script is missing, that the script of ``LiveWatch/script(_:parameter:)`` has failed; or a gateway that access
         /// is denied. Somebody may be working on the file; ``LiveQuery/status`` tells meanwhile. The default is 60 seconds.
         public var givesUpAfter: Duration
-        /// The most records that are read as a whole: by the first look of every query, by each look with
-        /// ``LiveWatch/reread``, and by one that finds more than a fifth of them changed. A query that has more fails
-        /// then. The default is 5,000.
+        /// The most records that ``LiveWatch/reread`` reads again each time: a query that has more fails. The default is
+        /// 5,000. All other ways are for any number of records.
         public var maximumRecords: Int
 
         /// See the properties for their meaning.
@@ -73,7 +72,7 @@ extension DataAPI {
     public struct LiveWatch: Hashable, Sendable {
         enum Way: Hashable, Sendable {
             case automatic, reread
-            case scan(layout: String)
+            case scan(layout: String?, key: String?)
             case stamp(field: String, layout: String?, overlap: Duration, reconcile: Int)
             case log(layout: String, serial: String, reconcile: Int)
             case script(name: String, parameter: String?)
@@ -81,8 +80,9 @@ extension DataAPI {
 
         let way: Way
 
-        /// What needs nothing in the file: ``reread``. A query with more records than ``LiveOptions/maximumRecords``
-        /// fails with an error that says what to do. It never guesses a stamp field.
+        /// What needs nothing in the file: up to 500 records are read again each time, as by ``reread``; of more the ids and
+        /// modIds are compared, as by ``scan(_:key:)`` through the query's own layout. ``Freshness/watch`` says which. Name a
+        /// layout with few fields, or a stamp, for large tables: none is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
 
         /// Reads all records again, portals and calculations included.
@@ -90,19 +90,31 @@ extension DataAPI {
 
         /// Reads the ids and modIds of all records through a layout of the same table that has few fields and no portal, and then
         /// the records that have changed. Misses what changes without a commit of the record: unstored calculations, portals.
-        public static func scan(_ layout: String) -> LiveWatch { LiveWatch(way: .scan(layout: layout)) }
-
-        /// ``scan(_:)``, by a layout key.
-        public static func scan(_ layout: some LayoutKey) -> LiveWatch { scan(layout.layoutName) }
-
-        /// Finds what was modified lately by a timestamp field, and reads all ids again now and then for what was deleted.
         ///
-        /// The field should be a stored one that enters `Get(CurrentHostTimestamp)` by itself whenever the record is modified.
-        /// Deletions show with the next reconciliation only.
+        /// - Parameters:
+        ///   - layout: the layout with few fields.
+        ///   - key: a field of that layout and of the query's that tells records apart: changed records are then read 50 at a
+        ///     time by their keys. Without one, up to 20 are read one by one, and more of them page by page, with their
+        ///     neighbours.
+        public static func scan(_ layout: String, key: String? = nil) -> LiveWatch {
+            LiveWatch(way: .scan(layout: layout, key: key))
+        }
+
+        /// ``scan(_:key:)``, by a layout key.
+        public static func scan(_ layout: some LayoutKey, key: String? = nil) -> LiveWatch {
+            scan(layout.layoutName, key: key)
+        }
+
+        /// Finds what was modified lately by a timestamp field, and reads all ids again when the number of records says that one
+        /// is gone, and now and then.
+        ///
+        /// The field should be a stored one that enters `Get(CurrentHostTimestamp)` by itself whenever the record is modified. The
+        /// 50 newest stamps are always searched again, so that a few that lie in the future, from a clock that is wrong, hide
+        /// nothing.
         ///
         /// - Parameters:
         ///   - field: the field of the query's layout.
-        ///   - layout: a layout of the same table with few fields, through which ids are read.
+        ///   - layout: a layout of the same table with few fields, the stamp among them, through which ids are read.
         ///   - overlap: how far before the last known stamp each look begins, for commits that came late. The default is two
         ///     minutes.
         ///   - reconcile: after how many looks all ids are compared. The default is 20.

@@ -23,8 +23,9 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private let lock = NIOLock()
     private var machine: PollerStateMachine
     private var state = State()
-    private var memory = LookMemory()
-    private var findings: LookFindings<R>?
+    /// As the last poll that was accepted has left it.
+    private var strategy: any PollStrategy
+    private var findings: PollFindings<R>?
     /// When the look that is under way began, why, and on which terms.
     private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, terms: LookTerms)?
     /// Whether that has had its first session.
@@ -44,15 +45,16 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var callOffAlarm: (@Sendable () -> Void)?
     private var outbox = Outbox<Order, Never>()
 
-    private let look: Look<R>
+    private let poll: Poll<R>
     private let policy: ChangePolicy<R>
     private let database: DataAPI.Database
     private let layoutName: String
     private var server: DataAPI.Server { database.server }
     private let statusSubject = CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle)
 
-    init(_ look: Look<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
-        self.look = look
+    init(_ poll: Poll<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
+        self.poll = poll
+        strategy = poll.strategy
         database = layout.database
         layoutName = layout.name
         let encoder = layout.encoder
@@ -228,7 +230,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             let old = lock.withLock {
                 defer {
                     state = State()
-                    memory = LookMemory()
+                    strategy = poll.strategy
                 }
                 return state
             }
@@ -266,15 +268,15 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         // What another account has seen is nothing to go on from.
         let tenure = forget()
         let meter = LookMeter(now: server.time.now) { [weak self] in self?.sessionCame() }
-        let (state, memory, terms) = lock.withLock {
+        let (state, strategy, terms) = lock.withLock {
             let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer?.limit, meter: meter)
             lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
             hasSession = false
             overtaken = [:]
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
-            return (self.state, self.memory, terms)
+            return (self.state, self.strategy, terms)
         }
-        run(look.perform(state, memory, terms)) { poller, findings, now, jitter in
+        run(poll.perform(state, strategy, terms)) { poller, findings, now, jitter in
             poller.lockedLooked(findings, work: meter.work, now, jitter)
         }
     }
@@ -311,7 +313,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             let old = state
             guard old.tenure !== tenure else { return (old, old, []) }
             state = old.begunAnew(in: tenure)
-            memory = LookMemory()
+            strategy = poll.strategy
             return (old, state, state.version > old.version ? lockedListeners() : [])
         }
         // Records are other people's types, and are let go outside of the lock.
@@ -325,14 +327,14 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     }
 
     private func lockedLooked(
-        _ found: LookFindings<R>,
+        _ found: PollFindings<R>,
         work: TimeAmount,
         _ now: NIODeadline,
         _ jitter: Double
     ) -> [PollerStateMachine.Action] {
         findings = found
         var outcome = PollerStateMachine.Outcome(
-            held: state.records.count,
+            held: state.records.count + state.unreadable.count,
             isTorn: found.isTorn,
             isShort: found.isShort,
             work: work
@@ -340,9 +342,9 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         let expected = expectations.values.filter(\.isLookedFor).flatMap(\.ids)
         outcome.hasChanges = !state.isConfirmed(by: found)
         if outcome.hasChanges || !expected.isEmpty {
-            let ids = Set(found.order)
+            let ids = Set(found.order ?? state.ids + found.read.map(\.version.id))
             var known: Set<Int> = []
-            let all = (state.records.map(\.recordId) + expected).filter { known.insert($0).inserted }
+            let all = (state.ids + expected).filter { known.insert($0).inserted }
             outcome.held = all.count
             outcome.missing = all.filter { !ids.contains($0) && overtaken[$0] == nil }
         }
@@ -354,8 +356,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         guard let terms = lock.withLock({ lookBegan?.terms }) else { return }
         let answers = ids.publisher
             .setFailureType(to: FMRest.APIError.self)
-            .orderedMap(concurrency: 1) { [look] id in
-                look.isThere(id, terms).map { [(id, $0)] }.eraseToAnyPublisher()
+            .orderedMap(concurrency: 1) { [poll] id in
+                poll.isThere(id, terms).map { [(id, $0)] }.eraseToAnyPublisher()
             }
             .collect()
             .eraseToAnyPublisher()
@@ -409,7 +411,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     }
 
     /// What the look has left is let go. Returns what was under way and found, which is to be let go outside of the lock.
-    private func lockedEndLook() -> (work: AnyCancellable?, findings: LookFindings<R>?) {
+    private func lockedEndLook() -> (work: AnyCancellable?, findings: PollFindings<R>?) {
         defer {
             findings = nil
             lookBegan = nil
@@ -442,8 +444,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         )
         let (listeners, ended) = lock.withLock {
             state = next.state
-            memory = findings.memory
-            let settled = lockedSettleExpectations(found: findings.order, gone: gone)
+            strategy = findings.strategy
+            let settled = lockedSettleExpectations(found: findings.order ?? next.state.ids, gone: gone)
             return (lockedListeners { next.isNews || settled.contains($0) }, lockedEndLook())
         }
         withExtendedLifetime((ended, old)) {}
@@ -521,6 +523,8 @@ extension PollerStateMachine.Failure {
         case (_, .invalidToken?): self = .passing
         case (.script, _), (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?), (_, .scriptMissing?):
             self = .refusal
+        // None of the records can be decoded: the type or the layout is wrong, and somebody may be working on it.
+        case (.decoding, _) where (error.underlying as? DecodingFailure)?.recordNumber != nil: self = .refusal
         // A gateway, and not FileMaker, says that access is denied.
         case (_, nil) where error.httpStatus == 401: self = .refusal
         case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.unauthorized, _), (.credentialsReplaced, _):

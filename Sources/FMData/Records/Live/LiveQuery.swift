@@ -81,6 +81,7 @@ extension DataAPI {
                     return [
                         LiveValue(
                             records: state.records,
+                            unreadable: state.unreadable,
                             changes: state.changes(since: before),
                             freshness: Freshness(state, since: before, time)
                         )
@@ -105,7 +106,7 @@ extension DataAPI {
         }
 
         private var poller: LivePoller<R> {
-            registry.poller(for: key, on: found.layout.layout) { Look(found, options) }
+            registry.poller(for: key, on: found.layout.layout) { Poll(found, options) }
         }
     }
 }
@@ -116,7 +117,8 @@ extension DataAPI.Freshness {
             origin: state.origin,
             asOf: time.date(state.asOf),
             isComplete: state.isComplete,
-            looks: state.version - before.version
+            looks: state.version - before.version,
+            watch: state.watch
         )
     }
 }
@@ -164,7 +166,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Record?, FMRest.APIError> {
         let key = LiveRegistry.Key(.record(recordId), of: self, options)
         return LiveNews {
-            layout.database.live.poller(for: key, on: layout) { Look(record: recordId, of: self) }
+            layout.database.live.poller(for: key, on: layout) { Poll(record: recordId, of: self) }
         } makeTeller: {
             { state in [state.records.first] }
         }

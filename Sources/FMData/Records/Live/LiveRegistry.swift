@@ -55,12 +55,12 @@ final class LiveRegistry: Sendable {
     func poller<R: RecordFields>(
         for key: Key,
         on layout: DataAPI.Layout,
-        _ look: () -> Look<R>
+        _ poll: () -> Poll<R>
     ) -> LivePoller<R> {
         state.withLockedValue { state in
             if let poller = state.entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
             state.entries = state.entries.filter { $0.value.observer != nil }
-            let poller = LivePoller(look(), key.options, of: layout)
+            let poller = LivePoller(poll(), key.options, of: layout)
             state.lastNumber += 1
             state.entries[key] = Entry(observer: poller, number: state.lastNumber)
             return poller

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// The records of a live query as one look has left them.
@@ -10,6 +11,8 @@ struct LiveState<R: RecordFields>: Sendable {
     /// Whether nothing has been seen yet: there was no look, or none since the account was replaced.
     private(set) var isBlank = true
     private(set) var records: [Record] = []
+    /// Records of the query that cannot be decoded, in the order of their ids.
+    private(set) var unreadable: [DataAPI.UnreadableRecord] = []
     /// Beside each record the version in which it came or last changed.
     private(set) var revisions: [Int] = []
     /// Counts the looks that have brought something, from 1.
@@ -22,6 +25,8 @@ struct LiveState<R: RecordFields>: Sendable {
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
     /// Whether the table stood still while it was read.
     private(set) var isComplete = true
+    /// How the last poll has looked for changes.
+    private(set) var watch = DataAPI.LiveWatch.automatic
     /// When the look began.
     private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
     /// What leads here, for those who are being told of it.
@@ -43,25 +48,49 @@ struct LiveState<R: RecordFields>: Sendable {
     /// For each record whether it has come or changed since an earlier state.
     func isNew(since earlier: LiveState) -> [Bool] { revisions.map { $0 > earlier.version } }
 
-    /// Whether a look has found these records in this order, and none of them in another version: most looks.
-    func isConfirmed(by findings: LookFindings<R>) -> Bool {
-        guard !isBlank, findings.order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
+    /// Whether a poll has found these records in this order, and none of them in another version: most polls.
+    func isConfirmed(by findings: PollFindings<R>) -> Bool {
+        guard !isBlank, findings.isTorn != isComplete else { return false }
+        if let order = findings.order {
+            guard unreadable.isEmpty, order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
+        }
         return findings.read.isEmpty
-            || findings.read.elementsEqual(records) { $0.recordId == $1.recordId && $0.modId == $1.modId }
+            || findings.read.elementsEqual(records) { $0.version == RecordVersion(id: $1.recordId, modId: $1.modId) }
     }
 
-    /// Those of the versions that are not held.
-    func changed(in versions: [RecordVersion]) -> [Int] {
-        // Most looks find what is held, in its order.
-        let start = zip(versions, records).prefix { $0.id == $1.recordId && $0.modId == $1.modId }.count
-        guard start < versions.count else { return [] }
-        let held = self.versions
-        return versions[start...].filter { held[$0.id] != $0.modId }.map(\.id)
-    }
+    /// The ids of all that the query finds, as far as it is known: those of its records, in its order, and of those that
+    /// cannot be decoded.
+    var ids: [Int] { records.map(\.recordId) + unreadable.map(\.recordId) }
 
     /// The modIds by record id.
     var versions: [Int: Int] {
-        Dictionary(records.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(
+            records.map { ($0.recordId, $0.modId) } + unreadable.map { ($0.recordId, $0.modId) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+}
+
+/// The versions of a live query's records, as a poll asks for them.
+final class LiveVersions<R: RecordFields>: HeldVersions {
+    private let state: LiveState<R>
+    /// By record id; made when a record does not stand where it was.
+    private let byID = NIOLockedValueBox<[Int: Int]?>(nil)
+
+    init(_ state: LiveState<R>) {
+        self.state = state
+    }
+
+    var isBlank: Bool { state.isBlank }
+    var count: Int { state.records.count + state.unreadable.count }
+
+    func modId(of id: Int, near place: Int) -> Int? {
+        if place < state.records.count, state.records[place].recordId == id { return state.records[place].modId }
+        return byID.withLockedValue { byID in
+            let versions = byID ?? state.versions
+            byID = versions
+            return versions[id]
+        }
     }
 }
 
@@ -96,14 +125,14 @@ extension LiveState {
         return next
     }
 
-    /// What a look that has been accepted leads to; `nil` when there is nothing to tell.
+    /// What a poll that has been accepted leads to, and whether there is anything to tell.
     ///
     /// - Parameters:
-    ///   - tenure: of the account that has looked: that of the state, if it has one.
-    ///   - gone: records that the look has not found and that are sure to be gone, with why.
-    ///   - overtaken: ids that were written after the look began: what the look says of them is out of date.
+    ///   - tenure: of the account that has polled: that of the state, if it has one.
+    ///   - gone: records that the poll has not found and that are sure to be gone, with why.
+    ///   - overtaken: ids that were written after the poll began: what the poll says of them is out of date.
     func next(
-        _ findings: LookFindings<R>,
+        _ findings: PollFindings<R>,
         gone: [Int: Reason],
         overtaken: Set<Int>,
         _ policy: ChangePolicy<R>,
@@ -117,35 +146,46 @@ extension LiveState {
         next.origin = isBlank ? .snapshot : origin
         next.asOf = asOf
         next.isComplete = !findings.isTorn
+        next.watch = findings.strategy.watch
         if !policy.seesUncommitted, gone.isEmpty, isConfirmed(by: findings) { return (next, false) }
         next.version += 1
         next.edition += 1
         next.records = []
         next.revisions = []
+        next.unreadable = []
         let places = Dictionary(
             records.enumerated().map { ($1.recordId, $0) },
             uniquingKeysWith: { first, _ in first }
         )
         let reads = Dictionary(
-            findings.read.enumerated().map { ($1.recordId, $0) },
+            findings.read.enumerated().map { ($1.version.id, $0) },
             uniquingKeysWith: { _, last in last }
         )
+        var bad = Dictionary(unreadable.map { ($0.recordId, $0) }, uniquingKeysWith: { first, _ in first })
         // An id whose modId falls is another record: of a copy that was put in the place of the file.
-        let isOtherFile = findings.order.contains { id in
-            guard let place = places[id], let read = reads[id], !overtaken.contains(id) else { return false }
-            return findings.read[read].modId < records[place].modId
+        let isOtherFile = findings.read.contains { attempt in
+            guard let place = places[attempt.version.id], !overtaken.contains(attempt.version.id) else { return false }
+            return attempt.version.modId < records[place].modId
         }
-        if isOtherFile { next.epoch += 1 }
+        if isOtherFile {
+            next.epoch += 1
+            next.origin = .reset
+        }
         var seen: Set<Int> = []
-        for id in findings.order where seen.insert(id).inserted {
+        for id in findings.order ?? order(with: findings.read) where seen.insert(id).inserted {
             let held = places[id].map { (record: records[$0], revision: revisions[$0]) }
-            // What is said of a record that was written meanwhile is out of date; one that is not held yet waits for the next look.
-            let read = overtaken.contains(id) ? held?.record : reads[id].map { findings.read[$0] }
+            let read = overtaken.contains(id) ? nil : reads[id].map { findings.read[$0] }
             switch (held, read) {
-            case (nil, nil): continue
+            case (nil, nil):
+                // One that was written meanwhile and is not held yet waits for the next poll.
+                if let record = bad[id] { next.unreadable.append(record) }
+            // What is said of a record that was written meanwhile is out of date.
             case (let held?, nil): next.append(held.record, held.revision)
-            case (nil, let read?): next.append(read, next.version)
-            case (let held?, let read?):
+            case (nil, .record(let read)?): next.append(read, next.version)
+            case (let held, .unreadable(let read)?):
+                next.unreadable.append(read)
+                if held != nil { next.note(.unreadable, of: id) }
+            case (let held?, .record(let read)?):
                 if isOtherFile || policy.isChanged(held.record, read) {
                     next.append(read, next.version)
                 } else {
@@ -153,6 +193,7 @@ extension LiveState {
                     next.append(held.record.modId == read.modId ? held.record : read, held.revision)
                 }
             }
+            bad[id] = nil
         }
         // What was not found, and is not sure to be gone, stays where it was as far as that can be told.
         for (place, record) in records.enumerated()
@@ -161,53 +202,33 @@ extension LiveState {
             next.records.insert(record, at: place)
             next.revisions.insert(revisions[places[record.recordId] ?? 0], at: place)
         }
+        next.unreadable += bad.values.filter { gone[$0.recordId] == nil }
+        next.unreadable.sort { $0.recordId < $1.recordId }
         for (id, reason) in gone { next.note(reason, of: id) }
         let isSame =
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
+            && next.unreadable.elementsEqual(unreadable) { $0.recordId == $1.recordId && $0.modId == $1.modId }
+            // That nothing is missing any more is news, too.
+            && (isComplete || !next.isComplete)
         let isNews = isBlank || isOtherFile || !isSame
         if isNews { next.sharedChanges = SharedChanges() } else { next.version = version }
         return (next, isNews)
+    }
+
+    /// The ids as they are held, with those that have come: where records rise by their ids, as they do in the order of
+    /// creation, at their place, else at the end.
+    private func order(with read: [RecordAttempt<R, R.Portals>]) -> [Int] {
+        let held = Set(ids)
+        let arrivals = read.map(\.version.id).filter { !held.contains($0) }.sorted()
+        let ids = self.ids
+        guard !arrivals.isEmpty else { return ids }
+        let isRising = zip(records, records.dropFirst()).allSatisfy { $0.recordId < $1.recordId }
+        return isRising ? (ids + arrivals).sorted() : ids + arrivals
     }
 
     private mutating func append(_ record: Record, _ revision: Int) {
         records.append(record)
         revisions.append(revision)
     }
-}
-
-/// What a look has found.
-struct LookFindings<R: RecordFields>: Sendable {
-    typealias Record = DataAPI.TypedLayout<R>.Record
-
-    /// The ids of the query's records, in its order.
-    var order: [Int] = []
-    /// Those that were read. Others are as they are held.
-    var read: [Record] = []
-    /// Whether the table changed while it was being read.
-    var isTorn = false
-    /// Whether fewer came than the host had counted.
-    var isShort = false
-    /// What the next look has to know.
-    var memory = LookMemory()
-}
-
-/// Which version of which record.
-struct RecordVersion: Hashable, Sendable {
-    let id: Int
-    let modId: Int
-}
-
-/// What a way to look remembers from one look to the next.
-struct LookMemory: Sendable, Equatable {
-    /// The greatest modification stamp that was dealt with.
-    var mark: FMTimestamp?
-    /// The versions of the records, whether they are the query's or not, that the overlap brings again and that were dealt with.
-    var stamped: [Int: Int] = [:]
-    /// The greatest serial number of the log that was dealt with.
-    var serial: Int?
-    /// Looks so far, or since the ids of all records were compared.
-    var looks = 0
-    /// The ids and versions of the records of a related table.
-    var related: [RecordVersion]?
 }

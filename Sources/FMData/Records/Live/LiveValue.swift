@@ -5,6 +5,9 @@ extension DataAPI {
     public struct LiveValue<R: RecordFields>: Sendable {
         /// All records, in the query's order.
         public var records: [TypedLayout<R>.Record]
+        /// Records of the query that cannot be decoded, in the order of their ids: which, which field, and what stands there.
+        /// The others go on without them. When none of several records can be decoded, the query fails instead.
+        public var unreadable: [UnreadableRecord]
         /// What has changed since this subscriber's value before; everything is inserted in its first.
         public var changes: ChangeSet<R>
         /// How old the value is, and where it comes from.
@@ -25,8 +28,10 @@ extension DataAPI {
             case refresh
             /// A look after a write through the same database object.
             case ownWrite
-            /// None: the database became another account's (``DataAPI/Database/replaceCredentials(_:dataSources:)``).
-            /// Nothing is known of what that sees; the next value tells.
+            /// What was told before is of no use. The database became another account's
+            /// (``DataAPI/Database/replaceCredentials(_:dataSources:)``): nothing is known of what that sees, and the next value
+            /// tells. Or the records on the host are older than those that were told, as in a backup that was restored: these
+            /// are the records as they are.
             case reset
         }
 
@@ -39,6 +44,8 @@ extension DataAPI {
         public var isComplete: Bool
         /// How many looks have brought something since this subscriber's value before: more than 1 where it was slow.
         public var looks: Int
+        /// How the poll has looked for changes: of ``LiveWatch/automatic`` what it has come to.
+        public var watch: LiveWatch
     }
 
     /// What a live query does at the moment.

@@ -36,7 +36,7 @@ extension DataAPI.FoundSet {
     }
 
     /// What the pages are of, for their size: which fields and portals come makes the difference.
-    private func subject(of mode: DataAPI.Paging<R>) -> String {
+    func subject(of mode: DataAPI.Paging<R>) -> String {
         let kind =
             if case .ids(_, let skinny) = mode.kind { "ids of \(skinny ?? "")" } else { "records" }
         return "\(kind) \(layout.layout.name)\n\(responseLayout ?? "")"
@@ -156,7 +156,21 @@ extension DataAPI.Database {
     func fetch<F: Decodable, P: Decodable>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<F, P>>
     ) -> AnyPublisher<(MeasuredRecords<F, P>, took: TimeAmount), FMRest.APIError> {
-        perform({ try makeRequest().measured() }) { request, token in
+        timed { try makeRequest().measured() }
+    }
+
+    /// Sends a request for records. Publishes its answer, with the records that cannot be decoded, and how long it took once
+    /// it had a session.
+    func fetchAttempts<F: Decodable, P: Decodable>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<F, P>>
+    ) -> AnyPublisher<(RecordAttempts<F, P>, took: TimeAmount), FMRest.APIError> {
+        timed { try makeRequest().attempted() }
+    }
+
+    private func timed<Response: DataAPIResponse>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
+    ) -> AnyPublisher<(Response, took: TimeAmount), FMRest.APIError> {
+        perform(makeRequest) { request, token in
             let now = self.server.time.now
             let begun = now()
             return self.server.exchange(request, token: token).map { ($0, took: now() - begun) }.eraseToAnyPublisher()

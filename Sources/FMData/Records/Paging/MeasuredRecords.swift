@@ -45,7 +45,17 @@ final class MeasuredRecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
 extension DataAPIRequest {
     /// The same request for records, whose answer is measured.
     func measured<R, P>() -> DataAPIRequest<MeasuredRecords<R, P>> where Response == DataAPI.RecordResponse<R, P> {
-        DataAPIRequest<MeasuredRecords<R, P>>(
+        reading(MeasuredRecords<R, P>.self)
+    }
+
+    /// The same request for records, those that cannot be decoded among them.
+    func attempted<R, P>() -> DataAPIRequest<RecordAttempts<R, P>> where Response == DataAPI.RecordResponse<R, P> {
+        reading(RecordAttempts<R, P>.self)
+    }
+
+    /// The same request, whose answer is read as something else.
+    private func reading<Other>(_ type: Other.Type) -> DataAPIRequest<Other> {
+        DataAPIRequest<Other>(
             method: method,
             path: path,
             options: options,

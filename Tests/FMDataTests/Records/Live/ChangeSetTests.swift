@@ -17,6 +17,20 @@ import Testing
 
     private static let policy = ChangePolicy<FieldData>(areEqual: { $0.fieldData == $1.fieldData })
 
+    private static func findings(
+        _ order: [Int]?,
+        _ read: [Record] = [],
+        unreadable: [DataAPI.UnreadableRecord] = [],
+        isTorn: Bool = false
+    ) -> PollFindings<FieldData> {
+        PollFindings(
+            order: order,
+            read: read.map { .record($0) } + unreadable.map { .unreadable($0) },
+            isTorn: isTorn,
+            strategy: RereadPolling(maximum: .max)
+        )
+    }
+
     private static func state(
         _ records: [Record],
         after state: State = State(),
@@ -25,7 +39,7 @@ import Testing
         isTorn: Bool = false,
         _ policy: ChangePolicy<FieldData> = policy
     ) -> (state: State, isNews: Bool) {
-        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records, isTorn: isTorn)
+        let findings = Self.findings(records.map(\.recordId), records, isTorn: isTorn)
         return state.next(
             findings,
             gone: gone,
@@ -36,21 +50,20 @@ import Testing
         )
     }
 
-    @Test func versionsThatAreNotHeldHaveChanged() {
-        let state = Self.state([Self.record(1), Self.record(2), Self.record(3)]).state
-        let versions = state.records.map { RecordVersion(id: $0.recordId, modId: $0.modId) }
-        func changed(_ versions: [RecordVersion]) -> [Int] { state.changed(in: versions) }
-        expectNoDifference(changed(versions), [])
-        expectNoDifference(changed(versions.reversed()), [])
-        expectNoDifference(changed([versions[0], versions[2], RecordVersion(id: 2, modId: 70)]), [2])
-        expectNoDifference(changed(versions + [RecordVersion(id: 4, modId: 0)]), [4])
-        expectNoDifference(changed([]), [])
+    @Test func versionsAreKnownWhereverTheirRecordsStand() {
+        let state = Self.state([Self.record(1), Self.record(2, 8), Self.record(3)]).state
+        let versions = LiveVersions(state)
+        expectNoDifference([1, 2, 3].enumerated().map { versions.modId(of: $1, near: $0) }, state.records.map(\.modId))
+        expectNoDifference(versions.modId(of: 2, near: 0), 8)
+        expectNoDifference(versions.modId(of: 2, near: 70), 8)
+        expectNoDifference(versions.modId(of: 4, near: 0), nil)
+        expectNoDifference(versions.count, 3)
     }
 
     @Test func aLookConfirmsWhatIsHeldInItsOrder() {
         let records = [Self.record(1), Self.record(2)]
-        func findings(_ order: [Int], _ read: [Record] = []) -> LookFindings<FieldData> {
-            LookFindings(order: order, read: read)
+        func findings(_ order: [Int]?, _ read: [Record] = []) -> PollFindings<FieldData> {
+            Self.findings(order, read)
         }
         expectNoDifference(State().isConfirmed(by: findings([])), false)
         let state = Self.state(records).state
@@ -58,6 +71,8 @@ import Testing
         expectNoDifference(state.isConfirmed(by: findings([1, 2], records)), true)
         expectNoDifference(state.isConfirmed(by: findings([2, 1])), false)
         expectNoDifference(state.isConfirmed(by: findings([1])), false)
+        expectNoDifference(state.isConfirmed(by: findings(nil)), true)
+        expectNoDifference(state.isConfirmed(by: findings(nil, [Self.record(2, 8)])), false)
         expectNoDifference(state.isConfirmed(by: findings([1, 2], [Self.record(2)])), false)
         expectNoDifference(state.isConfirmed(by: findings([1, 2], [Self.record(1), Self.record(2, 8)])), false)
     }

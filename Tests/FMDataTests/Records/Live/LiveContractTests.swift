@@ -249,13 +249,15 @@ import Testing
     @Test func subscribersThatComeAndGoOnTwoThreadsLeaveNothingBehind() async {
         for _ in 0..<50 {
             let (time, layout) = Sea.calm()
-            let look = Look<Sea.Fields>(
-                perform: { _, _, _ in
-                    Just(LookFindings<Sea.Fields>()).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            let poll = Poll<Sea.Fields>(
+                strategy: RereadPolling(maximum: .max),
+                perform: { _, strategy, _ in
+                    Just(PollFindings(order: [], strategy: strategy)).setFailureType(to: FMRest.APIError.self)
+                        .eraseToAnyPublisher()
                 },
                 isThere: { _, _ in Just(true).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
             )
-            let poller = LivePoller(look, DataAPI.LiveOptions(), of: layout.layout)
+            let poller = LivePoller(poll, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {
                 LiveNews(poller: { poller }) { { (state: LiveState<Sea.Fields>) in [state.version] } }
                     .asLongAsItHolds()

@@ -15,7 +15,11 @@ import Testing
         let records = versions.map {
             DataAPI.TypedLayout<FieldData>.Record(fieldData: [:], recordId: $0.id, modId: $0.modId)
         }
-        let findings = LookFindings<FieldData>(order: records.map(\.recordId), read: records)
+        let findings = PollFindings<FieldData>(
+            order: records.map(\.recordId),
+            read: records.map { .record($0) },
+            strategy: RereadPolling(maximum: .max)
+        )
         let state = LiveState<FieldData>().next(
             findings,
             gone: [:],

@@ -258,6 +258,7 @@ private final class Copy {
             for record in changes.inserted + changes.updated.map(\.record) { rows[record.recordId] = Sea.Row(record) }
             for removal in changes.removed { rows[removal.recordId] = nil }
             keep(cursor)
+        case .unreadable(let records): Issue.record("\(records) cannot be decoded")
         case .reset(let reason): complaint = "reset for \(reason)"
         }
     }

@@ -76,7 +76,7 @@ import Testing
         sea.insert("a")
         let key = LiveRegistry.Key(.record(1), of: layout, sea.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
-        LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.look } }) { { [$0.version] } }
+        LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.poll } }) { { [$0.version] } }
             .asLongAsItHolds()
             .subscribe(values)
         expectNoDifference(sea.looks, 1)

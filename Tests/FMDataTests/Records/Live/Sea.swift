@@ -12,7 +12,7 @@ final class Sea: @unchecked Sendable {
     // @unchecked: one thread uses it, the test's.
 
     typealias Fields = FieldData
-    typealias Findings = LookFindings<Fields>
+    typealias Findings = PollFindings<Fields>
 
     struct Row: Equatable {
         var id: Int
@@ -100,7 +100,7 @@ final class Sea: @unchecked Sendable {
     /// The one poller, made anew when nobody holds it any more.
     var poller: LivePoller<Fields> {
         if let lastPoller, !lastPoller.hasEnded { return lastPoller }
-        let poller = LivePoller(look, options, of: layout.layout)
+        let poller = LivePoller(poll, options, of: layout.layout)
         lastPoller = poller
         return poller
     }
@@ -116,6 +116,7 @@ final class Sea: @unchecked Sendable {
                 return [
                     DataAPI.LiveValue(
                         records: state.records,
+                        unreadable: state.unreadable,
                         changes: state.changes(since: before),
                         freshness: DataAPI.Freshness(state, since: before, time.sessionTime)
                     )
@@ -141,9 +142,11 @@ final class Sea: @unchecked Sendable {
 
     // MARK: Looks
 
-    var look: Look<Fields> {
-        Look(perform: { _, _, _ in self.answer() }, isThere: { id, _ in self.isThere(id) })
+    var poll: Poll<Fields> {
+        Poll(strategy: Self.strategy, perform: { _, _, _ in self.answer() }, isThere: { id, _ in self.isThere(id) })
     }
+
+    private static var strategy: any PollStrategy { RereadPolling(maximum: .max) }
 
     private func answer() -> AnyPublisher<Findings, FMRest.APIError> {
         Deferred { () -> AnyPublisher<Findings, FMRest.APIError> in
@@ -203,7 +206,7 @@ final class Sea: @unchecked Sendable {
     private static let broken = FMRest.APIError(.network, reason: "The connection broke.")
 
     private static func findings(_ rows: [Row]) -> Findings {
-        LookFindings(order: rows.map(\.id), read: rows.map(record))
+        PollFindings(order: rows.map(\.id), read: rows.map { .record(record($0)) }, strategy: strategy)
     }
 
     private static func record(_ row: Row) -> DataAPI.TypedLayout<Fields>.Record {

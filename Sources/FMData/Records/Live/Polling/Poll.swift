@@ -1,0 +1,324 @@
+import Foundation
+import NIOCore
+import OpenCombine
+
+/// One poll of the records of a live query: a publisher of what it found, made anew each time.
+struct Poll<R: RecordFields>: Sendable {
+    typealias Publisher = AnyPublisher<PollFindings<R>, FMRest.APIError>
+
+    /// What the first poll begins with.
+    let strategy: any PollStrategy
+    /// - Parameters:
+    ///   - held: what is known so far.
+    ///   - strategy: as the poll before has left it.
+    ///   - terms: as what and for how long it asks.
+    let perform: @Sendable (_ held: LiveState<R>, _ strategy: any PollStrategy, _ terms: LookTerms) -> Publisher
+    /// Whether a record that a poll has not found is still there.
+    let isThere: @Sendable (Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
+}
+
+extension Poll {
+    /// Of one record, by its id.
+    init(record id: Int, of layout: DataAPI.TypedLayout<R>) {
+        self.init(DataAPI.FoundSet(layout: layout), RecordPolling(id: id), DataAPI.LiveOptions())
+    }
+
+    /// Of a found set, as the options say.
+    init(_ found: DataAPI.FoundSet<R>, _ options: DataAPI.LiveOptions) {
+        self.init(found, options.strategy, options)
+    }
+
+    private init(_ found: DataAPI.FoundSet<R>, _ strategy: any PollStrategy, _ options: DataAPI.LiveOptions) {
+        self.strategy = strategy
+        let comparesContents = options.related != .ignore
+        perform = { held, strategy, terms in
+            let found = found.callOptions(terms.apply).bound(to: terms.tenure)
+            return PollQuestions(found: found).findings {
+                PollRun(
+                    strategy,
+                    LiveVersions(held),
+                    isWholeTable: found.isWholeTable,
+                    isSorted: !found.sort.isEmpty,
+                    comparesContents: comparesContents
+                )
+            }
+        }
+        isThere = { id, terms in
+            found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
+        }
+    }
+}
+
+extension DataAPI.LiveOptions {
+    /// The one place that knows them all.
+    fileprivate var strategy: any PollStrategy {
+        let strategy: any PollStrategy =
+            switch watch.way {
+            case .automatic: AutomaticPolling()
+            case .reread: RereadPolling(maximum: maximumRecords)
+            case .scan(let layout, let key): ScanPolling(layout: layout, key: key)
+            case .stamp(let field, let layout, let overlap, let reconcile):
+                StampPolling(field: field, layout: layout, overlap: overlap, reconcile: reconcile)
+            case .log(let layout, let serial, let reconcile):
+                LogPolling(layout: layout, serial: serial, reconcile: reconcile)
+            case .script(let name, let parameter): ScriptPolling(name: name, parameter: parameter)
+            }
+        return related == .ignore ? strategy : RelatedPolling(related, strategy)
+    }
+}
+
+extension DataAPI.FoundSet {
+    /// Whether it is of all records of the table.
+    fileprivate var isWholeTable: Bool { if case .range = request(limit: 1) { true } else { false } }
+}
+
+extension DataAPI.Layout {
+    fileprivate func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
+        let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
+            getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
+        return record.map { _ in true }
+            .replaceError(of: .recordMissing, with: false)
+            // It is there, and the account may not see it any more.
+            .replaceError(of: .recordAccessDenied, with: true)
+    }
+}
+
+/// Asks the host what polls ask: the publishers around ``PollRun``.
+struct PollQuestions<R: RecordFields>: Sendable {
+    private typealias Run = PollRun<R>
+    private typealias Answers = AnyPublisher<Run.Answer, FMRest.APIError>
+
+    /// Bound to the account and the terms of the poll.
+    let found: DataAPI.FoundSet<R>
+
+    private var layout: DataAPI.Layout { found.layout.layout }
+
+    /// What a poll has found.
+    func findings(_ begin: @escaping () -> PollRun<R>) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
+        Deferred { self.findings(begin(), []) }.eraseToAnyPublisher()
+    }
+
+    /// One question after the other.
+    private func findings(
+        _ run: PollRun<R>,
+        _ read: [PollRun<R>.Attempt]
+    ) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
+        answers(to: run.question, run)
+            .tryReduce((run: run, read: read)) { state, answer in
+                var state = state
+                state.read += try state.run.received(answer)
+                return state
+            }
+            .tryMap { state in
+                var state = state
+                let scope = try state.run.answered()
+                return (state: state, scope: scope)
+            }
+            .mapError { ($0 as? PollFailure)?.error ?? FMRest.APIError(wrapping: $0) }
+            .followed { state, scope in
+                scope.map { .of(state.run.findings($0, state.read)) } ?? self.findings(state.run, state.read)
+            }
+            .eraseToAnyPublisher()
+    }
+
+    private func answers(to question: PollQuestion, _ run: Run) -> Answers {
+        switch question {
+        case .records:
+            return found.attemptPages().map(Run.Answer.init).eraseToAnyPublisher()
+        case .versions(let layout, nil):
+            return skinny(NoFields.self, layout).attemptPages().map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+        case .versions(let layout, let key?):
+            return skinny(FieldData.self, layout).attemptPages()
+                .tryMap { try Run.Answer($0, key: key, on: layout ?? self.layout.name) }
+                .mapError(FMRest.APIError.init(wrapping:))
+                .eraseToAnyPublisher()
+        case .modified(let field, let since, let layout):
+            return modified(field, since).of(FieldData.self).shown(by: layout ?? self.layout.name)
+                .attemptPages().map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
+        case .modifiedRecords(let field, let since):
+            return modified(field, since).attemptPages().map(Run.Answer.init).eraseToAnyPublisher()
+        case .newest(let count, let field, let layout):
+            return DataAPI.FoundSet(layout: self.layout.of(FieldData.self))
+                .sorted(by: [DataAPI.SortQuery(fieldName: field, sortOrder: .descend)])
+                .shown(by: layout ?? self.layout.name)
+                .attempts(limit: count).map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
+        case .count:
+            return found.unsorted.of(NoFields.self).attempts(limit: 1).map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+        case .entries(let name, let serial, let last):
+            return entries(of: name, serial, after: last).map { Run.Answer($0, serial: serial) }.eraseToAnyPublisher()
+        case .script(let name, let parameter):
+            return layout.executeScript(script: name, scriptParam: parameter, isolation: nil)
+                .failOnScriptError()
+                .tryMap { try Run.Answer(script: $0.scriptResult ?? "") }
+                .mapError(FMRest.APIError.init(wrapping:))
+                .eraseToAnyPublisher()
+        case .changes(let key):
+            return changes(run.unread, by: key)
+        case .related(let name):
+            return DataAPI.FoundSet(layout: layout.database.addLayout(name).of(NoFields.self))
+                .attemptPages().map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+        case .record(let id):
+            return record(id).map(Run.Answer.init).eraseToAnyPublisher()
+        }
+    }
+
+    private var format: ValueFormat { found.layout.server.encoding.values.format }
+
+    /// The same records, as a layout with few fields shows them.
+    private func skinny<Fields: RecordFields>(_ fields: Fields.Type, _ layout: String?) -> DataAPI.FoundSet<Fields> {
+        let records = found.of(fields)
+        return layout.map { records.shown(by: $0) } ?? records
+    }
+
+    private func modified(_ field: String, _ since: FMTimestamp) -> DataAPI.FoundSet<R> {
+        found.unsorted.narrowed(to: DataAPI.FindField(named: field) >= since)
+    }
+
+    private func entries(
+        of name: String,
+        _ serial: String,
+        after last: Int?
+    ) -> AnyPublisher<AttemptPage<FieldData>, FMRest.APIError> {
+        let log = layout.database.addLayout(name).of(FieldData.self)
+        if let last {
+            return DataAPI.FoundSet(layout: log, find: DataAPI.FindField(named: serial) > last)
+                .attemptPages()
+        }
+        return DataAPI.FoundSet(layout: log)
+            .sorted(by: [DataAPI.SortQuery(fieldName: serial, sortOrder: .descend)])
+            .attempts(limit: 1)
+    }
+
+    // MARK: Reading what has changed
+
+    private func record(_ id: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
+        layout.attempt(
+            id,
+            as: R.self,
+            DataAPI.RecordQuery(layoutResponse: found.responseLayout, portal: found.portals)
+        )
+    }
+
+    /// One call after the other: a poll takes one session at most. What is gone by then is left out, or out of the
+    /// account's sight.
+    private func changes(_ records: [ChangedRecord], by key: String?) -> Answers {
+        let pageSize = layout.database.tenure.pageSizes.memory(of: found.subject(of: .offset), fixed: nil).size.current
+        return ReadPlan.parts(records, pageSize: pageSize).publisher
+            .setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { part in self.read(part, by: key).map { [Run.Answer($0)] }.eraseToAnyPublisher() }
+            .eraseToAnyPublisher()
+    }
+
+    private func read(_ part: ReadPlan.Part, by key: String?) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
+        switch part {
+        case .single(let id): return record(id)
+        case .places(let places): return found.attempts(offset: places.lowerBound, limit: places.count)
+        case .having(let keys):
+            // By key alone: whether a record still fits the query the list of versions has said.
+            var records = DataAPI.FoundSet(
+                layout: found.layout,
+                find: DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion))
+            )
+            if let portals = found.portals { records = records.portals(portals) }
+            if let responseLayout = found.responseLayout { records = records.shown(by: responseLayout) }
+            return records.attempts(limit: PageSize.range.upperBound)
+        }
+    }
+}
+
+extension PollFailure {
+    fileprivate var error: FMRest.APIError {
+        switch self {
+        case .tooMany(let maximum):
+            FMRest.APIError(
+                .invalidRequest,
+                reason: "The live query has more than \(maximum) records, too many to read them all each time.",
+                hint: "Watch by .automatic, or make a layout of the same table with one field and no portal, and watch by "
+                    + ".scan(\"its name\"); or raise maximumRecords."
+            )
+        }
+    }
+}
+
+// MARK: - Answers
+
+extension PollRun.Answer {
+    fileprivate init(_ page: AttemptPage<R>) {
+        self.init(any: page)
+        attempts = page.attempts
+    }
+
+    /// Of which only ids and modIds matter.
+    fileprivate init<Fields>(any page: AttemptPage<Fields>) {
+        self.page = PollPage(
+            rows: page.attempts.map(\.version),
+            foundCount: page.foundCount,
+            tableCount: page.tableCount,
+            date: page.date,
+            isInMotion: page.isInMotion
+        )
+    }
+
+    /// With the key of each record.
+    fileprivate init(_ page: AttemptPage<FieldData>, key: String, on layout: String) throws {
+        self.init(any: page)
+        keys = try page.attempts.map { attempt in
+            guard let value = attempt.record?.fieldData[key] else { throw FMRest.APIError.noKey(key, on: layout) }
+            return PageKey(value)
+        }
+    }
+
+    /// With the stamp of each record.
+    fileprivate init(_ page: AttemptPage<FieldData>, stamp field: String, _ format: ValueFormat) {
+        self.init(any: page)
+        self.page.stamps = page.attempts.map { $0.record?.fieldData[field]?.timestamp(format) }
+    }
+
+    /// With the serial number of each entry.
+    fileprivate init(_ page: AttemptPage<FieldData>, serial field: String) {
+        self.init(any: page)
+        self.page.serials = page.attempts.map { $0.record?.fieldData[field]?.int }
+    }
+
+    /// `[[17, 3], [18, 0]]`, numbers or texts.
+    fileprivate init(script json: String) throws {
+        do {
+            page.rows = try JSONDecoder().decode([[LooseInteger]].self, from: Data(json.utf8)).map { pair in
+                guard pair.count == 2 else { throw NoPairs() }
+                return RecordVersion(id: pair[0].value, modId: pair[1].value)
+            }
+        } catch {
+            throw FMRest.APIError(
+                .script,
+                reason: "The script's result is no list of ids and modIds.",
+                hint: "It has to be JSON, one pair for each record in the query's order: [[17, 3], [18, 0]]."
+            )
+        }
+    }
+}
+
+private struct NoPairs: Error {}
+
+private struct LooseInteger: Decodable {
+    let value: Int
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int.self) {
+            value = number
+        } else {
+            guard let number = Int(try container.decode(String.self)) else { throw NoPairs() }
+            value = number
+        }
+    }
+}
+
+extension Publisher where Failure == FMRest.APIError {
+    /// One question after the other: what follows from the answer. OpenCombine's `flatMap` would keep the first for ever when the
+    /// second fails.
+    fileprivate func followed<Result>(
+        by next: @escaping (Output) -> AnyPublisher<Result, Failure>
+    ) -> AnyPublisher<Result, Failure> {
+        orderedMap(concurrency: 1) { next($0).map { [$0] }.eraseToAnyPublisher() }.eraseToAnyPublisher()
+    }
+}

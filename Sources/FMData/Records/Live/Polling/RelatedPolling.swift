@@ -1,0 +1,81 @@
+/// Reads all records again now and then, or when a related table has changed, and looks by another strategy in between.
+struct RelatedPolling: PollStrategy {
+    let related: DataAPI.LiveRelated
+    private var strategy: any PollStrategy
+    /// Since the records were read for what is related.
+    private var polls = 0
+    /// Of the related records' ids and modIds.
+    private var digest: UInt64?
+
+    private enum Stage: Hashable {
+        case related, records, strategy
+    }
+
+    // Of the poll under way.
+    private var stage = Stage.strategy
+    private var known = PollKnowledge(isBlank: true, count: 0, isWholeTable: true, isSorted: false)
+    private var found = VersionDigest()
+
+    init(_ related: DataAPI.LiveRelated, _ strategy: any PollStrategy) {
+        self.related = related
+        self.strategy = strategy
+    }
+
+    var watch: DataAPI.LiveWatch { strategy.watch }
+
+    mutating func begin(_ known: PollKnowledge) -> PollQuestion {
+        self.known = known
+        found = VersionDigest()
+        switch related {
+        case .reread(let count) where polls + 1 >= max(1, count) && !known.isBlank:
+            polls = 0
+            stage = .records
+            return .records
+        case .watch(let layout):
+            stage = .related
+            return .related(layout: layout)
+        case .ignore, .reread:
+            polls = known.isBlank ? 0 : polls + 1
+            stage = .strategy
+            return strategy.begin(known)
+        }
+    }
+
+    mutating func received(_ page: PollPage) throws(PollFailure) {
+        switch stage {
+        case .strategy: try strategy.received(page)
+        case .related: for row in page.rows { found.add(row) }
+        case .records: break
+        }
+    }
+
+    mutating func answered() -> PollStep {
+        switch stage {
+        case .strategy: return strategy.answered()
+        case .records: return .done(.all)
+        case .related:
+            let isSame = found.value == digest
+            digest = found.value
+            // Of what is not known yet the strategy reads all.
+            stage = isSame || known.isBlank ? .strategy : .records
+            return .ask(stage == .records ? .records : strategy.begin(known))
+        }
+    }
+}
+
+/// Ids and modIds as one number, which is another one when any of them is: FNV-1a, 64 bits
+/// ([RFC 9923](https://www.rfc-editor.org/rfc/rfc9923)).
+struct VersionDigest: Hashable, Sendable {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ version: RecordVersion) {
+        add(UInt64(bitPattern: Int64(version.id)))
+        add(UInt64(bitPattern: Int64(version.modId)))
+    }
+
+    private mutating func add(_ number: UInt64) {
+        for shift in stride(from: UInt64(0), to: 64, by: 8) {
+            value = (value ^ (number >> shift & 0xFF)) &* 0x0000_0100_0000_01B3
+        }
+    }
+}

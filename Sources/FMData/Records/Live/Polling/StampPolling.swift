@@ -1,0 +1,171 @@
+import Foundation
+
+/// Finds what was modified lately by a timestamp field. The mark comes from the data, never from a clock of the client's.
+///
+/// Deletions have no stamp: they show in the count of records, and which they were in a list of all ids.
+struct StampPolling: PollStrategy {
+    /// So many of the newest stamps lie behind the mark at least: those of a few records that lie in the future must not hide
+    /// what others write.
+    static let support = 50
+    private static let mostSupport = 3_200
+
+    let field: String
+    /// Through which layout ids, modIds and stamps are read; `nil` is the query's own.
+    let layout: String?
+    let overlap: Duration
+    /// After how many polls all ids are compared.
+    let reconcile: Int
+
+    private enum Stage: Hashable {
+        case newest, filling
+        case modified(since: FMTimestamp)
+        case reading, counting, listing, readingListed
+    }
+
+    /// The stamp from which the next poll searches, but for the overlap.
+    private(set) var mark: FMTimestamp?
+    private var support = Self.support
+    /// Since all ids were compared.
+    private var polls = 0
+    /// Records of the table that the account does not see.
+    private var unseen = 0
+
+    // Of the poll under way.
+    private var stage = Stage.newest
+    private var known = PollKnowledge(isBlank: true, count: 0, isWholeTable: true, isSorted: false)
+    private var stamps: [FMTimestamp] = []
+    private var changed = 0
+    private var arrivals = 0
+    private var listed = 0
+    private var listedChanged = 0
+    private var tableCount: Int?
+    private var foundCount: Int?
+    private var isInMotion = false
+
+    init(field: String, layout: String?, overlap: Duration, reconcile: Int) {
+        self.field = field
+        self.layout = layout
+        self.overlap = overlap
+        self.reconcile = max(1, reconcile)
+    }
+
+    var watch: DataAPI.LiveWatch { .stamp(field, scan: layout, overlap: overlap, reconcile: reconcile) }
+
+    mutating func begin(_ known: PollKnowledge) -> PollQuestion {
+        self.known = known
+        stamps = []
+        changed = 0
+        arrivals = 0
+        listed = 0
+        listedChanged = 0
+        tableCount = nil
+        foundCount = nil
+        isInMotion = false
+        guard let mark, !known.isBlank else {
+            // Taken first, so that nothing falls between the mark and the records.
+            stage = .newest
+            return .newest(support, field: field, layout: layout)
+        }
+        polls += 1
+        let since = mark.moved(by: .zero - overlap)
+        stage = .modified(since: since)
+        return .modified(field: field, since: since, layout: layout)
+    }
+
+    mutating func answered() -> PollStep {
+        switch stage {
+        case .newest:
+            mark = stamps.last
+            stamps = []
+            polls = 0
+            if known.isBlank {
+                stage = .filling
+                return .ask(.records)
+            }
+            return list()
+        case .modified(let since):
+            moveMark()
+            if polls >= reconcile { return list() }
+            guard changed > 0 else { return counted() }
+            stage = .reading
+            return .ask(changed > ReadPlan.mostSingles ? .modifiedRecords(field: field, since: since) : .changes(key: nil))
+        case .reading: return counted()
+        case .counting: return compared(to: foundCount)
+        case .filling:
+            noteUnseen()
+            return .done(.all)
+        case .listing:
+            noteUnseen()
+            learn()
+            polls = 0
+            stage = .readingListed
+            return changed + listedChanged > 0 ? .ask(.changes(key: nil)) : .done(.all)
+        case .readingListed: return .done(.all)
+        }
+    }
+
+    mutating func received(_ page: PollPage) {
+        switch stage {
+        case .newest, .modified:
+            // A stamp that lies ahead of every clock in the world is none.
+            let latest = page.date.flatMap(FMTimestamp.init(latestAt:))
+            stamps += page.stamps.compactMap(\.self).filter { stamp in latest.map { stamp <= $0 } ?? true }
+            isInMotion = isInMotion || page.isInMotion
+            if stage != .newest {
+                changed += page.changed
+                arrivals += page.arrivals
+            }
+        case .filling: listed += page.rows.count
+        case .listing:
+            listed += page.rows.count
+            listedChanged += page.changed
+        case .counting: foundCount = page.foundCount
+        case .reading, .readingListed: break
+        }
+        tableCount = page.tableCount ?? tableCount
+    }
+
+    /// The mark follows the stamps, and goes back for none. What moved while they were read may have been missed.
+    private mutating func moveMark() {
+        guard !isInMotion else { return }
+        let newest = stamps.sorted(by: >)
+        guard let last = newest.prefix(support).last, newest.count >= support, let mark, last > mark else { return }
+        self.mark = last
+    }
+
+    /// Where the table has as many records as are known with those that have come, nothing is gone.
+    private mutating func counted() -> PollStep {
+        if known.isSorted, changed > 0 { return list() }
+        if known.isWholeTable, let tableCount { return compared(to: tableCount - unseen) }
+        stage = .counting
+        return .ask(.count)
+    }
+
+    private mutating func compared(to count: Int?) -> PollStep {
+        count == known.count + arrivals ? .done(.changes) : list()
+    }
+
+    private mutating func list() -> PollStep {
+        stage = .listing
+        return .ask(.versions(layout: layout, key: nil))
+    }
+
+    /// Whether stamps have hidden a change decides how many of them lie behind the mark from now on.
+    private mutating func learn() {
+        guard polls > 0 else { return }
+        support =
+            listedChanged > changed ? min(Self.mostSupport, 4 * support) : max(Self.support, support / 2)
+    }
+
+    private mutating func noteUnseen() {
+        guard known.isWholeTable, let tableCount else { return }
+        unseen = tableCount - listed
+    }
+}
+
+extension FMTimestamp {
+    /// The latest that any clock in the world shows at an instant: that of a zone 14 hours ahead of Greenwich.
+    fileprivate init?(latestAt instant: Date) {
+        self.init(instant.addingTimeInterval(14 * 3_600), in: .gmt)
+    }
+}

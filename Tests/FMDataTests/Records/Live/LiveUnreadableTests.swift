@@ -1,0 +1,157 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// What becomes of live queries whose records cannot all be decoded.
+@Suite(.timeLimit(.minutes(10))) struct LiveUnreadableTests {
+    /// A ship whose port has a number.
+    private struct Berthed: LayoutRecord {
+        static let layout = "Ships"
+
+        var name: String
+        var berth: Int
+
+        enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case berth = "Port"
+        }
+    }
+
+    /// A type that misspells a field.
+    private struct Misspelt: LayoutRecord {
+        static let layout = "Ships"
+
+        var title: String
+
+        enum CodingKeys: String, CodingKey {
+            case title = "Titel"
+        }
+    }
+
+    private static let ways: [DataAPI.LiveOptions] = [
+        DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
+        DataAPI.LiveOptions(watch: .scan("Ships (ids)"), related: .reread(every: 2)),
+        DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)")),
+        DataAPI.LiveOptions(watch: .log("Log", serial: "Serial")),
+    ]
+
+    /// Ships in berths 1 to 3.
+    private static func run(_ body: (Harbour, DataAPI.TypedLayout<Berthed>) async throws -> Void) async throws {
+        try await Harbour.run { harbour in
+            for id in 1...3 { try await harbour.edit(id, ["Port": "\(id)"]) }
+            try await body(harbour, harbour.database.layout(Berthed.self))
+        }
+    }
+
+    private static func watch(
+        _ query: DataAPI.LiveQuery<Berthed>
+    ) async -> TrackingSubscriber<DataAPI.LiveValue<Berthed>, FMRest.APIError> {
+        let values = TrackingSubscriber<DataAPI.LiveValue<Berthed>, FMRest.APIError>()
+        query.subscribe(values)
+        await values.valueCount(atLeast: 1)
+        await until { query.isAtRest }
+        return values
+    }
+
+    @Test(arguments: ways) func oneThatCannotBeDecodedIsToldAndTheOthersGoOn(options: DataAPI.LiveOptions) async throws {
+        try await Self.run { harbour, ships in
+            try await harbour.edit(2, ["Port": "Oslo"])
+            let query = ships.live(options)
+            let values = await Self.watch(query)
+            expectNoDifference(values.values[0].ids, [1, 3])
+            expectNoDifference(values.values[0].unreadable.map(\.recordId), [2])
+            expectNoDifference(values.values[0].unreadable.map(\.failure.field), ["Port"])
+            expectNoDifference(values.values[0].unreadable.map(\.failure.rawValue), ["\"Oslo\""])
+            expectNoDifference(values.values[0].changes.unreadable.map(\.recordId), [2])
+
+            // Another one while it runs, which comes back.
+            try await harbour.edit(3, ["Port": "Bergen"])
+            await harbour.look(query)
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].ids, [1])
+            expectNoDifference(values.values[1].changes.removed.map(\.recordId), [3])
+            expectNoDifference(values.values[1].changes.removed.map(\.reason), [.unreadable])
+            expectNoDifference(values.values[1].changes.unreadable.map(\.recordId), [3])
+            try await harbour.edit(3, ["Port": "33"])
+            await harbour.look(query)
+            await values.valueCount(atLeast: 3)
+            expectNoDifference(values.values[2].records.map(\.fieldData.berth), [1, 33])
+            expectNoDifference(values.values[2].unreadable.map(\.recordId), [2])
+            expectNoDifference(values.values[2].changes.unreadable.map(\.recordId), [])
+            // Nothing has changed.
+            await harbour.look(query)
+            expectNoDifference(values.values.count, 3)
+            values.cancel()
+        }
+    }
+
+    @Test func aDeletedOneIsNotUnreadableAnyMore() async throws {
+        try await Self.run { harbour, ships in
+            try await harbour.edit(2, ["Port": "Oslo"])
+            let query = ships.live()
+            let values = await Self.watch(query)
+            try await harbour.delete(2)
+            await harbour.look(query)
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values[1].ids, [1, 3])
+            expectNoDifference(values.values[1].unreadable.map(\.recordId), [])
+            values.cancel()
+        }
+    }
+
+    @Test func aCopyIsToldOfThoseThatItCannotHave() async throws {
+        try await Self.run { harbour, ships in
+            try await harbour.edit(2, ["Port": "Oslo"])
+            let events = TrackingSubscriber<DataAPI.LiveEvent<Berthed>, FMRest.APIError>()
+            ships.changes(isolation: nil).subscribe(events)
+            await events.valueCount(atLeast: 3)
+            guard case .snapshot(let records, true) = events.values[0], case .unreadable(let others) = events.values[1],
+                case .ready(let cursor) = events.values[2]
+            else { return #expect(Bool(false), "\(events.values)") }
+            expectNoDifference(records.map(\.recordId), [1, 3])
+            expectNoDifference(others.map(\.recordId), [2])
+            expectNoDifference(cursor.count, 2)
+            events.cancel()
+        }
+    }
+
+    @Test(arguments: ways) func aTypeThatMisspellsAFieldEndsTheQueryWithItsName(
+        options: DataAPI.LiveOptions
+    ) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.database.layout(Misspelt.self).live(options)
+            let values = TrackingSubscriber<DataAPI.LiveValue<Misspelt>, FMRest.APIError>()
+            query.subscribe(values)
+            await until { query.isAtRest }
+            guard case .failing(let error, _, _) = query.statusNow else {
+                return #expect(Bool(false), "\(query.statusNow)")
+            }
+            expectNoDifference(error.code, .decoding)
+            expectNoDifference(error.fields, ["Titel"])
+            await until {
+                harbour.time.advance(by: .seconds(100))
+                return values.completionIfAny != nil
+            }
+            expectNoDifference(values.values.count, 0)
+        }
+    }
+
+    @Test func oneRecordThatCannotBeDecodedIsAFailureAndNotNothing() async throws {
+        try await Self.run { harbour, ships in
+            try await harbour.edit(2, ["Port": "Oslo"])
+            let values = TrackingSubscriber<DataAPI.TypedLayout<Berthed>.Record?, FMRest.APIError>()
+            ships.observe(2, isolation: nil).subscribe(values)
+            await until {
+                harbour.time.advance(by: .seconds(100))
+                return values.completionIfAny != nil
+            }
+            expectNoDifference(values.values.count, 0)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+
+@testable import FMData
+
+/// A table in memory that answers what polls ask, page by page, as a host would: without publishers and without time.
+struct PolledTable {
+    struct Row: Equatable {
+        var id: Int
+        var modId = 0
+        var stamp: FMTimestamp?
+        /// Whether the query finds it.
+        var isFound = true
+        /// Whether it can be decoded.
+        var isReadable = true
+    }
+
+    var rows: [Row] = []
+    var pageSize = 100
+    /// Records that the account does not see.
+    var unseen = 0
+    var date: Date?
+    /// Serial numbers of the log.
+    var log: [Int] = []
+    var related: [RecordVersion] = []
+    /// Whether the table is seen to move while it is read.
+    var isInMotion = false
+
+    var found: [Row] { rows.filter(\.isFound) }
+
+    /// So many records, the n-th of them modified n seconds after midnight.
+    init(_ count: Int) {
+        rows = (0..<count).map { Row(id: $0 + 1, stamp: Self.stamp($0)) }
+    }
+
+    /// So many seconds after midnight of a day.
+    static func stamp(_ second: Int) -> FMTimestamp {
+        guard let midnight = FMTimestamp("2026-05-04T00:00:00") else { preconditionFailure("a day") }
+        return midnight.moved(by: .seconds(second))
+    }
+
+    mutating func edit(_ id: Int, at stamp: FMTimestamp?, _ change: (inout Row) -> Void = { _ in }) {
+        guard let place = rows.firstIndex(where: { $0.id == id }) else { return }
+        rows[place].modId += 1
+        rows[place].stamp = stamp
+        change(&rows[place])
+    }
+
+    mutating func delete(_ id: Int) { rows.removeAll { $0.id == id } }
+
+    /// The answer to a question, in pages.
+    func answer(_ question: PollQuestion, _ run: PollRun<FieldData>) -> [PollRun<FieldData>.Answer] {
+        switch question {
+        case .records: pages(found, isWhole: true)
+        case .versions(_, let key): pages(found, hasKeys: key != nil)
+        case .modified(_, let since, _): pages(found.filter { $0.stamp.map { $0 >= since } ?? false })
+        case .modifiedRecords(_, let since): pages(found.filter { $0.stamp.map { $0 >= since } ?? false }, isWhole: true)
+        case .newest(let count, _, _):
+            pages(Array(rows.filter { $0.stamp != nil }.sorted { $0.stamp! > $1.stamp! }.prefix(count)))
+        case .count: pages(Array(found.prefix(1)), foundCount: found.count)
+        case .entries(_, _, let last):
+            [PollRun.Answer(page: serials(last.map { last in log.filter { $0 > last } } ?? Array(log.suffix(1))))]
+        case .script: pages(found)
+        case .changes:
+            pages(run.unread.compactMap { record in rows.first { $0.id == record.id } }, isWhole: true)
+        case .related: [PollRun.Answer(page: PollPage(rows: related))]
+        case .record(let id): pages(rows.filter { $0.id == id }, isWhole: true)
+        }
+    }
+
+    private func serials(_ serials: [Int]) -> PollPage {
+        PollPage(rows: serials.map { RecordVersion(id: $0, modId: 0) }, serials: serials)
+    }
+
+    private func pages(
+        _ rows: [Row],
+        isWhole: Bool = false,
+        hasKeys: Bool = false,
+        foundCount: Int? = nil
+    ) -> [PollRun<FieldData>.Answer] {
+        stride(from: 0, to: rows.count, by: pageSize).map { start in
+            let rows = rows[start..<min(start + pageSize, rows.count)]
+            return PollRun.Answer(
+                page: PollPage(
+                    rows: rows.map { RecordVersion(id: $0.id, modId: $0.modId) },
+                    stamps: rows.map(\.stamp),
+                    foundCount: foundCount ?? rows.count,
+                    tableCount: self.rows.count + unseen,
+                    date: date,
+                    isInMotion: isInMotion && start > 0
+                ),
+                attempts: isWhole ? rows.map(Self.attempt) : [],
+                keys: hasKeys ? rows.map { PageKey(text: "key \($0.id)") } : []
+            )
+        }
+    }
+
+    private static func attempt(_ row: Row) -> RecordAttempt<FieldData, DataAPI.EmptyPortal> {
+        row.isReadable
+            ? .record(DataAPI.Record(fieldData: [:], recordId: row.id, modId: row.modId))
+            : .unreadable(
+                DataAPI.UnreadableRecord(
+                    recordId: row.id,
+                    modId: row.modId,
+                    failure: DecodingFailure(missing: DecodingKey("Name"), in: DecodingKey("fieldData"))
+                )
+            )
+    }
+}
+
+/// Polls a ``PolledTable`` by a strategy, and keeps what every poll was about.
+struct PlayedPolls {
+    private(set) var strategy: any PollStrategy
+    private(set) var held: [Int: Int] = [:]
+    private var isBlank = true
+    var isWholeTable = true
+    var isSorted = false
+    var comparesContents = false
+
+    init(_ strategy: any PollStrategy) {
+        self.strategy = strategy
+    }
+
+    struct Poll: Equatable {
+        var asked: [String] = []
+        /// Rows that were transferred.
+        var rows = 0
+        /// The ids of the records that were news.
+        var news: [Int] = []
+        /// Of those that were held; `nil` when nobody was to be missed.
+        var missing: [Int]?
+    }
+
+    private struct Held: HeldVersions {
+        let isBlank: Bool
+        let versions: [Int: Int]
+        var count: Int { versions.count }
+
+        func modId(of id: Int, near place: Int) -> Int? { versions[id] }
+    }
+
+    /// One poll, which is accepted.
+    mutating func poll(_ table: PolledTable) throws -> Poll {
+        var poll = Poll()
+        var run = PollRun<FieldData>(
+            strategy,
+            Held(isBlank: isBlank, versions: held),
+            isWholeTable: isWholeTable,
+            isSorted: isSorted,
+            comparesContents: comparesContents
+        )
+        var read: [PollRun<FieldData>.Attempt] = []
+        var scope: PollScope?
+        repeat {
+            poll.asked.append(run.question.name)
+            for answer in table.answer(run.question, run) {
+                poll.rows += answer.page.rows.count
+                read += try run.received(answer)
+            }
+            scope = try run.answered()
+        } while scope == nil
+        let findings = run.findings(scope ?? .all, read)
+        strategy = findings.strategy
+        isBlank = false
+        poll.news = findings.read.map(\.version.id)
+        if let order = findings.order {
+            let missing = Set(held.keys).subtracting(order).sorted()
+            for id in missing { held[id] = nil }
+            poll.missing = missing
+        }
+        for attempt in findings.read { held[attempt.version.id] = attempt.version.modId }
+        return poll
+    }
+}
+
+extension PollQuestion {
+    fileprivate var name: String {
+        switch self {
+        case .records: "records"
+        case .versions: "versions"
+        case .modified: "modified"
+        case .modifiedRecords: "modified records"
+        case .newest: "newest"
+        case .count: "count"
+        case .entries: "entries"
+        case .script: "script"
+        case .changes: "changes"
+        case .related: "related"
+        case .record: "record"
+        }
+    }
+}
