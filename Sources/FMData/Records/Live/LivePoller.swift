@@ -82,7 +82,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     /// What a listener knows from an earlier run.
     private struct Expectation {
-        let ids: [Int]
+        /// Those of which no look has told yet, since it was asked for, whether they are there.
+        var open: [Int]
         /// Whether a look has begun since.
         var isLookedFor = false
     }
@@ -121,7 +122,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             listeners[lastID] = listener
             var actions = machine.subscribed(now) + lockedWishes()
             if !expected.isEmpty {
-                expectations[lastID] = Expectation(ids: expected)
+                expectations[lastID] = Expectation(open: expected)
                 actions += machine.woken()
             }
             return (lastID, actions)
@@ -337,7 +338,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             isShort: found.isShort,
             work: work
         )
-        let expected = expectations.values.filter(\.isLookedFor).flatMap(\.ids)
+        let expected = expectations.values.filter(\.isLookedFor).flatMap(\.open)
         outcome.hasChanges = !state.isConfirmed(by: found)
         if outcome.hasChanges || !expected.isEmpty {
             let ids = Set(found.order)
@@ -452,13 +453,18 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         if !listeners.isEmpty { wishesChanged() }
     }
 
-    /// Returns the listeners of which all that they know was found, or is sure to be gone.
+    /// Returns the listeners of which all that they know was found, or is sure to be gone, in this look or an earlier one: what was
+    /// found is held from then on, and what is gone is not asked for again.
     private func lockedSettleExpectations(found: [Int], gone: [Int]) -> Set<ListenerID> {
-        guard !expectations.isEmpty else { return [] }
+        guard expectations.contains(where: \.value.isLookedFor) else { return [] }
         let settled = Set(found).union(gone)
-        let ids = expectations.filter { $0.value.isLookedFor && $0.value.ids.allSatisfy(settled.contains) }.map(\.key)
+        var ids: Set<ListenerID> = []
+        for id in expectations.keys where expectations[id]?.isLookedFor == true {
+            expectations[id]?.open.removeAll(where: settled.contains)
+            if expectations[id]?.open.isEmpty == true { ids.insert(id) }
+        }
         for id in ids { expectations[id] = nil }
-        return Set(ids)
+        return ids
     }
 
     /// In the order in which they came.
