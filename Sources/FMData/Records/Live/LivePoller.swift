@@ -529,12 +529,13 @@ extension PollerStateMachine.Failure {
             self = .refusal
         // A gateway, and not FileMaker, says that access is denied.
         case (_, nil) where error.httpStatus == 401: self = .refusal
-        case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.unauthorized, _), (.credentialsReplaced, _):
-            self = .final
+        // The program's own doing: another look asks nothing else.
+        case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.credentialsReplaced, _): self = .final
+        // The account or its password: each try more may lock it.
+        case (.unauthorized, _), (_, .some(210...214)): self = .final
+        // Somebody may be changing the privileges, or a layout on which what is asked for has no place at the moment.
+        case (_, let code?) where [.privileges, .account, .request].contains(code.category): self = .refusal
         case _ where error.meansCredentialsRefused: self = .final
-        case (_, let code?)
-        where code.category == .privileges || code.category == .request || code == .insufficientPrivileges:
-            self = .final
         default: self = .passing
         }
     }

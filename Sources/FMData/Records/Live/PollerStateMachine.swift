@@ -99,8 +99,7 @@ struct PollerStateMachine {
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
     /// How long an answer is waited for.
     private(set) var patienceForAnswer: PatienceForAnswer?
-    /// Since when the host says nothing but that the query cannot be answered.
-    private var refusedSince: NIODeadline?
+    private var refusals = Refusals()
     private var hasToldOfRest = false
     /// What the complete look before has not found.
     private var suspects: Set<Int>?
@@ -171,7 +170,7 @@ struct PollerStateMachine {
         pause = settings.shortest
         backOff.reset()
         failingSince = nil
-        refusedSince = nil
+        refusals = Refusals()
         suspects = nil
         torn = 0
         hasUndelivered = false
@@ -201,7 +200,7 @@ struct PollerStateMachine {
         var actions: [Action] = []
         // The host answers.
         failingSince = nil
-        refusedSince = nil
+        refusals = Refusals()
         backOff.reset()
         let work = outcome.work
         if outcome.isTorn {
@@ -261,11 +260,9 @@ struct PollerStateMachine {
         if failure == .silence { patienceForAnswer?.wasTooShort() }
         let since = failingSince ?? now
         failingSince = since
-        refusedSince = failure == .refusal ? refusedSince ?? now : nil
         let isImpatient = settings.patience.map { now - since >= $0 } ?? false
-        // One word of it is never enough, whatever the limit.
-        let isRefused = refusedSince.map { $0 < now && now - $0 >= settings.givesUpAfter } ?? false
-        if failure == .final || isRefused || isImpatient {
+        let hasHeld = refusals.failed(failure == .refusal, now, givesUpAfter: settings.givesUpAfter)
+        if failure == .final || hasHeld || isImpatient {
             phase = .ended
             return settled([.dismiss, .fail])
         }
@@ -351,6 +348,21 @@ struct PollerStateMachine {
         guard due != alarm else { return actions }
         alarm = due
         return actions + [due.map(Action.setAlarm) ?? .callOffAlarm]
+    }
+}
+
+/// For how long the host has said that the query cannot be answered.
+private struct Refusals {
+    /// What lies between a refusal and the failure after it, all together. While nobody can ask the host it says nothing, so that what
+    /// follows another failure does not count.
+    private var held = TimeAmount.zero
+    private var last: NIODeadline?
+
+    /// Returns whether it has said so once more, and for long enough: one word of it is never enough, whatever the limit.
+    mutating func failed(_ isRefusal: Bool, _ now: NIODeadline, givesUpAfter limit: TimeAmount) -> Bool {
+        if let last { held = held + max(.zero, now - last) }
+        last = isRefusal ? now : nil
+        return isRefusal && held > .zero && held >= limit
     }
 }
 

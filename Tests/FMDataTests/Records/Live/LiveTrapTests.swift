@@ -466,6 +466,8 @@ import Testing
     @Test(
         arguments: [
             .error(FileMakerError(105)), .error(FileMakerError(102)), .error(FileMakerError(952)), .html(status: 401),
+            .error(FileMakerError(9)), .error(FileMakerError(200)), .error(FileMakerError(960)),
+            .error(FileMakerError(1708)),
         ] as [Sandbox.Fault]
     )
     func whatPassesWithinAMinuteEndsNothing(fault: Sandbox.Fault) async throws {
@@ -510,6 +512,31 @@ import Testing
             expectNoDifference(error.code, script == "no JSON" ? .script : .fileMaker)
             expectNoDifference(error.fileMakerCode, script == "no JSON" ? nil : 104)
             expectNoDifference(told?.code, error.code)
+        }
+    }
+
+    /// The status tells at once, and the query ends when it has held for a minute.
+    @Test(arguments: [9, 200, 960, 1708]) func whatTheHostGoesOnRefusingEndsIt(code: Int) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.error(FileMakerError(code)), on: .find, count: nil)
+            query.refresh()
+            var told: [FileMakerErrorCode?] = []
+            await until {
+                if case .failing(let error, _, _) = query.statusNow {
+                    told.append(error.fileMakerCode)
+                    harbour.time.advance(by: .seconds(8))
+                }
+                return values.completionIfAny != nil
+            }
+            guard case .failure(let error) = await values.completion() else {
+                Issue.record("no failure")
+                return
+            }
+            expectNoDifference(error.fileMakerCode, FileMakerErrorCode(rawValue: code))
+            expectNoDifference(Set(told), [FileMakerErrorCode(rawValue: code)])
+            harbour.sandbox.clearFaults()
         }
     }
 

@@ -75,11 +75,20 @@ import Testing
         }
         expectNoDifference(failure(.script, 3, status: 200), .refusal)
         expectNoDifference(failure(.notDataAPI, status: 401), .refusal)
-        // What an account may not see, what would lock it, and what no host can change.
-        expectNoDifference(failure(.fileMaker, 9, status: 500), .final)
-        expectNoDifference(failure(.fileMaker, 200, status: 500), .final)
+        for code in [9, 200, 201, 219, 960, 1708] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 500), .refusal, "\(code)")
+            expectNoDifference(failure(.fileMaker, code, status: 401), .refusal, "\(code)")
+        }
+        expectNoDifference(failure(.script, 212, status: 200), .refusal)
+        // What would lock the account, and what no host can change.
+        for code in [210, 211, 212, 213, 214] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 401), .final, "\(code)")
+            expectNoDifference(failure(.fileMaker, code, status: 500), .final, "\(code)")
+        }
         expectNoDifference(failure(.unauthorized, 212, status: 401), .final)
         expectNoDifference(failure(.unauthorized), .final)
+        expectNoDifference(failure(.encoding), .final)
+        expectNoDifference(failure(.credentialsReplaced), .final)
         expectNoDifference(failure(.invalidRequest), .final)
         expectNoDifference(failure(.shutdown), .final)
     }

@@ -254,25 +254,52 @@ import Testing
         expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
     }
 
-    @Test(arguments: [true, false]) func aRefusalThatWasNotTheLastWordIsForgotten(isAnswered: Bool) {
+    @Test func aRefusalThatWasNotTheLastWordIsForgotten() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
         _ = script.failed(.refusal)
         _ = script.ring(90)
         script.begin()
-        if isAnswered {
-            _ = script.looked()
-            _ = script.ring(90)
-        } else {
-            _ = script.failed(.passing)
-            _ = script.ring(90)
-        }
+        _ = script.looked()
+        _ = script.ring(90)
         script.begin()
         expectNoDifference(script.failed(.refusal).contains(.fail), false)
         _ = script.ring(90)
         script.begin()
         expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    /// A layout that is missing behind a gateway that comes and goes.
+    @Test func aRefusalBetweenPassingFailuresEndsItSomeTime() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for _ in 0..<3 {
+            script.begin()
+            expectNoDifference(script.failed(.refusal).contains(.fail), false)
+            _ = script.ring(20)
+            script.begin()
+            expectNoDifference(script.failed(.passing).contains(.fail), false)
+            _ = script.ring(300)
+        }
+        script.begin()
+        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    @Test func aHostThatIsAwayRefusesNothingMeanwhile() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.failed(.refusal)
+        _ = script.ring(1)
+        for _ in 0..<12 {
+            script.begin()
+            expectNoDifference(script.failed(.passing).contains(.fail), false)
+            _ = script.ring(300)
+        }
+        // The first that it says when it is back.
+        script.begin()
+        expectNoDifference(script.failed(.refusal).contains(.fail), false)
     }
 
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
