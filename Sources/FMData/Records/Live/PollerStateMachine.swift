@@ -93,8 +93,11 @@ struct PollerStateMachine {
     private var subscribers = 0
     private var isWanted = false
     private var hasUndelivered = false
-    /// Another look is wanted after this one.
-    private var isWoken = false
+    /// Whether the program has asked for the look that is due or under way: it comes though nobody wants a value, again and again
+    /// until one is of use.
+    private var isInsistedOn = false
+    /// Who wants another look after this one.
+    private var another: Another?
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
     /// How long an answer is waited for.
@@ -113,6 +116,13 @@ struct PollerStateMachine {
         self.settings = settings
         pause = settings.shortest
         patienceForAnswer = settings.answersWithin.map(PatienceForAnswer.init)
+    }
+
+    private enum Another {
+        /// Somebody who knows that there may be news.
+        case news
+        /// The program.
+        case insistence
     }
 
     // MARK: Subscribers
@@ -137,6 +147,8 @@ struct PollerStateMachine {
         case .idle, .waiting, .failing, .paused, .ended: break
         }
         phase = .idle
+        isInsistedOn = false
+        another = nil
         return settled(actions)
     }
 
@@ -156,10 +168,12 @@ struct PollerStateMachine {
         var actions: [Action] = []
         pause = settings.shortest
         switch phase {
-        case .looking, .confirming: isWoken = true
-        case .waiting, .failing: queue(insists: insists, &actions)
-        case .paused: if insists { queue(insists: true, &actions) }
-        case .idle, .queued, .ended: break
+        case .looking, .confirming: another = insists ? .insistence : another ?? .news
+        case .queued: isInsistedOn = isInsistedOn || insists
+        case .waiting, .failing, .paused:
+            isInsistedOn = isInsistedOn || insists
+            if phase != .paused || insists { queue(&actions) }
+        case .idle, .ended: break
         }
         return settled(actions)
     }
@@ -191,7 +205,8 @@ struct PollerStateMachine {
     mutating func turnCame(_ now: NIODeadline) -> [Action] {
         guard case .queued = phase else { return [] }
         phase = .looking
-        isWoken = false
+        if another == .insistence { isInsistedOn = true }
+        another = nil
         return settled([.look])
     }
 
@@ -228,7 +243,7 @@ struct PollerStateMachine {
         } else if let suspects {
             let open = Set(outcome.missing).subtracting(suspects)
             self.suspects = open.isEmpty ? nil : open
-            if !open.isEmpty { isWoken = true }
+            if !open.isEmpty { another = another ?? .news }
             let gone = outcome.missing.filter(suspects.contains)
             accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         } else {
@@ -266,8 +281,14 @@ struct PollerStateMachine {
             phase = .ended
             return settled([.dismiss, .fail])
         }
-        phase = .failing(until: now + backOff.next(jitter: jitter))
-        return settled([.dismiss])
+        var actions = [Action.dismiss]
+        switch another {
+        // Who asks by now may know more than the host did when the look began.
+        case .insistence?: queue(&actions)
+        case .news?: phase = .failing(until: now + backOff.least(jitter: jitter))
+        case nil: phase = .failing(until: now + backOff.next(jitter: jitter))
+        }
+        return settled(actions)
     }
 
     // MARK: Time
@@ -289,8 +310,8 @@ struct PollerStateMachine {
 
     // MARK: Parts
 
-    private mutating func queue(insists: Bool = false, _ actions: inout [Action]) {
-        if !isWanted, hasUndelivered, !insists {
+    private mutating func queue(_ actions: inout [Action]) {
+        if !isWanted, hasUndelivered, !isInsistedOn, another != .insistence {
             phase = .paused
         } else {
             phase = .queued
@@ -309,7 +330,8 @@ struct PollerStateMachine {
     ) {
         actions.append(.accept(removing: gone))
         patienceForAnswer?.wasEnough(for: work)
-        if isWoken { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
+        isInsistedOn = false
+        if another != nil { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
     }
 
     private mutating func wait(

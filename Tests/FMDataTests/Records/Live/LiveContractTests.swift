@@ -218,6 +218,20 @@ import Testing
         other.cancel()
     }
 
+    @Test func aRefreshDuringALookThatFailsLooksAtOnce() {
+        let values = Values()
+        sea.values.subscribe(values)
+        sea.holds = true
+        sea.toNextLook()
+        sea.insert("d")
+        sea.poller.wake(.refresh)
+        sea.holds = false
+        sea.release(cut: true)
+        expectNoDifference(texts(values).map(\.count), [3, 4])
+        expectNoDifference(values.values.last?.freshness.origin, .refresh)
+        values.cancel()
+    }
+
     /// What the looks before have settled is not asked for again: else two looks in turn miss what the other one knows to be gone.
     @Test(arguments: [25, 29]) func aCursorOfWhichMuchIsGoneAndThenMore(gone: Int) {
         let (time, layout) = Sea.calm()

@@ -302,6 +302,86 @@ import Testing
         expectNoDifference(script.failed(.refusal).contains(.fail), false)
     }
 
+    // MARK: Refresh
+
+    @Test func aWakeDuringALookThatFailsTriesAgainSoon() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for pause in [1, 2, 4, 8, 16, 32] as [Int64] {
+            script.begin()
+            _ = script.failed()
+            _ = script.ring(pause)
+        }
+        script.begin()
+        _ = script.machine.woken()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        _ = script.ring(1)
+        // Once: the pauses are as long as they were.
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(64))])
+    }
+
+    @Test func aRefreshDuringALookThatFailsLooksAgainAtOnce() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.machine.woken(insists: true)
+        // Who knows that there is news says nothing against it.
+        _ = script.machine.woken()
+        expectNoDifference(script.failed(), [.dismiss, .takeTurn])
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+    }
+
+    /// A script in which nobody wants a value and a look is under way.
+    private func unwanted(_ insists: Bool) -> Script {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        if !insists { _ = script.machine.wishes(false, hasUndelivered: true) }
+        if insists {
+            _ = script.looked(hasChanges: true)
+            _ = script.machine.wishes(false, hasUndelivered: true)
+            _ = script.ring(5)
+            expectNoDifference(script.machine.phase, .paused)
+            expectNoDifference(script.machine.woken(insists: true), [.takeTurn])
+            script.begin()
+        }
+        return script
+    }
+
+    @Test func aRefreshDuringALookIsNotLostThoughNobodyWantsAValue() {
+        var accepted = unwanted(false)
+        _ = accepted.machine.woken(insists: true)
+        expectNoDifference(accepted.looked(), [.accept(removing: []), .takeTurn])
+        accepted.begin()
+        _ = accepted.looked()
+        expectNoDifference(accepted.ring(60), [])
+        expectNoDifference(accepted.machine.phase, .paused)
+
+        var dismissed = unwanted(false)
+        _ = dismissed.machine.woken(insists: true)
+        expectNoDifference(dismissed.looked(isTorn: true), [.dismiss, .takeTurn])
+
+        var failed = unwanted(false)
+        _ = failed.machine.woken(insists: true)
+        expectNoDifference(failed.failed(), [.dismiss, .takeTurn])
+    }
+
+    @Test func aRefreshIsOverWhenALookWasOfUse() {
+        var script = unwanted(true)
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        expectNoDifference(script.ring(1), [.takeTurn])
+        script.begin()
+        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        script.begin()
+        _ = script.looked()
+        expectNoDifference(script.ring(60), [])
+        expectNoDifference(script.machine.phase, .paused)
+    }
+
+    // MARK: Time for an answer
+
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
