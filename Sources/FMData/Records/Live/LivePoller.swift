@@ -27,8 +27,6 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var findings: LookFindings<R>?
     /// When the look that is under way began, why, and on which terms.
     private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, terms: LookTerms)?
-    /// Whether that has had its first session.
-    private var hasSession = false
     private var wokenBy: DataAPI.Freshness.Origin?
     /// What was written through the same tree, as long as a look is under way that began before.
     private var overtaken: [Int: NIODeadline] = [:]
@@ -185,10 +183,10 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     @discardableResult
     private func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
         let (result, hasWork) = lock.withLock {
-            let before = machine.phase
+            let before = (machine.phase, machine.awaitsAnswerUntil)
             let (result, actions) = change(server.time.now())
             for action in actions { outbox.post(.act(action)) }
-            if machine.phase != before { outbox.post(.tell(lockedStatus())) }
+            if (machine.phase, machine.awaitsAnswerUntil) != before { outbox.post(.tell(lockedStatus())) }
             return (result, !outbox.isEmpty)
         }
         if hasWork { emptyOutbox() }
@@ -257,7 +255,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private func alarmRang() {
         act { now in
             callOffAlarm = nil
-            return ((), machine.alarmRang(now))
+            guard let limit = machine.overdue(now) else { return ((), machine.alarmRang(now, jitter: 0)) }
+            failure = FMRest.APIError(
+                .timeout,
+                reason: "The host has not answered a question of a live query's within "
+                    + "\(Duration.nanoseconds(limit.nanoseconds))."
+            )
+            return ((), machine.alarmRang(now, jitter: server.random()))
         }
     }
 
@@ -266,11 +270,10 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private func beginLook() {
         // What another account has seen is nothing to go on from.
         let tenure = forget()
-        let meter = LookMeter(now: server.time.now) { [weak self] in self?.sessionCame() }
+        let meter = LookMeter(now: server.time.now) { [weak self] in self?.progressed($0) }
         let (state, memory, terms) = lock.withLock {
-            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer?.limit, meter: meter)
+            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
             lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
-            hasSession = false
             overtaken = [:]
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
             return (self.state, self.memory, terms)
@@ -280,15 +283,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// The look that is under way waits for answers from now on. That later calls of it wait for a session again is not told.
-    private func sessionCame() {
-        let hasWork = lock.withLock {
-            guard case .looking = machine.phase, !hasSession else { return false }
-            hasSession = true
-            outbox.post(.tell(lockedStatus()))
-            return true
+    /// A call of the look that is under way has its session, or its answer.
+    private func progressed(_ meter: LookMeter) {
+        act { now in
+            guard lookBegan?.terms.meter === meter else { return ((), []) }
+            // Two that come at the same time come in any order.
+            return ((), machine.progressed(calls: meter.calls, now))
         }
-        if hasWork { emptyOutbox() }
     }
 
     private func tellOfRest(_ rest: TimeAmount) {
@@ -392,14 +393,15 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
                 return ((), then(self, value, now, jitter))
             }
         }
-        let isWanted = lock.withLock {
+        // Outside of the lock: letting go of what was begun before cancels what is left of it, of which its meter tells.
+        let (isWanted, old): (Bool, AnyCancellable?) = lock.withLock {
             switch machine.phase {
             case .looking where lastWork == number, .confirming where lastWork == number:
-                self.work = work
-                return true
-            default: return false
+                return (true, replace(&self.work, by: work))
+            default: return (false, nil)
             }
         }
+        withExtendedLifetime(old) {}
         if !isWanted { work.cancel() }
     }
 
@@ -487,7 +489,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         case .looking, .confirming:
             .looking(
                 since: server.time.date(lookBegan?.at ?? server.time.now()),
-                awaiting: hasSession ? .answer : .session
+                awaiting: machine.awaitsAnswerUntil == nil ? .session : .answer,
+                until: machine.awaitsAnswerUntil.map(server.time.date)
             )
         case .waiting(let until): .waiting(until: server.time.date(until))
         case .paused: .paused

@@ -540,6 +540,68 @@ import Testing
         }
     }
 
+    /// A question that is never answered costs half a minute, and the status says so from the beginning.
+    @Test func anAnswerThatNeverComesIsWaitedForAsLongAsTheStatusSays() async throws {
+        try await Harbour.run {
+            $0.timeouts.firstByte = .seconds(120)
+        } _: { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            _ = try await harbour.insert("Draken")
+            harbour.sandbox.inject(.holdAnswer, on: .find)
+            let began = harbour.time.now
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            guard case .looking(let since, awaiting: .answer, let until?) = query.statusNow else {
+                Issue.record("\(query.statusNow)")
+                return
+            }
+            expectNoDifference(since, ManualTime.date(of: began))
+            expectNoDifference(until, ManualTime.date(of: began + .seconds(30)))
+            harbour.time.advance(by: .seconds(29))
+            expectNoDifference(query.isAtRest, false)
+            harbour.time.advance(by: .seconds(1))
+            guard case .failing(let error, _, _) = query.statusNow else {
+                Issue.record("\(query.statusNow)")
+                return
+            }
+            expectNoDifference(error.code, .timeout)
+            harbour.sandbox.releaseAnswers()
+            harbour.time.advance(by: .seconds(1))
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values.map(\.ids), [[1, 2, 3], [1, 2, 3, 4]])
+            values.cancel()
+        }
+    }
+
+    @Test func aLookThatWaitsForASessionSaysSoAndIsNotMadeToPayForIt() async throws {
+        try await Harbour.run {
+            $0.sessions.maximumSessions = 1
+        } _: { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.holdAnswer, on: .getRecord)
+            async let record = harbour.ships.record(1).firstValue()
+            await harbour.sandbox.untilAnswersHeld()
+            query.refresh()
+            await until { !query.isAtRest }
+            for seconds in [0, 24] as [Int64] {
+                harbour.time.advance(by: .seconds(seconds))
+                guard case .looking(_, awaiting: .session, until: nil) = query.statusNow else {
+                    Issue.record("\(query.statusNow)")
+                    return
+                }
+            }
+            harbour.sandbox.releaseAnswers()
+            _ = try await record
+            await until { query.isAtRest }
+            // The shortest is 5 seconds, and half as much more after a look that has found nothing; a tenth more by chance.
+            let pause = query.timeToNextLook(at: harbour.time.now)
+            #expect(pause < .milliseconds(8300), "\(pause)")
+            values.cancel()
+        }
+    }
+
     @Test func credentialsThatAreRefusedEndIt() async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()

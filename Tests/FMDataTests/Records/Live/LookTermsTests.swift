@@ -18,7 +18,7 @@ import Testing
         let terms = LookTerms(
             tenure: Sea.calm().layout.layout.database.tenure,
             limit: .seconds(10),
-            meter: LookMeter(now: time.sessionTime.now) {}
+            meter: LookMeter(now: time.sessionTime.now) { _ in }
         )
         var options = DataAPI.CallOptions(timeouts: DataAPI.Timeouts())
         terms.apply(to: &options)
@@ -28,8 +28,8 @@ import Testing
 
     @Test func theHostsWorkIsThatBetweenSessionAndAnswer() {
         let time = ManualTime()
-        let sessions = NIOLockedValueBox(0)
-        let meter = LookMeter(now: time.sessionTime.now) { sessions.withLockedValue { $0 += 1 } }
+        let calls = NIOLockedValueBox<[Int]>([])
+        let meter = LookMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
         for (seconds, fails) in [(2, false), (3, true)] as [(Int64, Bool)] {
             let answer = PassthroughSubject<Int, FMRest.APIError>()
             let exchange = meter.measured(answer.eraseToAnyPublisher())
@@ -37,11 +37,28 @@ import Testing
             exchange.subscribe(values)
             time.advance(by: .seconds(seconds))
             answer.send(completion: fails ? .failure(FMRest.APIError(.network, reason: "broke")) : .finished)
+            values.cancel()
             // What passes between two calls is nobody's work.
             time.advance(by: .seconds(60))
         }
         expectNoDifference(meter.work, TimeAmount.seconds(5))
-        expectNoDifference(sessions.withLockedValue(\.self), 2)
+        expectNoDifference(calls.withLockedValue(\.self), [1, 0, 1, 0])
+    }
+
+    /// What is done with an answer begins before its call has ended.
+    @Test func workThatHasNotEndedCounts() {
+        let time = ManualTime()
+        let meter = LookMeter(now: time.sessionTime.now) { _ in }
+        let answer = PassthroughSubject<Int, FMRest.APIError>()
+        let values = TrackingSubscriber<Int, FMRest.APIError>()
+        meter.measured(answer.eraseToAnyPublisher()).subscribe(values)
+        time.advance(by: .seconds(7))
+        answer.send(1)
+        expectNoDifference(meter.work, TimeAmount.seconds(7))
+        values.cancel()
+        time.advance(by: .seconds(7))
+        expectNoDifference(meter.work, TimeAmount.seconds(7))
+        expectNoDifference(meter.calls, 0)
     }
 
     @Test func whatAFailureMeans() {
