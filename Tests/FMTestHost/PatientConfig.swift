@@ -7,7 +7,8 @@ extension DataAPI.Config {
         var config = DataAPI.Config()
         config.timeouts.queue = nil
         config.timeouts.connect = nil
-        config.timeouts.firstByte = nil
+        // Live queries take a twelfth of it, and have a limit where this is none.
+        config.timeouts.firstByte = .seconds(24 * 3600)
         config.timeouts.idle = nil
         config.sessions.waitingDeadline = .seconds(3600)
         config.sessions.logOutDeadline = .seconds(3600)

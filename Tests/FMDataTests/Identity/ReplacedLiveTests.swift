@@ -128,13 +128,15 @@ import Testing
 
     @Test func oneRecordIsGoneAtOnce() async throws {
         try await Shop.run { database, _ in
+            // Somebody may be changing the privileges, which would be waited for.
+            let options = DataAPI.LiveOptions(patience: .zero)
             // A record of Eve's: what Ada is told of it is that she may not see it.
             let hers = TrackingSubscriber<String, FMRest.APIError>()
-            database.orders.observe(2, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(hers)
+            database.orders.observe(2, options, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(hers)
             await hers.completion()
             expectNoDifference(hers.completionIfAny?.error?.fileMakerCode, .recordAccessDenied)
             let own = TrackingSubscriber<String, FMRest.APIError>()
-            database.orders.observe(1, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(own)
+            database.orders.observe(1, options, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(own)
             await own.valueCount(atLeast: 1)
             database.replaceCredentials(Shop.eve)
             expectNoDifference(own.values, ["a1", "nil"])

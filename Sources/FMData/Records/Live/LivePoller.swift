@@ -28,8 +28,6 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private var findings: PollFindings<R>?
     /// When the look that is under way began, why, and on which terms.
     private var lookBegan: (at: NIODeadline, origin: DataAPI.Freshness.Origin, terms: LookTerms)?
-    /// Whether that has had its first session.
-    private var hasSession = false
     private var wokenBy: DataAPI.Freshness.Origin?
     /// What was written through the same tree, as long as a look is under way that began before.
     private var overtaken: [Int: NIODeadline] = [:]
@@ -84,7 +82,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
 
     /// What a listener knows from an earlier run.
     private struct Expectation {
-        let ids: [Int]
+        /// Those of which no look has told yet, since it was asked for, whether they are there.
+        var open: [Int]
         /// Whether a look has begun since.
         var isLookedFor = false
     }
@@ -123,7 +122,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             listeners[lastID] = listener
             var actions = machine.subscribed(now) + lockedWishes()
             if !expected.isEmpty {
-                expectations[lastID] = Expectation(ids: expected)
+                expectations[lastID] = Expectation(open: expected)
                 actions += machine.woken()
             }
             return (lastID, actions)
@@ -186,10 +185,10 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     @discardableResult
     private func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
         let (result, hasWork) = lock.withLock {
-            let before = machine.phase
+            let before = (machine.phase, machine.awaitsAnswerUntil)
             let (result, actions) = change(server.time.now())
             for action in actions { outbox.post(.act(action)) }
-            if machine.phase != before { outbox.post(.tell(lockedStatus())) }
+            if (machine.phase, machine.awaitsAnswerUntil) != before { outbox.post(.tell(lockedStatus())) }
             return (result, !outbox.isEmpty)
         }
         if hasWork { emptyOutbox() }
@@ -258,7 +257,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private func alarmRang() {
         act { now in
             callOffAlarm = nil
-            return ((), machine.alarmRang(now))
+            guard let limit = machine.overdue(now) else { return ((), machine.alarmRang(now, jitter: 0)) }
+            failure = FMRest.APIError(
+                .timeout,
+                reason: "The host has not answered a question of a live query's within "
+                    + "\(Duration.nanoseconds(limit.nanoseconds))."
+            )
+            return ((), machine.alarmRang(now, jitter: server.random()))
         }
     }
 
@@ -267,11 +272,10 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
     private func beginLook() {
         // What another account has seen is nothing to go on from.
         let tenure = forget()
-        let meter = LookMeter(now: server.time.now) { [weak self] in self?.sessionCame() }
+        let meter = LookMeter(now: server.time.now) { [weak self] in self?.progressed($0) }
         let (state, strategy, terms) = lock.withLock {
-            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer?.limit, meter: meter)
+            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
             lookBegan = (server.time.now(), wokenBy.take() ?? .poll, terms)
-            hasSession = false
             overtaken = [:]
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
             return (self.state, self.strategy, terms)
@@ -281,15 +285,13 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// The look that is under way waits for answers from now on. That later calls of it wait for a session again is not told.
-    private func sessionCame() {
-        let hasWork = lock.withLock {
-            guard case .looking = machine.phase, !hasSession else { return false }
-            hasSession = true
-            outbox.post(.tell(lockedStatus()))
-            return true
+    /// A call of the look that is under way has its session, or its answer.
+    private func progressed(_ meter: LookMeter) {
+        act { now in
+            guard lookBegan?.terms.meter === meter else { return ((), []) }
+            // Two that come at the same time come in any order.
+            return ((), machine.progressed(calls: meter.calls, now))
         }
-        if hasWork { emptyOutbox() }
     }
 
     private func tellOfRest(_ rest: TimeAmount) {
@@ -339,7 +341,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
             isShort: found.isShort,
             work: work
         )
-        let expected = expectations.values.filter(\.isLookedFor).flatMap(\.ids)
+        let expected = expectations.values.filter(\.isLookedFor).flatMap(\.open)
         outcome.hasChanges = !state.isConfirmed(by: found)
         if outcome.hasChanges || !expected.isEmpty {
             let ids = Set(found.order ?? state.ids + found.read.map(\.version.id))
@@ -393,14 +395,15 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
                 return ((), then(self, value, now, jitter))
             }
         }
-        let isWanted = lock.withLock {
+        // Outside of the lock: letting go of what was begun before cancels what is left of it, of which its meter tells.
+        let (isWanted, old): (Bool, AnyCancellable?) = lock.withLock {
             switch machine.phase {
             case .looking where lastWork == number, .confirming where lastWork == number:
-                self.work = work
-                return true
-            default: return false
+                return (true, replace(&self.work, by: work))
+            default: return (false, nil)
             }
         }
+        withExtendedLifetime(old) {}
         if !isWanted { work.cancel() }
     }
 
@@ -454,13 +457,18 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         if !listeners.isEmpty { wishesChanged() }
     }
 
-    /// Returns the listeners of which all that they know was found, or is sure to be gone.
+    /// Returns the listeners of which all that they know was found, or is sure to be gone, in this look or an earlier one: what was
+    /// found is held from then on, and what is gone is not asked for again.
     private func lockedSettleExpectations(found: [Int], gone: [Int]) -> Set<ListenerID> {
-        guard !expectations.isEmpty else { return [] }
+        guard expectations.contains(where: \.value.isLookedFor) else { return [] }
         let settled = Set(found).union(gone)
-        let ids = expectations.filter { $0.value.isLookedFor && $0.value.ids.allSatisfy(settled.contains) }.map(\.key)
+        var ids: Set<ListenerID> = []
+        for id in expectations.keys where expectations[id]?.isLookedFor == true {
+            expectations[id]?.open.removeAll(where: settled.contains)
+            if expectations[id]?.open.isEmpty == true { ids.insert(id) }
+        }
         for id in ids { expectations[id] = nil }
-        return Set(ids)
+        return ids
     }
 
     /// In the order in which they came.
@@ -483,7 +491,8 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         case .looking, .confirming:
             .looking(
                 since: server.time.date(lookBegan?.at ?? server.time.now()),
-                awaiting: hasSession ? .answer : .session
+                awaiting: machine.awaitsAnswerUntil == nil ? .session : .answer,
+                until: machine.awaitsAnswerUntil.map(server.time.date)
             )
         case .waiting(let until): .waiting(until: server.time.date(until))
         case .paused: .paused
@@ -527,12 +536,13 @@ extension PollerStateMachine.Failure {
         case (.decoding, _) where (error.underlying as? DecodingFailure)?.recordNumber != nil: self = .refusal
         // A gateway, and not FileMaker, says that access is denied.
         case (_, nil) where error.httpStatus == 401: self = .refusal
-        case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.unauthorized, _), (.credentialsReplaced, _):
-            self = .final
+        // The program's own doing: another look asks nothing else.
+        case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.credentialsReplaced, _): self = .final
+        // The account or its password: each try more may lock it.
+        case (.unauthorized, _), (_, .some(210...214)): self = .final
+        // Somebody may be changing the privileges, or a layout on which what is asked for has no place at the moment.
+        case (_, let code?) where [.privileges, .account, .request].contains(code.category): self = .refusal
         case _ where error.meansCredentialsRefused: self = .final
-        case (_, let code?)
-        where code.category == .privileges || code.category == .request || code == .insufficientPrivileges:
-            self = .final
         default: self = .passing
         }
     }

@@ -52,8 +52,9 @@ extension DataAPI {
     public enum LiveStatus: Sendable {
         /// Nobody listens.
         case idle
-        /// It looks, since then, and waits for that.
-        case looking(since: Date, awaiting: Awaited)
+        /// It looks, since then, and waits for that: for an answer until that time, and then looks again as after any failure; for
+        /// a session (`until` is `nil`) as long as it takes.
+        case looking(since: Date, awaiting: Awaited, until: Date?)
         /// It waits for the next look.
         case waiting(until: Date)
         /// It wants to look, and other live queries of the same server are served first.
@@ -69,8 +70,11 @@ extension DataAPI {
         public enum Awaited: Hashable, Sendable {
             /// A session: all that there are serve calls of the program, which go first.
             case session
-            /// Answers of the host. Each is waited for a twelfth as long as calls of the program wait for theirs, which is 10
-            /// seconds of 120 (``DataAPI/Timeouts``, `firstByte`), and twice as long each time that has not been enough.
+            /// An answer of the host. Its first byte is waited for a twelfth as long as calls of the program wait for theirs, which
+            /// is 10 seconds of 120 (``DataAPI/Timeouts``, `firstByte`; where that is `nil`, 10 seconds too), and its end three
+            /// times as long, or four times as long as the slowest answer of the look before; both twice as long each time that
+            /// has not been enough. The time begins anew with each answer, so that a look at any number of records may take as long
+            /// as it gets on.
             case answer
         }
     }

@@ -12,7 +12,7 @@ struct PollerStateMachine {
         var longest: TimeAmount
         var linger: TimeAmount
         var patience: TimeAmount?
-        /// How long calls of the program wait for an answer; `nil` for ever.
+        /// How long calls of the program wait for the first byte of an answer; `nil` for ever.
         var answersWithin: TimeAmount?
         /// How long the host must go on saying that the query cannot be answered.
         var givesUpAfter: TimeAmount
@@ -93,14 +93,23 @@ struct PollerStateMachine {
     private var subscribers = 0
     private var isWanted = false
     private var hasUndelivered = false
-    /// Another look is wanted after this one.
-    private var isWoken = false
+    /// Whether the program has asked for the look that is due or under way: it comes though nobody wants a value, again and again
+    /// until one is of use.
+    private var isInsistedOn = false
+    /// Who wants another look after this one.
+    private var another: Another?
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
-    /// How long an answer is waited for.
-    private(set) var patienceForAnswer: PatienceForAnswer?
-    /// Since when the host says nothing but that the query cannot be answered.
-    private var refusedSince: NIODeadline?
+    /// How long the first byte of an answer is waited for.
+    private(set) var patienceForAnswer: PatienceForAnswer
+    /// How long the whole of one is.
+    private var limitOfAnswer: LimitOfAnswer
+    /// Since when calls of the look that is under way are with the host and nothing has come, and how long that may last; `nil` while
+    /// it waits for a session.
+    private var awaited: (since: NIODeadline, until: NIODeadline)?
+    /// The longest time that the look has waited for the host to do something.
+    private var longestWait = TimeAmount.zero
+    private var refusals = Refusals()
     private var hasToldOfRest = false
     /// What the complete look before has not found.
     private var suspects: Set<Int>?
@@ -113,7 +122,15 @@ struct PollerStateMachine {
     init(_ settings: Settings) {
         self.settings = settings
         pause = settings.shortest
-        patienceForAnswer = settings.answersWithin.map(PatienceForAnswer.init)
+        patienceForAnswer = PatienceForAnswer(settings.answersWithin)
+        limitOfAnswer = LimitOfAnswer(patienceForAnswer)
+    }
+
+    private enum Another {
+        /// Somebody who knows that there may be news.
+        case news
+        /// The program.
+        case insistence
     }
 
     // MARK: Subscribers
@@ -131,6 +148,8 @@ struct PollerStateMachine {
         subscribers -= 1
         guard subscribers == 0, phase != .ended else { return [] }
         lingersUntil = now + settings.linger
+        isInsistedOn = false
+        another = nil
         var actions: [Action] = []
         switch phase {
         case .queued: actions.append(.giveUpTurn)
@@ -157,10 +176,12 @@ struct PollerStateMachine {
         var actions: [Action] = []
         pause = settings.shortest
         switch phase {
-        case .looking, .confirming: isWoken = true
-        case .waiting, .failing: queue(insists: insists, &actions)
-        case .paused: if insists { queue(insists: true, &actions) }
-        case .idle, .queued, .ended: break
+        case .looking, .confirming: another = insists ? .insistence : another ?? .news
+        case .queued: isInsistedOn = isInsistedOn || insists
+        case .waiting, .failing, .paused:
+            isInsistedOn = isInsistedOn || insists
+            if phase != .paused || insists { queue(&actions) }
+        case .idle, .ended: break
         }
         return settled(actions)
     }
@@ -171,7 +192,7 @@ struct PollerStateMachine {
         pause = settings.shortest
         backOff.reset()
         failingSince = nil
-        refusedSince = nil
+        refusals = Refusals()
         suspects = nil
         torn = 0
         hasUndelivered = false
@@ -192,16 +213,52 @@ struct PollerStateMachine {
     mutating func turnCame(_ now: NIODeadline) -> [Action] {
         guard case .queued = phase else { return [] }
         phase = .looking
-        isWoken = false
+        if another == .insistence { isInsistedOn = true }
+        another = nil
+        awaited = nil
+        longestWait = .zero
         return settled([.look])
+    }
+
+    /// A call of the look has its session, or its answer, whichever that is.
+    ///
+    /// - Parameter calls: of the look, that are with the host now.
+    mutating func progressed(calls: Int, _ now: NIODeadline) -> [Action] {
+        guard isUnderWay else { return [] }
+        endWait(now)
+        if calls > 0 { awaited = (now, now + limitOfAnswer.limit(patienceForAnswer)) }
+        return settled([])
+    }
+
+    /// Until when the look waits for the host to do something; `nil` while it waits for a session.
+    var awaitsAnswerUntil: NIODeadline? { awaited?.until }
+
+    /// How long the host has had to answer one call of the look, and has not done so.
+    func overdue(_ now: NIODeadline) -> TimeAmount? {
+        guard isUnderWay, let awaited, awaited.until <= now else { return nil }
+        return awaited.until - awaited.since
+    }
+
+    private var isUnderWay: Bool {
+        switch phase {
+        case .looking, .confirming: true
+        case .idle, .queued, .waiting, .failing, .paused, .ended: false
+        }
+    }
+
+    private mutating func endWait(_ now: NIODeadline) {
+        // A clock that was set back says nothing.
+        if let awaited { longestWait = max(longestWait, now - awaited.since) }
+        awaited = nil
     }
 
     mutating func looked(_ outcome: Outcome, _ now: NIODeadline, jitter: Double) -> [Action] {
         guard case .looking = phase else { return [] }
         var actions: [Action] = []
+        endWait(now)
         // The host answers.
         failingSince = nil
-        refusedSince = nil
+        refusals = Refusals()
         backOff.reset()
         let work = outcome.work
         if outcome.isTorn {
@@ -229,7 +286,7 @@ struct PollerStateMachine {
         } else if let suspects {
             let open = Set(outcome.missing).subtracting(suspects)
             self.suspects = open.isEmpty ? nil : open
-            if !open.isEmpty { isWoken = true }
+            if !open.isEmpty { another = another ?? .news }
             let gone = outcome.missing.filter(suspects.contains)
             accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         } else {
@@ -246,37 +303,44 @@ struct PollerStateMachine {
     mutating func confirmed(_ gone: [Int], work: TimeAmount, _ now: NIODeadline, jitter: Double) -> [Action] {
         guard case .confirming = phase else { return [] }
         var actions: [Action] = []
+        endWait(now)
         suspects = nil
         accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         return settled(actions)
     }
 
     mutating func failed(_ failure: Failure, _ now: NIODeadline, jitter: Double) -> [Action] {
-        switch phase {
-        case .looking, .confirming: break
-        case .idle, .queued, .waiting, .failing, .paused, .ended: return []
-        }
+        guard isUnderWay else { return [] }
+        awaited = nil
         // What was missing before may be missing for another reason now.
         suspects = nil
-        if failure == .silence { patienceForAnswer?.wasTooShort() }
+        if failure == .silence { patienceForAnswer.wasTooShort() }
         let since = failingSince ?? now
         failingSince = since
-        refusedSince = failure == .refusal ? refusedSince ?? now : nil
         let isImpatient = settings.patience.map { now - since >= $0 } ?? false
-        // One word of it is never enough, whatever the limit.
-        let isRefused = refusedSince.map { $0 < now && now - $0 >= settings.givesUpAfter } ?? false
-        if failure == .final || isRefused || isImpatient {
+        let hasHeld = refusals.failed(failure == .refusal, now, givesUpAfter: settings.givesUpAfter)
+        if failure == .final || hasHeld || isImpatient {
             phase = .ended
             return settled([.dismiss, .fail])
         }
-        phase = .failing(until: now + backOff.next(jitter: jitter))
-        return settled([.dismiss])
+        var actions = [Action.dismiss]
+        switch another {
+        // Who asks by now may know more than the host did when the look began.
+        case .insistence?: queue(&actions)
+        case .news?: phase = .failing(until: now + backOff.least(jitter: jitter))
+        case nil: phase = .failing(until: now + backOff.next(jitter: jitter))
+        }
+        return settled(actions)
     }
 
     // MARK: Time
 
-    mutating func alarmRang(_ now: NIODeadline) -> [Action] {
+    mutating func alarmRang(_ now: NIODeadline, jitter: Double) -> [Action] {
         alarm = nil
+        if overdue(now) != nil {
+            limitOfAnswer.wasTooShort(patienceForAnswer)
+            return [.cancelLook] + failed(.silence, now, jitter: jitter)
+        }
         var actions: [Action] = []
         switch phase {
         case .waiting(let until) where until <= now, .failing(let until) where until <= now: queue(&actions)
@@ -292,8 +356,8 @@ struct PollerStateMachine {
 
     // MARK: Parts
 
-    private mutating func queue(insists: Bool = false, _ actions: inout [Action]) {
-        if !isWanted, hasUndelivered, !insists {
+    private mutating func queue(_ actions: inout [Action]) {
+        if !isWanted, hasUndelivered, !isInsistedOn, another != .insistence {
             phase = .paused
         } else {
             phase = .queued
@@ -311,8 +375,10 @@ struct PollerStateMachine {
         _ actions: inout [Action]
     ) {
         actions.append(.accept(removing: gone))
-        patienceForAnswer?.wasEnough(for: work)
-        if isWoken { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
+        patienceForAnswer.wasEnough(for: work)
+        limitOfAnswer.wasEnough(for: longestWait)
+        isInsistedOn = false
+        if another != nil { queue(&actions) } else { wait(after: work, now, jitter, hasChanges, &actions) }
     }
 
     private mutating func wait(
@@ -345,8 +411,9 @@ struct PollerStateMachine {
         let due: NIODeadline? =
             switch phase {
             case .waiting(let until), .failing(let until): until
+            case .looking, .confirming: awaited?.until
             case .idle: lingersUntil
-            case .queued, .looking, .confirming, .paused, .ended: nil
+            case .queued, .paused, .ended: nil
             }
         guard due != alarm else { return actions }
         alarm = due
@@ -354,17 +421,32 @@ struct PollerStateMachine {
     }
 }
 
+/// For how long the host has said that the query cannot be answered.
+private struct Refusals {
+    /// What lies between a refusal and the failure after it, all together. While nobody can ask the host it says nothing, so that what
+    /// follows another failure does not count.
+    private var held = TimeAmount.zero
+    private var last: NIODeadline?
+
+    /// Returns whether it has said so once more, and for long enough: one word of it is never enough, whatever the limit.
+    mutating func failed(_ isRefusal: Bool, _ now: NIODeadline, givesUpAfter limit: TimeAmount) -> Bool {
+        if let last { held = held + max(.zero, now - last) }
+        last = isRefusal ? now : nil
+        return isRefusal && held > .zero && held >= limit
+    }
+}
+
 /// How long a look waits for the first byte of an answer: shorter than calls of the program, since it can be repeated and a query
 /// that waits tells nothing. A host that needs longer gets longer.
 struct PatienceForAnswer: Equatable {
     let least: TimeAmount
-    /// As long as calls of the program wait.
     let most: TimeAmount
     private(set) var limit: TimeAmount
 
-    init(_ most: TimeAmount) {
-        self.most = most
-        least = .nanoseconds(most.nanoseconds / 12)
+    /// - Parameter program: how long calls of the program wait, which is the most; `nil` for ever, of which a look takes an hour.
+    init(_ program: TimeAmount?) {
+        most = program ?? .hours(1)
+        least = program.map { .nanoseconds($0.nanoseconds / 12) } ?? .seconds(10)
         limit = least
     }
 
@@ -377,5 +459,30 @@ struct PatienceForAnswer: Equatable {
     mutating func wasEnough(for work: TimeAmount) {
         guard work.nanoseconds < most.nanoseconds / 4 else { return }
         limit = min(limit, max(least, .nanoseconds(work.nanoseconds * 4)))
+    }
+}
+
+/// How long one call of a look may take from its session to the end of its answer: three times as long as its first byte, and four
+/// times as long as the slowest answer of the last look that was of use. A look of any number of calls has that for each of them, so
+/// that one which goes on is never cut; one that stands still is.
+private struct LimitOfAnswer {
+    private let least: TimeAmount
+    private var limit: TimeAmount
+    /// Connections may be slow, and nothing takes a day.
+    private static let most = TimeAmount.hours(24)
+
+    init(_ patience: PatienceForAnswer) {
+        least = Self.times(3, patience.least)
+        limit = least
+    }
+
+    func limit(_ patience: PatienceForAnswer) -> TimeAmount { max(limit, Self.times(3, patience.limit)) }
+
+    mutating func wasTooShort(_ patience: PatienceForAnswer) { limit = Self.times(2, limit(patience)) }
+
+    mutating func wasEnough(for wait: TimeAmount) { limit = max(least, Self.times(4, wait)) }
+
+    private static func times(_ count: Int64, _ amount: TimeAmount) -> TimeAmount {
+        amount.nanoseconds < most.nanoseconds / count ? .nanoseconds(count * amount.nanoseconds) : most
     }
 }

@@ -26,6 +26,9 @@ struct BackOff: Equatable {
         return .nanoseconds(Int64(min(part, Double(Int64.max / 4))))
     }
 
+    /// The shortest pause, whatever was refused before.
+    func least(jitter: Double) -> TimeAmount { BackOff(minimum: minimum, maximum: maximum).pause(jitter: jitter) }
+
     mutating func reset() {
         refusals = 0
     }

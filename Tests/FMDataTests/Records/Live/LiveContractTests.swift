@@ -218,6 +218,51 @@ import Testing
         other.cancel()
     }
 
+    @Test func aRefreshDuringALookThatFailsLooksAtOnce() {
+        let values = Values()
+        sea.values.subscribe(values)
+        sea.holds = true
+        sea.toNextLook()
+        sea.insert("d")
+        sea.poller.wake(.refresh)
+        sea.holds = false
+        sea.release(cut: true)
+        expectNoDifference(texts(values).map(\.count), [3, 4])
+        expectNoDifference(values.values.last?.freshness.origin, .refresh)
+        values.cancel()
+    }
+
+    /// What the looks before have settled is not asked for again: else two looks in turn miss what the other one knows to be gone.
+    @Test(arguments: [25, 29]) func aCursorOfWhichMuchIsGoneAndThenMore(gone: Int) {
+        let (time, layout) = Sea.calm()
+        let sea = Sea(time, layout)
+        for id in 1...30 { sea.insert("\(id)") }
+        let cursor = DataAPI.LiveCursor(
+            query: DataAPI.FoundSet(layout: layout).fingerprint,
+            versions: (1...30).map { RecordVersion(id: $0, modId: 0) }
+        )
+        for id in 1...gone { sea.delete(id) }
+        let events = Events()
+        sea.holds = true
+        sea.noticesMoves = false
+        sea.events(since: cursor).subscribe(events)
+        sea.release()
+        expectNoDifference(sea.looks, 2)
+        // Between the first look and the second.
+        sea.delete(30)
+        sea.holds = false
+        sea.release()
+        guard case .changed(let changes, _, _)? = events.values.first, case .ready(let reached)? = events.values.last
+        else {
+            Issue.record("\(events.values) after \(sea.looks) looks")
+            return
+        }
+        expectNoDifference(changes.removed.map(\.recordId).sorted(), Array(1...gone) + [30])
+        expectNoDifference(reached.count, 29 - gone)
+        expectNoDifference(sea.looks, 3)
+        events.cancel()
+    }
+
     @Test func statusIsToldInOrderAndEndsNothing() {
         let words = TrackingSubscriber<DataAPI.LiveStatus, Never>()
         let poller = sea.poller

@@ -466,6 +466,8 @@ import Testing
     @Test(
         arguments: [
             .error(FileMakerError(105)), .error(FileMakerError(102)), .error(FileMakerError(952)), .html(status: 401),
+            .error(FileMakerError(9)), .error(FileMakerError(200)), .error(FileMakerError(960)),
+            .error(FileMakerError(1708)),
         ] as [Sandbox.Fault]
     )
     func whatPassesWithinAMinuteEndsNothing(fault: Sandbox.Fault) async throws {
@@ -510,6 +512,93 @@ import Testing
             expectNoDifference(error.code, script == "no JSON" ? .script : .fileMaker)
             expectNoDifference(error.fileMakerCode, script == "no JSON" ? nil : 104)
             expectNoDifference(told?.code, error.code)
+        }
+    }
+
+    /// The status tells at once, and the query ends when it has held for a minute.
+    @Test(arguments: [9, 200, 960, 1708]) func whatTheHostGoesOnRefusingEndsIt(code: Int) async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.error(FileMakerError(code)), on: .find, count: nil)
+            query.refresh()
+            var told: [FileMakerErrorCode?] = []
+            await until {
+                if case .failing(let error, _, _) = query.statusNow {
+                    told.append(error.fileMakerCode)
+                    harbour.time.advance(by: .seconds(8))
+                }
+                return values.completionIfAny != nil
+            }
+            guard case .failure(let error) = await values.completion() else {
+                Issue.record("no failure")
+                return
+            }
+            expectNoDifference(error.fileMakerCode, FileMakerErrorCode(rawValue: code))
+            expectNoDifference(Set(told), [FileMakerErrorCode(rawValue: code)])
+            harbour.sandbox.clearFaults()
+        }
+    }
+
+    /// A question that is never answered costs half a minute, and the status says so from the beginning.
+    @Test func anAnswerThatNeverComesIsWaitedForAsLongAsTheStatusSays() async throws {
+        try await Harbour.run {
+            $0.timeouts.firstByte = .seconds(120)
+        } _: { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            _ = try await harbour.insert("Draken")
+            harbour.sandbox.inject(.holdAnswer, on: .find)
+            let began = harbour.time.now
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            guard case .looking(let since, awaiting: .answer, let until?) = query.statusNow else {
+                Issue.record("\(query.statusNow)")
+                return
+            }
+            expectNoDifference(since, ManualTime.date(of: began))
+            expectNoDifference(until, ManualTime.date(of: began + .seconds(30)))
+            harbour.time.advance(by: .seconds(29))
+            expectNoDifference(query.isAtRest, false)
+            harbour.time.advance(by: .seconds(1))
+            guard case .failing(let error, _, _) = query.statusNow else {
+                Issue.record("\(query.statusNow)")
+                return
+            }
+            expectNoDifference(error.code, .timeout)
+            harbour.sandbox.releaseAnswers()
+            harbour.time.advance(by: .seconds(1))
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values.map(\.ids), [[1, 2, 3], [1, 2, 3, 4]])
+            values.cancel()
+        }
+    }
+
+    @Test func aLookThatWaitsForASessionSaysSoAndIsNotMadeToPayForIt() async throws {
+        try await Harbour.run {
+            $0.sessions.maximumSessions = 1
+        } _: { harbour in
+            let query = harbour.inOslo.live()
+            let values = await harbour.watch(query)
+            harbour.sandbox.inject(.holdAnswer, on: .getRecord)
+            async let record = harbour.ships.record(1).firstValue()
+            await harbour.sandbox.untilAnswersHeld()
+            query.refresh()
+            await until { !query.isAtRest }
+            for seconds in [0, 24] as [Int64] {
+                harbour.time.advance(by: .seconds(seconds))
+                guard case .looking(_, awaiting: .session, until: nil) = query.statusNow else {
+                    Issue.record("\(query.statusNow)")
+                    return
+                }
+            }
+            harbour.sandbox.releaseAnswers()
+            _ = try await record
+            await until { query.isAtRest }
+            // The shortest is 5 seconds, and half as much more after a look that has found nothing; a tenth more by chance.
+            let pause = query.timeToNextLook(at: harbour.time.now)
+            #expect(pause < .milliseconds(8300), "\(pause)")
+            values.cancel()
         }
     }
 

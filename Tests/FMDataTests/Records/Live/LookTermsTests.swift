@@ -18,7 +18,7 @@ import Testing
         let terms = LookTerms(
             tenure: Sea.calm().layout.layout.database.tenure,
             limit: .seconds(10),
-            meter: LookMeter(now: time.sessionTime.now) {}
+            meter: LookMeter(now: time.sessionTime.now) { _ in }
         )
         var options = DataAPI.CallOptions(timeouts: DataAPI.Timeouts())
         terms.apply(to: &options)
@@ -28,8 +28,8 @@ import Testing
 
     @Test func theHostsWorkIsThatBetweenSessionAndAnswer() {
         let time = ManualTime()
-        let sessions = NIOLockedValueBox(0)
-        let meter = LookMeter(now: time.sessionTime.now) { sessions.withLockedValue { $0 += 1 } }
+        let calls = NIOLockedValueBox<[Int]>([])
+        let meter = LookMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
         for (seconds, fails) in [(2, false), (3, true)] as [(Int64, Bool)] {
             let answer = PassthroughSubject<Int, FMRest.APIError>()
             let exchange = meter.measured(answer.eraseToAnyPublisher())
@@ -37,11 +37,28 @@ import Testing
             exchange.subscribe(values)
             time.advance(by: .seconds(seconds))
             answer.send(completion: fails ? .failure(FMRest.APIError(.network, reason: "broke")) : .finished)
+            values.cancel()
             // What passes between two calls is nobody's work.
             time.advance(by: .seconds(60))
         }
         expectNoDifference(meter.work, TimeAmount.seconds(5))
-        expectNoDifference(sessions.withLockedValue(\.self), 2)
+        expectNoDifference(calls.withLockedValue(\.self), [1, 0, 1, 0])
+    }
+
+    /// What is done with an answer begins before its call has ended.
+    @Test func workThatHasNotEndedCounts() {
+        let time = ManualTime()
+        let meter = LookMeter(now: time.sessionTime.now) { _ in }
+        let answer = PassthroughSubject<Int, FMRest.APIError>()
+        let values = TrackingSubscriber<Int, FMRest.APIError>()
+        meter.measured(answer.eraseToAnyPublisher()).subscribe(values)
+        time.advance(by: .seconds(7))
+        answer.send(1)
+        expectNoDifference(meter.work, TimeAmount.seconds(7))
+        values.cancel()
+        time.advance(by: .seconds(7))
+        expectNoDifference(meter.work, TimeAmount.seconds(7))
+        expectNoDifference(meter.calls, 0)
     }
 
     @Test func whatAFailureMeans() {
@@ -75,11 +92,20 @@ import Testing
         }
         expectNoDifference(failure(.script, 3, status: 200), .refusal)
         expectNoDifference(failure(.notDataAPI, status: 401), .refusal)
-        // What an account may not see, what would lock it, and what no host can change.
-        expectNoDifference(failure(.fileMaker, 9, status: 500), .final)
-        expectNoDifference(failure(.fileMaker, 200, status: 500), .final)
+        for code in [9, 200, 201, 219, 960, 1708] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 500), .refusal, "\(code)")
+            expectNoDifference(failure(.fileMaker, code, status: 401), .refusal, "\(code)")
+        }
+        expectNoDifference(failure(.script, 212, status: 200), .refusal)
+        // What would lock the account, and what no host can change.
+        for code in [210, 211, 212, 213, 214] as [FileMakerErrorCode] {
+            expectNoDifference(failure(.fileMaker, code, status: 401), .final, "\(code)")
+            expectNoDifference(failure(.fileMaker, code, status: 500), .final, "\(code)")
+        }
         expectNoDifference(failure(.unauthorized, 212, status: 401), .final)
         expectNoDifference(failure(.unauthorized), .final)
+        expectNoDifference(failure(.encoding), .final)
+        expectNoDifference(failure(.credentialsReplaced), .final)
         expectNoDifference(failure(.invalidRequest), .final)
         expectNoDifference(failure(.shutdown), .final)
     }

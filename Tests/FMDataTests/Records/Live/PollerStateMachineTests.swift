@@ -13,14 +13,14 @@ import Testing
         var machine: PollerStateMachine
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-        init(patience: TimeAmount? = nil) {
+        init(patience: TimeAmount? = nil, answersWithin: TimeAmount? = .seconds(120)) {
             machine = PollerStateMachine(
                 .init(
                     shortest: .seconds(5),
                     longest: .seconds(60),
                     linger: .seconds(10),
                     patience: patience,
-                    answersWithin: .seconds(120),
+                    answersWithin: answersWithin,
                     givesUpAfter: .seconds(60)
                 )
             )
@@ -56,11 +56,17 @@ import Testing
         /// The time passes until the alarm that was set.
         mutating func ring(_ seconds: Int64) -> [Action] {
             now = now + .seconds(seconds)
-            return machine.alarmRang(now)
+            return machine.alarmRang(now, jitter: 1)
         }
 
         mutating func failed(_ failure: PollerStateMachine.Failure = .passing) -> [Action] {
             machine.failed(failure, now, jitter: 1)
+        }
+
+        /// A call of the look has its session, and another one its answer.
+        mutating func progressed(calls: Int, after amount: TimeAmount = .zero) -> [Action] {
+            now = now + amount
+            return machine.progressed(calls: calls, now)
         }
 
         func alarm(in amount: TimeAmount) -> Action { .setAlarm(now + amount) }
@@ -254,25 +260,178 @@ import Testing
         expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
     }
 
-    @Test(arguments: [true, false]) func aRefusalThatWasNotTheLastWordIsForgotten(isAnswered: Bool) {
+    @Test func aRefusalThatWasNotTheLastWordIsForgotten() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
         _ = script.failed(.refusal)
         _ = script.ring(90)
         script.begin()
-        if isAnswered {
-            _ = script.looked()
-            _ = script.ring(90)
-        } else {
-            _ = script.failed(.passing)
-            _ = script.ring(90)
-        }
+        _ = script.looked()
+        _ = script.ring(90)
         script.begin()
         expectNoDifference(script.failed(.refusal).contains(.fail), false)
         _ = script.ring(90)
         script.begin()
         expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    /// A layout that is missing behind a gateway that comes and goes.
+    @Test func aRefusalBetweenPassingFailuresEndsItSomeTime() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for _ in 0..<3 {
+            script.begin()
+            expectNoDifference(script.failed(.refusal).contains(.fail), false)
+            _ = script.ring(20)
+            script.begin()
+            expectNoDifference(script.failed(.passing).contains(.fail), false)
+            _ = script.ring(300)
+        }
+        script.begin()
+        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+    }
+
+    @Test func aHostThatIsAwayRefusesNothingMeanwhile() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.failed(.refusal)
+        _ = script.ring(1)
+        for _ in 0..<12 {
+            script.begin()
+            expectNoDifference(script.failed(.passing).contains(.fail), false)
+            _ = script.ring(300)
+        }
+        // The first that it says when it is back.
+        script.begin()
+        expectNoDifference(script.failed(.refusal).contains(.fail), false)
+    }
+
+    // MARK: Refresh
+
+    @Test func aWakeDuringALookThatFailsTriesAgainSoon() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        for pause in [1, 2, 4, 8, 16, 32] as [Int64] {
+            script.begin()
+            _ = script.failed()
+            _ = script.ring(pause)
+        }
+        script.begin()
+        _ = script.machine.woken()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        _ = script.ring(1)
+        // Once: the pauses are as long as they were.
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(64))])
+    }
+
+    @Test func aRefreshDuringALookThatFailsLooksAgainAtOnce() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        _ = script.machine.woken(insists: true)
+        // Who knows that there is news says nothing against it.
+        _ = script.machine.woken()
+        expectNoDifference(script.failed(), [.dismiss, .takeTurn])
+        script.begin()
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+    }
+
+    /// A script in which nobody wants a value and a look is under way.
+    private func unwanted(_ insists: Bool) -> Script {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        if !insists { _ = script.machine.wishes(false, hasUndelivered: true) }
+        if insists {
+            _ = script.looked(hasChanges: true)
+            _ = script.machine.wishes(false, hasUndelivered: true)
+            _ = script.ring(5)
+            expectNoDifference(script.machine.phase, .paused)
+            expectNoDifference(script.machine.woken(insists: true), [.takeTurn])
+            script.begin()
+        }
+        return script
+    }
+
+    @Test func aRefreshDuringALookIsNotLostThoughNobodyWantsAValue() {
+        var accepted = unwanted(false)
+        _ = accepted.machine.woken(insists: true)
+        expectNoDifference(accepted.looked(), [.accept(removing: []), .takeTurn])
+        accepted.begin()
+        _ = accepted.looked()
+        expectNoDifference(accepted.ring(60), [])
+        expectNoDifference(accepted.machine.phase, .paused)
+
+        var dismissed = unwanted(false)
+        _ = dismissed.machine.woken(insists: true)
+        expectNoDifference(dismissed.looked(isTorn: true), [.dismiss, .takeTurn])
+
+        var failed = unwanted(false)
+        _ = failed.machine.woken(insists: true)
+        expectNoDifference(failed.failed(), [.dismiss, .takeTurn])
+    }
+
+    @Test func aRefreshIsOverWhenALookWasOfUse() {
+        var script = unwanted(true)
+        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        expectNoDifference(script.ring(1), [.takeTurn])
+        script.begin()
+        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        script.begin()
+        _ = script.looked()
+        expectNoDifference(script.ring(60), [])
+        expectNoDifference(script.machine.phase, .paused)
+    }
+
+    // MARK: Time for an answer
+
+    @Test(arguments: [.seconds(120), nil] as [TimeAmount?]) func aLookThatStandsStillIsCut(answersWithin: TimeAmount?) {
+        var script = Script(answersWithin: answersWithin)
+        _ = script.machine.subscribed(script.now)
+        for (limit, pause) in [(30, 1), (60, 2), (120, 4), (240, 8), (480, 16)] as [(Int64, Int64)] {
+            script.begin()
+            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(limit))])
+            expectNoDifference(script.machine.awaitsAnswerUntil, script.now + .seconds(limit))
+            expectNoDifference(script.machine.overdue(script.now + .seconds(limit - 1)), nil)
+            expectNoDifference(script.machine.overdue(script.now + .seconds(limit)), .seconds(limit))
+            let since = script.machine.failingSince ?? script.now + .seconds(limit)
+            expectNoDifference(
+                script.ring(limit),
+                [.cancelLook, .dismiss, script.alarm(in: .seconds(pause))]
+            )
+            expectNoDifference(script.machine.failingSince, since)
+            expectNoDifference(script.ring(pause), [.takeTurn])
+        }
+        // What the slowest answer takes decides.
+        for (wait, limit) in [(100, answersWithin == nil ? 960 : 400), (1, 30)] as [(Int64, Int64)] {
+            script.begin()
+            _ = script.progressed(calls: 1)
+            _ = script.looked(after: .seconds(wait))
+            _ = script.ring(3600)
+            script.begin()
+            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(limit))])
+            _ = script.looked()
+            _ = script.ring(3600)
+        }
+    }
+
+    @Test func aLookThatGoesOnIsNeverCut() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        script.begin()
+        for _ in 0..<1000 {
+            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
+            expectNoDifference(script.progressed(calls: 0, after: .seconds(29)), [.callOffAlarm])
+            // Behind the calls of the program.
+            script.now = script.now + .minutes(10)
+            expectNoDifference(script.machine.overdue(script.now), nil)
+        }
+        expectNoDifference(script.looked(missing: [1]), [.confirm([1])])
+        expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
+        expectNoDifference(script.ring(30).first, .cancelLook)
     }
 
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
@@ -281,7 +440,7 @@ import Testing
         var limits: [TimeAmount?] = []
         for _ in 0..<8 {
             script.begin()
-            limits.append(script.machine.patienceForAnswer?.limit)
+            limits.append(script.machine.patienceForAnswer.limit)
             _ = script.failed(.silence)
             _ = script.ring(300)
         }
@@ -290,11 +449,11 @@ import Testing
         // A host that takes long for a look is not asked in vain once more; one that is quick again is not waited for so long.
         script.begin()
         _ = script.looked(after: .seconds(15))
-        expectNoDifference(script.machine.patienceForAnswer?.limit, .seconds(60))
+        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))
         _ = script.ring(300)
         script.begin()
         _ = script.looked(after: .milliseconds(20))
-        expectNoDifference(script.machine.patienceForAnswer?.limit, .seconds(10))
+        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(10))
     }
 
     @Test func theLastOneToGoEndsTheLookAndTheValueLingers() {
