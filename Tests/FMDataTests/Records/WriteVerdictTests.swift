@@ -36,6 +36,21 @@ import Testing
         expectNoDifference(WriteVerdict.ofEdit(base: nil, found: (9, false)), .notSeen)
     }
 
+    @Test func anUpsertIsProvedByItsFieldsAndByTheVersionThatItWasOver() {
+        let base = WrittenVersion(recordId: 7, modId: 3)
+        func verdict(_ base: WrittenVersion?, _ recordId: Int, _ modId: Int, _ isSame: Bool) -> WriteVerdict {
+            .ofUpsert(over: base, found: (WrittenVersion(recordId: recordId, modId: modId), isSame))
+        }
+        for modId in 2...9 { expectNoDifference(verdict(base, 7, modId, true), .carriedOut) }
+        expectNoDifference(verdict(base, 7, 3, false), .notCarriedOut)
+        for modId in [2, 4, 5] { expectNoDifference(verdict(base, 7, modId, false), .undecided(.changedSince)) }
+        expectNoDifference(verdict(base, 8, 3, false), .undecided(.changedSince))
+        expectNoDifference(verdict(nil, 7, 0, true), .carriedOut)
+        expectNoDifference(verdict(nil, 7, 0, false), .undecided(.otherValues))
+        expectNoDifference(WriteVerdict.ofUpsert(over: nil, found: nil), .notSeen)
+        expectNoDifference(WriteVerdict.ofUpsert(over: base, found: nil), .notCarriedOut)
+    }
+
     @Test func aRecordThatIsGoneProvesNothing() {
         for base in [nil, 3] { expectNoDifference(WriteVerdict.ofEdit(base: base, found: nil), .undecided(.gone)) }
     }

@@ -44,8 +44,9 @@ extension DataAPI {
     /// | there is no such record (101) | fails; a delete succeeds | go on |
     /// | validation (500 to 513), missing or protected fields (102, 201) | fails | go on; 102 in each of the first three rows ends the batch |
     /// | the answer was lost, so that nobody knows whether it was carried out | is looked up before anything is sent again | go on |
-    /// | a create brings a key that another row has, or one with blanks at its ends | fails without a request | go on |
-    /// | the login is refused, the layout is missing (105), the server object was shut down, its credentials were replaced, the journal cannot be written | fails | are skipped, and the batch ends |
+    /// | a create brings a key that a row before it has, or one with blanks at its ends | fails without a request | go on |
+    /// | the login is refused, the layout is missing (105), the server object was shut down, its credentials were replaced | fails | are skipped, and the batch ends |
+    /// | the journal cannot be written | is skipped | the same |
     ///
     /// Rows that have not begun when a batch ends are told as skipped, those of the input as well that were not asked
     /// for yet, as long as they come when they are asked for: a publisher that takes its time for them is cancelled
@@ -57,7 +58,13 @@ extension DataAPI {
     /// modId is sent again when the record still has that modId, is done when the record has the next one and the
     /// edit's fields, and unknown when somebody else has changed it since; without a modId it is done when the record
     /// has its fields, else unknown, or sent again (``BatchOptions/repeatsEditsWithoutModId``). A delete is repeated:
-    /// 101 means done. An upsert looks for its key again.
+    /// 101 means done. An upsert looks for its key again: it is done when the record holds its fields, is sent again when
+    /// the record is as it was found before, or not there, and unknown when somebody else has changed it since.
+    ///
+    /// **Keys** of upserts are compared letter by letter. A record that has the key in another case, or with other accents,
+    /// is not the row's: a new one is made, or refused with 504 where the field is validated as unique. A record that
+    /// has it in another form, such as a date that is written in another way, makes the row fail. The keys that creates
+    /// bring are kept until the run has ended.
     ///
     /// **Nothing here is a transaction.** Rows are committed one by one, and an upsert is two calls: somebody else may make a
     /// record of the same key between them, which only a unique field keeps from becoming two.

@@ -9,6 +9,8 @@ struct BatchOperation {
     let task: Machine.Task
     /// What the row is known by.
     let key: String?
+    /// The field that holds it; `nil` when it is the record's id, or there is none.
+    var keyField: String?
     /// What tells the row from others; `nil` without a journal.
     let digest: RowDigest?
     /// Of a create: the key that the row brought. No other row may have it.
@@ -35,6 +37,8 @@ struct BatchOperation {
         var attempt: Machine.OpenAttempt?
         /// The key that it has noted.
         var key: String?
+        /// The field that it has noted for it.
+        var field = JournalEntry.NotedField.none
     }
 }
 
@@ -65,9 +69,16 @@ extension BatchOperation {
             }
             let own = try layout.wireFields(of: row).checkedKey(keyField)
             let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
+            var attempt = context.attempt
+            // A record is only found by the key that it was given, in the field that it was given it in.
+            if own == nil, context.key == nil { attempt?.doubt = .otherKeyField }
+            if case .named(let noted) = context.field, noted.lowercased() != keyField.lowercased() {
+                attempt?.doubt = .otherKeyField
+            }
             return BatchOperation(
-                task: Machine.Task(kind: .create(hasKey: true), attempt: context.attempt),
+                task: Machine.Task(kind: .create(hasKey: true), attempt: attempt),
                 key: key,
+                keyField: keyField,
                 digest: digest,
                 ownKey: own,
                 write: { _ in
@@ -76,10 +87,38 @@ extension BatchOperation {
                 lookUp: { _ in
                     own == nil
                         ? layout.lookingUp(made: key, in: keyField)
-                        : layout.lookingUp(key, in: keyField, holding: row, isWhole: isWhole)
+                        : layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
                 }
             )
         }
+    }
+
+    /// Makes one record of fields among which there is a key.
+    static func making<R: RecordFields>(
+        _ fields: FieldSet,
+        by key: FieldValue,
+        in keyField: String,
+        of layout: DataAPI.TypedLayout<R>
+    ) -> BatchOperation {
+        let place = layout.layout
+        return BatchOperation(
+            task: Machine.Task(kind: .create(hasKey: true)),
+            key: nil,
+            keyField: keyField,
+            digest: nil,
+            write: { _ in
+                place.database.perform { .create(fields, in: place) }
+                    .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
+                    .eraseToAnyPublisher()
+            },
+            lookUp: { _ in
+                layout.lookingUp(key, in: keyField) { record in
+                    fields.members.allSatisfy { member in
+                        record[member.name].map { member.value.isSame(as: WireValue($0)) } ?? false
+                    }
+                }
+            }
+        )
     }
 
     static func edit<R: RecordFields>(in layout: DataAPI.TypedLayout<R>) -> Maker<DataAPI.RecordEdit> {
@@ -152,14 +191,9 @@ extension BatchOperation {
             }
             return BatchOperation(
                 // FileMaker finds a text whatever its case and accents.
-                task: Machine.Task(
-                    kind: .upsert,
-                    lane: .key(
-                        key.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-                    ),
-                    attempt: context.attempt
-                ),
+                task: Machine.Task(kind: .upsert, lane: .key(key.foldedAsKey), attempt: context.attempt),
                 key: key,
+                keyField: keyField,
                 digest: try context.digest("upsert \(keyField)") { try layout.digestedMembers(of: row) },
                 write: { found in
                     found.map { layout.editing($0.recordId, row, isWhole: isWhole, modId: $0.modId) }
@@ -167,8 +201,8 @@ extension BatchOperation {
                 },
                 lookUp: { isSettling in
                     isSettling
-                        ? layout.lookingUp(key, in: keyField, holding: row, isWhole: isWhole)
-                        : layout.lookingUp(made: key, in: keyField)
+                        ? layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
+                        : layout.lookingUp(.text(key), in: keyField) { _ in false }
                 }
             )
         }
@@ -251,9 +285,9 @@ extension DataAPI.TypedLayout {
         isWhole ? knowingWholeRecord(call) : call(.givenByField)
     }
 
-    /// Whether there is a record with this key, which was made up for it, or which it is to be edited by.
+    /// Whether there is a record with this key, which was made up for it.
     fileprivate func lookingUp(made key: String, in field: String) -> BatchOperation.Call {
-        matching(key, in: field, NoFields.self)
+        matching(.text(key), in: field, NoFields.self)
             .map { records -> Answered in
                 .found(
                     BatchStateMachine.Finding(
@@ -267,45 +301,59 @@ extension DataAPI.TypedLayout {
 
     /// Whether there is a record that has exactly this key, and holds what was to be written of this row.
     fileprivate func lookingUp(
-        _ key: String,
+        _ key: FieldValue,
         in field: String,
         holding row: some Encodable,
         isWhole: Bool
     ) -> BatchOperation.Call {
-        carrying(isWhole) { whole in matching(key, in: field, FieldData.self).map { ($0, whole) }.eraseToAnyPublisher()
+        carrying(isWhole) { whole in
+            OnDemandPublisher {
+                do {
+                    let wanted = whole.carried(try wireFields(of: row))
+                    return lookingUp(key, in: field) { wanted.isHeld(by: $0) }
+                } catch {
+                    return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
+                }
+            }
+            .eraseToAnyPublisher()
         }
-        .tryMap { found, whole -> Answered in
-            let wanted = whole.carried(try wireFields(of: row))
-            // FileMaker's `==` is blind to case and accents.
-            let exact = found.filter { ([field: .text(key)] as FieldData).isHeld(by: $0.fieldData) }
-            var verdict = WriteVerdict.ofCreate(
-                matches: exact.map { wanted.isHeld(by: $0.fieldData) },
-                isKeyOurs: false
-            )
-            if exact.isEmpty, found.count >= Self.mostMatches { verdict = .undecided(.severalRecords) }
-            // An upsert edits what a find finds.
-            let records = exact.isEmpty ? found : exact
-            return .found(
-                BatchStateMachine.Finding(
-                    records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
-                    verdict
-                )
-            )
-        }
-        .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-        .eraseToAnyPublisher()
     }
 
-    /// How many records with a key are looked at, most of which are spelt in another way.
-    private static var mostMatches: Int { 20 }
+    /// Whether there is a record that has exactly this key: FileMaker's `==` is blind to case and accents.
+    ///
+    /// - Parameter isHeld: whether a record holds what was to be written.
+    func lookingUp(
+        _ key: FieldValue,
+        in field: String,
+        isHeld: @escaping (FieldData) -> Bool
+    ) -> BatchOperation.Call {
+        matching(key, in: field, FieldData.self)
+            .map { found -> Answered in
+                let found = KeyMatches(found, of: key, hasMore: found.count >= OtherMatches.mostLookedAt) {
+                    $0.fieldData[field].map { WireValue($0) }
+                }
+                var finding = BatchStateMachine.Finding(
+                    found.exact.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
+                    .ofCreate(matches: found.exact.map { isHeld($0.fieldData) }, isKeyOurs: false)
+                )
+                finding.others = found.others
+                switch found.others {
+                case .tooMany: finding.verdict = .undecided(.severalRecords)
+                case .inOtherForm: finding.verdict = .undecided(.keyInOtherForm)
+                case .none, .spelledOtherwise: break
+                }
+                return .found(finding)
+            }
+            .eraseToAnyPublisher()
+    }
 
     private func matching<Fields: RecordFields>(
-        _ key: String,
+        _ key: FieldValue,
         in field: String,
         _ type: Fields.Type
     ) -> AnyPublisher<[DataAPI.Record<Fields, Fields.Portals>], FMRest.APIError> {
         DataAPI.FoundSet(layout: layout.of(type), find: DataAPI.FindField(named: field) == key)
-            .page(limit: Self.mostMatches)
+            .page(limit: OtherMatches.mostLookedAt)
             .map(\.data)
             .eraseToAnyPublisher()
     }

@@ -36,7 +36,8 @@ extension DataAPI {
         /// gets a new UUID.
         ///
         /// It is what a create whose answer was lost is looked up by, and so what makes sure that no record is made
-        /// twice. Without it, the default, such a row ends as ``DataAPI/WriteResult/Kind/unknown``.
+        /// twice. Without it, the default, such a row ends as ``DataAPI/WriteResult/Kind/unknown``. Who resumes a run keeps
+        /// to the same field: what was sent without a key, or with one in another field, stays unknown.
         public var idempotencyKey: String?
         /// How long a row is tried again that the server refuses for the moment: somebody has the record open (301),
         /// the host is full, the file is closed. It counts from the row's first trouble. The default is 30 seconds.

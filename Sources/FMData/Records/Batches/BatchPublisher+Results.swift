@@ -80,8 +80,12 @@ extension JournalState.Row {
 extension FMRest.APIError {
     fileprivate init(_ failure: BatchStateMachine.Failure, last: FMRest.APIError?) {
         switch failure {
-        case .lastError:
+        case .lastError, .outOfPatience:
             self = last ?? .noAnswer
+        case .keySpelledOtherwise:
+            self = (last ?? .noAnswer).ofKeySpelledOtherwise
+        case .keyInOtherForm:
+            self = .keyInOtherForm
         case .ambiguousKey:
             self.init(
                 .invalidRequest,
@@ -133,11 +137,40 @@ extension FMRest.APIError {
         )
     }
 
-    static let inputHasChanged = FMRest.APIError(
+    /// - Parameter isOpen: whether it may have been carried out what the journal knows at this place.
+    static func inputHasChanged(isOpen: Bool) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: "The journal knows another row at this place"
+                + (isOpen ? ", and nobody knows whether that one was carried out" : "") + ". Nothing was sent.",
+            hint: "Resume with the same rows in the same order, or give other rows a journal of their own."
+        )
+    }
+
+    static func superseded(by later: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason:
+                "Row \(later), which comes later, has been written into the same record in an earlier run, or may have "
+                + "been, and this one would overwrite it. Nothing was sent.",
+            hint: "What it says can be written with a journal of its own, if it is still to hold."
+        )
+    }
+
+    static let keyInOtherForm = FMRest.APIError(
         .invalidRequest,
-        reason: "The journal knows another row at this place. Nothing was sent.",
-        hint: "Resume with the same rows in the same order, or give other rows a journal of their own."
+        reason: "A record was found by the key, and has it in another form. Nothing was written.",
+        hint: "Give keys as the host has them: a date or a number can be written in several ways."
     )
+
+    /// Of a record that was refused since another one has its key in another spelling.
+    var ofKeySpelledOtherwise: FMRest.APIError {
+        var error = self
+        error.reason += " The record that is there has the key in another spelling, and is not the one that was meant."
+        error.hint =
+            "FileMaker takes two keys for the same that differ in case or accents. Spell it as the record has it."
+        return error
+    }
 
     static func keyComesTwice(in other: Int) -> FMRest.APIError {
         FMRest.APIError(

@@ -55,9 +55,11 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private var writer: JournalWriter?
     /// What an earlier run has noted.
     private var journalState: JournalState?
+    /// By record or key the last row that an earlier run has written; when the first row asks.
+    private var lastRows: [BatchStateMachine.Lane: Int]?
     /// When nothing can be at work any more that an earlier run has sent.
     private var isOverAt = NIODeadline.distantPast
-    /// The keys that rows have brought, with their places: all of them with a journal, else of the rows under way.
+    /// The keys that rows have brought, with their places.
     private var ownKeys: [String: Int] = [:]
     private var callOffAlarm: (@Sendable () -> Void)?
     /// What the batch fails with, if it comes to that.
@@ -177,7 +179,8 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         case .attempt(let over):
             let batch: any BatchCaller = self
             let time = time
-            writer.note(.attempt(row: index, digest, key: operation.key, over: over)) { result in
+            let field = operation.keyField.map { JournalEntry.NotedField.named($0) } ?? .none
+            writer.note(.attempt(row: index, digest, key: operation.key, field: field, over: over)) { result in
                 _ = time.schedule(time.now()) { batch.noted(index, result) }
             }
         case .withdrawn:
@@ -234,6 +237,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             if case .open(let over) = known?.phase {
                 context.attempt = BatchStateMachine.OpenAttempt(over: over, isOverAt: isOverAt)
                 context.key = known?.key
+                context.field = known?.field ?? .none
             }
             return (nextIndex, known, context)
         }
@@ -250,7 +254,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         do {
             let operation = try made.get()
             if let known, !known.isOf(operation, retriesRefused: retriesRefused) {
-                throw FMRest.APIError.inputHasChanged
+                throw FMRest.APIError.inputHasChanged(isOpen: known.phase.isOpen)
             }
             if let key = operation.ownKey {
                 if let other = ownKeys[key] { throw FMRest.APIError.keyComesTwice(in: other) }
@@ -263,14 +267,27 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 rows[index] = row
                 machine.receivedKnown(index)
             } else {
+                var task = operation.task
+                if let later = lockedLaterRow(than: index, of: task) {
+                    guard task.attempt != nil else { throw FMRest.APIError.superseded(by: later) }
+                    task.attempt?.doubt = .superseded
+                }
                 rows[index] = row
-                machine.received(index, operation.task)
+                machine.received(index, task)
             }
         } catch {
             let error = FMRest.APIError(wrapping: error, otherwise: .encoding)
             rows[index] = HeldRow(operation: nil, memory: BatchRowMemory(error: error))
             machine.received(index, BatchStateMachine.Task(kind: .unusable))
         }
+    }
+
+    /// The row that an earlier run has written into the same record, where this one would undo what it wrote.
+    private func lockedLaterRow(than index: Int, of task: BatchStateMachine.Task) -> Int? {
+        guard task.overwrites, let lane = task.lane, let journalState else { return nil }
+        let last = lastRows ?? journalState.lastRowsOfLanes()
+        lastRows = last
+        return last[lane].flatMap { $0 > index ? $0 : nil }
     }
 
     private func upstreamEnded(with error: (any Error)?) {
@@ -442,8 +459,6 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     private func lockedRow(_ index: Int, _ outcome: BatchStateMachine.Outcome) -> DataAPI.BatchRow {
         guard let row = rows.removeValue(forKey: index) else { return DataAPI.BatchRow(index: index, result: .skipped) }
-        // With a journal the whole input is held against each row.
-        if writer == nil, let key = row.operation?.ownKey { ownKeys[key] = nil }
         return DataAPI.BatchRow(
             index: index,
             key: row.memory.known?.key ?? row.operation?.key,
@@ -500,6 +515,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 callOffAlarm = nil
                 if openWriter != nil { writer = nil }
                 journalState = nil
+                lastRows = nil
                 ownKeys = [:]
             }
             return Remains(

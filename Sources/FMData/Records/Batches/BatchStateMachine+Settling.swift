@@ -6,7 +6,8 @@
 //     not seen            it is looked for again when the first attempt can no longer be at work, and then sent again
 //     undecided           it is unknown for good, and not sent
 //     delete              by itself: sent again; 101 says that the record is gone
-//     upsert              of a record that is there: written again, since it overwrites in any case
+//     upsert              of a record that is there: done when it holds the row, written again when it is as it was found,
+//                         and unknown when somebody has changed it since, whose work it would undo
 
 extension BatchStateMachine.Row {
     typealias Finding = BatchStateMachine.Finding
@@ -81,21 +82,31 @@ extension BatchStateMachine.Row {
     private func firstMoveOfUpsert(after finding: Finding) -> Move {
         if finding.isAmbiguous { return .finish(.failed(.ambiguousKey)) }
         if let record = finding.record { return .goOn(.write(over: record)) }
-        return isRefusedAsDouble ? .finish(.failed(.lastError)) : .goOn(.write(over: nil))
+        return switch finding.others {
+        case .tooMany: .finish(.failed(.ambiguousKey))
+        case .inOtherForm: .finish(.failed(.keyInOtherForm))
+        case .spelledOtherwise where isRefusedAsDouble: .finish(.failed(.keySpelledOtherwise))
+        case .none, .spelledOtherwise:
+            isRefusedAsDouble ? .finish(.failed(.lastError)) : .goOn(.write(over: nil))
+        }
     }
 
     private mutating func moveOfUpsert(after finding: Finding) -> Move {
         if finding.isAmbiguous { return .finish(.unknown(.severalRecords)) }
-        guard let record = finding.record else {
-            // A record that is gone cannot have been edited.
-            return writtenOver == nil ? moveAfterMiss : .retry(.write(over: nil))
+        if finding.record == nil, case .undecided(let doubt) = finding.verdict { return .finish(.unknown(doubt)) }
+        let isSame = finding.verdict == .carriedOut
+        switch WriteVerdict.ofUpsert(over: writtenOver, found: finding.record.map { ($0, isSame) }) {
+        case .carriedOut:
+            guard let record = finding.record else { return .giveUp }
+            return .finish(
+                writtenOver == nil
+                    ? .created(recordId: record.recordId, modId: record.modId)
+                    : .edited(recordId: record.recordId, modId: record.modId)
+            )
+        case .notCarriedOut: return .retry(.write(over: finding.record))
+        case .notSeen: return moveAfterMiss
+        case .undecided(let doubt): return .finish(.unknown(doubt))
         }
-        guard finding.verdict == .carriedOut else { return .retry(.write(over: record)) }
-        return .finish(
-            writtenOver == nil
-                ? .created(recordId: record.recordId, modId: record.modId)
-                : .edited(recordId: record.recordId, modId: record.modId)
-        )
     }
 }
 

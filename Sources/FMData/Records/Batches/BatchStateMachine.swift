@@ -41,6 +41,8 @@ struct BatchStateMachine {
         var repeatsUnguardedEdits = false
         /// Whether there is a journal.
         var isJournalled = false
+        /// When all must be over; `nil` for any time. What would have to go on after that is given up.
+        var deadline: NIODeadline?
     }
 
     private(set) var settings: Settings
@@ -113,6 +115,15 @@ extension BatchStateMachine {
         var lane: Lane?
         /// What an earlier run has noted, and left without an outcome: it may have been carried out.
         var attempt: OpenAttempt?
+
+        /// Whether it would undo what others have written into its record meanwhile.
+        var overwrites: Bool {
+            switch kind {
+            case .edit(let base): base == nil
+            case .delete, .upsert: true
+            case .create, .unusable: false
+            }
+        }
     }
 
     /// An attempt whose outcome is not known.
@@ -121,6 +132,8 @@ extension BatchStateMachine {
         var over: WrittenVersion?
         /// When it can no longer be at work.
         var isOverAt: NIODeadline
+        /// Why nobody can find out what became of it, where that is known beforehand.
+        var doubt: WriteVerdict.Doubt?
     }
 
     /// What may not happen at the same time.
@@ -145,6 +158,8 @@ extension BatchStateMachine {
         var record: WrittenVersion?
         /// Whether several records have the key of an upsert.
         var isAmbiguous = false
+        /// Records that were found, and do not have exactly the key.
+        var others = OtherMatches.none
 
         static let nothing = Finding(verdict: .notSeen)
     }
@@ -176,6 +191,12 @@ extension BatchStateMachine {
         case lastError
         /// Several records have the key.
         case ambiguousKey
+        /// The server says that there is one, and it has the key in another spelling.
+        case keySpelledOtherwise
+        /// A record that was found by the key has it in another form.
+        case keyInOtherForm
+        /// What the server said last passes, and there was no patience left.
+        case outOfPatience
         /// Its answers were lost, and it is certain that it has not been carried out.
         case neverArrived
     }
@@ -251,6 +272,8 @@ extension BatchStateMachine {
         var isRefusedAsDouble = false
         /// Whether a look has failed, and none has succeeded since.
         var lookHasFailed = false
+        /// Whether the last call failed of something that passes by itself.
+        fileprivate var meetsWhatPasses = false
         /// How many looks in a row have found nothing.
         var misses = 0
         fileprivate var hasBegun = false
@@ -274,7 +297,8 @@ extension BatchStateMachine {
 
         /// What it begins with; `nil` when there is nothing that can be done.
         fileprivate var firstWork: Work? {
-            switch task.kind {
+            if task.attempt?.doubt != nil { return nil }
+            return switch task.kind {
             case .upsert: .lookUp
             case .create(let hasKey): mayBeExecuted ? (hasKey ? .lookUp : nil) : .write(over: nil)
             case .edit: mayBeExecuted ? .lookUp : .write(over: nil)
@@ -379,6 +403,7 @@ extension BatchStateMachine {
         guard let row = rows[index], case .running(let work) = row.phase else { return }
         runningCount -= 1
         if case .trouble(let trouble) = answer {
+            rows[index]?.meetsWhatPasses = trouble.mayPass
             if trouble.asksForLess { slowDown(after: row) }
             if trouble == .fieldMissing, row.ordinal < 3 { missingFieldCount += 1 }
             let move = rows[index]?.move(after: trouble, of: work) ?? .giveUp
@@ -388,6 +413,7 @@ extension BatchStateMachine {
             carryOut(move, index, jitter: jitter, now: now)
             if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: .row(index)) }
         } else {
+            rows[index]?.meetsWhatPasses = false
             speedUp()
             let move = rows[index]?.move(after: answer, repeatsUnguarded: settings.repeatsUnguardedEdits) ?? .giveUp
             carryOut(move, index, jitter: jitter, now: now)
@@ -518,7 +544,7 @@ extension BatchStateMachine {
             finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
         case .goOn, .lookAgain, .retry:
             if mode == .stopped {
-                carryOut(.giveUp, index, jitter: jitter, now: now)
+                finish(index, rows[index]?.outcomeOfStop ?? .unknown(nil))
             } else {
                 goOn(move, index, jitter: jitter, now: now)
             }
@@ -531,18 +557,19 @@ extension BatchStateMachine {
             withdrawIfRefused(index)
             goOn(index, with: work)
         case .lookAgain:
-            let isOverAt = rows[index]?.isOverAt ?? now
-            rows[index]?.phase = .waiting(.lookUp, until: max(now, isOverAt))
+            let isOverAt = max(now, rows[index]?.isOverAt ?? now)
+            if let deadline = settings.deadline, deadline <= isOverAt { return finish(index, .unknown(.outOfTime)) }
+            rows[index]?.phase = .waiting(.lookUp, until: isOverAt)
         case .retry(let work):
             withdrawIfRefused(index)
             guard var row = rows[index] else { return }
             let since = row.troubleSince ?? now
-            let patienceEnds = since + settings.patience
+            let patienceEnds = min(since + settings.patience, settings.deadline ?? .distantFuture)
             row.troubleSince = since
             // Once more at the very end, so that one who waited for as long as he could has not waited in vain.
             row.phase = .waiting(work, until: min(now + row.backOff.next(jitter: jitter), patienceEnds))
             rows[index] = row
-            if now >= patienceEnds { carryOut(.giveUp, index, jitter: jitter, now: now) }
+            if now >= patienceEnds { finish(index, row.outcomeWithoutPatience) }
         case .finish, .giveUp:
             break
         }
@@ -598,7 +625,7 @@ extension BatchStateMachine {
         skipUnbegun()
         for index in sequence {
             switch rows[index]?.phase {
-            case .ready, .noting, .noted, .waiting: finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
+            case .ready, .noting, .noted, .waiting: finish(index, rows[index]?.outcomeOfStop ?? .unknown(nil))
             case .queued, .running, .done, nil: break
             }
         }
@@ -636,11 +663,30 @@ extension BatchStateMachine {
 extension BatchStateMachine.Row {
     /// What can be said of it when nothing more is done for it.
     fileprivate var outcomeAsItIs: BatchStateMachine.Outcome {
-        mayBeExecuted ? .unknown(lookHasFailed ? .unreadable : nil) : .failed(.lastError)
+        mayBeExecuted ? outcomeInDoubt : .failed(.lastError)
+    }
+
+    private var outcomeInDoubt: BatchStateMachine.Outcome {
+        .unknown(lookHasFailed ? .unreadable : task.attempt?.doubt)
+    }
+
+    /// What can be said of it when all has been stopped, and it would have gone on. What stood in its way in passing is
+    /// worth telling; otherwise it just was not its turn any more.
+    fileprivate var outcomeOfStop: BatchStateMachine.Outcome {
+        if mayBeExecuted { return outcomeInDoubt }
+        return meetsWhatPasses ? .failed(.lastError) : .skipped
+    }
+
+    /// What can be said of it when it would have been tried again: nothing that another run could not better.
+    fileprivate var outcomeWithoutPatience: BatchStateMachine.Outcome {
+        if mayBeExecuted { return outcomeInDoubt }
+        return .failed(meetsWhatPasses ? .lastError : .outOfPatience)
     }
 
     /// The same, when it has not begun.
-    fileprivate var outcomeUnbegun: BatchStateMachine.Outcome { mayBeExecuted ? .unknown(nil) : .skipped }
+    fileprivate var outcomeUnbegun: BatchStateMachine.Outcome {
+        mayBeExecuted ? .unknown(task.attempt?.doubt) : .skipped
+    }
 
     /// Whether the journal is to be told before it goes on.
     fileprivate var isToBeNoted: Bool {
@@ -661,8 +707,8 @@ extension BatchStateMachine.Row {
     fileprivate func note(of outcome: BatchStateMachine.Outcome) -> BatchStateMachine.Note? {
         guard task.kind != .unusable else { return nil }
         switch outcome {
+        case .skipped, .failed(.outOfPatience): return openNote == nil ? nil : .withdrawn
         case .created, .edited, .deleted, .failed: return .outcome(outcome)
-        case .skipped: return openNote == nil ? nil : .withdrawn
         case .unknown, .known: return nil
         }
     }

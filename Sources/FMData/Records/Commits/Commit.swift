@@ -36,11 +36,19 @@ struct Commit<R: RecordFields> {
         /// Why there can be no other commit.
         var stop: FMRest.APIError?
 
-        /// Whether its script has reverted the commit for something that passes by itself.
-        var mayPass: Bool {
-            outcomes.values.contains { outcome in
-                outcome.error?.fileMakerCode?.passing != nil && outcome.kind == .failed && outcome.error?.request == nil
-            }
+        /// The rows that its script could not carry out for something that passes by itself.
+        var passing: Set<Int> {
+            Set(
+                outcomes.lazy.filter { _, outcome in
+                    outcome.error?.passing != nil && outcome.kind == .failed && outcome.error?.request == nil
+                }
+                .map(\.key)
+            )
+        }
+
+        /// With what further jobs came to.
+        func followed(by next: Results) -> Results {
+            Results(outcomes: outcomes.merging(next.outcomes) { $1 }, stop: stop ?? next.stop)
         }
     }
 
@@ -103,8 +111,13 @@ struct Commit<R: RecordFields> {
                     fresh.append(row)
                     continue
                 }
-                guard noted.digest == row.digest else { throw FMRest.APIError.inputHasChanged }
+                let isSame = noted.digest == row.digest
                 switch noted.phase {
+                case .done(let outcome) where outcome.kind == .failed && options.retriesRefused:
+                    if let error = refusal(payload) { throw error }
+                    fresh.append(row)
+                case _ where !isSame, .open:
+                    throw FMRest.APIError.inputHasChanged(isOpen: noted.phase.isOpen)
                 case .done(let outcome):
                     settled[index] = Outcome(outcome)
                     known.insert(index)
@@ -113,7 +126,6 @@ struct Commit<R: RecordFields> {
                 case .free:
                     if let error = refusal(payload) { throw error }
                     fresh.append(row)
-                case .open: throw FMRest.APIError.inputHasChanged
                 }
             } catch {
                 settled[index] = .failed(FMRest.APIError(wrapping: error, otherwise: .encoding))
@@ -162,17 +174,12 @@ struct Commit<R: RecordFields> {
                 let end = server.time.now() + TimeAmount(clamping: max(.zero, options.patience))
                 return outcomes(of: job, until: end).map { [$0] }.eraseToAnyPublisher()
             }
-            .reduce(Results()) { all, next in
-                var all = all
-                all.outcomes.merge(next.outcomes) { $1 }
-                all.stop = all.stop ?? next.stop
-                return all
-            }
+            .reduce(Results()) { all, next in all.followed(by: next) }
             .eraseToAnyPublisher()
     }
 
     /// - Parameter end: until when a commit is made again that was reverted by something that passes, such as a locked
-    ///   record.
+    ///   record; of one that is not atomic, the rows that met it.
     private func outcomes(of job: Job, until end: NIODeadline) -> AnyPublisher<Results, FMRest.APIError> {
         let payload = CommitPayload(layout: layout.layout.name, atomic: options.isAtomic, rows: job.rows.map(\.payload))
         let run: AnyPublisher<[Outcome], FMRest.APIError>
@@ -191,11 +198,13 @@ struct Commit<R: RecordFields> {
         }
         .handleEvents(receiveOutput: { note($0, of: job) })
         .orderedMap(concurrency: 1) { results -> AnyPublisher<[Results], FMRest.APIError> in
-            guard options.isAtomic, results.mayPass, server.time.now() < end else { return .of([results]) }
-            let again = Job(key: UUID(random: server.random).uuidString, rows: job.rows)
+            let passing = results.passing
+            guard !passing.isEmpty, server.time.now() < end else { return .of([results]) }
+            let rows = options.isAtomic ? job.rows : job.rows.filter { passing.contains($0.index) }
+            let again = Job(key: UUID(random: server.random).uuidString, rows: rows)
             return PausePublisher(pause: .seconds(1), time: server.time)
                 .orderedMap(concurrency: 1) { _ in
-                    outcomes(of: again, until: end).map { [[$0]] }.eraseToAnyPublisher()
+                    outcomes(of: again, until: end).map { [[results.followed(by: $0)]] }.eraseToAnyPublisher()
                 }
                 .eraseToAnyPublisher()
         }

@@ -69,18 +69,23 @@ extension DataAPI {
         /// job record that is not there then was not made. See ``BatchOptions/settlingTime``. The default is 30
         /// seconds.
         public var settlingTime: Duration
+        /// Whether rows that an earlier run of the journal told as failed for good are sent again, changed or not,
+        /// since somebody has put them or the file right. The default is no: they are told again as they were.
+        public var retriesRefused: Bool
 
         /// Options; see the properties for the defaults.
         public init(
             rowsPerCommit: Int = 1_000,
             isAtomic: Bool = true,
             patience: Duration = .seconds(60),
-            settlingTime: Duration = .seconds(30)
+            settlingTime: Duration = .seconds(30),
+            retriesRefused: Bool = false
         ) {
             self.rowsPerCommit = rowsPerCommit
             self.isAtomic = isAtomic
             self.patience = patience
             self.settlingTime = settlingTime
+            self.retriesRefused = retriesRefused
         }
     }
 }

@@ -28,7 +28,7 @@ extension Publisher {
     /// held up on its way the key field has to be unique.
     ///
     /// An atomic commit that was reverted by something that passes, such as a locked record (301), is made again with pauses
-    /// of a second for the patience. With a journal the key of each job is on the disk before its record is made, so that a
+    /// of a second for the patience; of one that is not atomic, the rows that met it. With a journal the key of each job is on the disk before its record is made, so that a
     /// program that was killed asks for what became of it; it is resumed with the same
     /// ``DataAPI/CommitOptions/rowsPerCommit``.
     ///

@@ -4,8 +4,11 @@ enum JournalEntry: Equatable, Sendable {
     case header(JournalHeader)
     /// A row is about to be sent. From here on until a later line about it, it may have been carried out.
     ///
-    /// - Parameter over: of an upsert the record that is edited; `nil` for a new one, and for all other writes.
-    case attempt(row: Int, RowDigest, key: String?, over: WrittenVersion?)
+    /// - Parameters:
+    ///   - key: what its record is known by.
+    ///   - field: the field that holds the key.
+    ///   - over: of an upsert the record that is edited; `nil` for a new one, and for all other writes.
+    case attempt(row: Int, RowDigest, key: String?, field: NotedField = .none, over: WrittenVersion?)
     /// These rows are about to be sent together, by the job that has this key.
     case job(key: String, rows: [JobRow])
     /// What was noted as an attempt has not been carried out, and will not be: the server refused it in passing, or it
@@ -15,6 +18,15 @@ enum JournalEntry: Equatable, Sendable {
     ///
     /// - Parameter digest: of a row that was dealt with without an attempt.
     case outcome(row: Int, RowDigest?, JournalOutcome)
+
+    /// Where a record has the key that it can be looked up by.
+    enum NotedField: Hashable, Sendable {
+        /// A journal of the first version does not say.
+        case notSaid
+        /// The key is the record's id, or there is none.
+        case none
+        case named(String)
+    }
 
     /// A row of a job.
     struct JobRow: Hashable, Sendable {
@@ -86,7 +98,8 @@ struct JournalOutcome: Equatable, Sendable {
 // blank or an end of line.
 
 extension JournalEntry {
-    static let version = 1
+    /// The second one says in which field a key is. A journal of the first can be gone on with.
+    static let version = 2
 
     /// The line without its end.
     func line(_ number: Int) -> String {
@@ -101,8 +114,8 @@ extension JournalEntry {
                 "fmdata-journal", "\(Self.version)", Hexadecimal.text(header.salt), header.origin.escaped,
                 header.database.escaped, header.layout.escaped,
             ]
-        case .attempt(let row, let digest, let key, let over):
-            ["attempt", "\(row)", digest.text, Self.word(over), Self.word(key)]
+        case .attempt(let row, let digest, let key, let field, let over):
+            ["attempt", "\(row)", digest.text, Self.word(over), Self.word(key)] + Self.words(field)
         case .job(let key, let rows):
             ["job", key.escaped, rows.map { "\($0.row):\($0.digest.text)" }.joined(separator: ",")]
         case .withdrawn(let row):
@@ -114,6 +127,14 @@ extension JournalEntry {
 
     private static func word(_ over: WrittenVersion?) -> String { over.map { "\($0.recordId):\($0.modId)" } ?? "-" }
     private static func word(_ key: String?) -> String { key.map { "=\($0.escaped)" } ?? "-" }
+
+    private static func words(_ field: NotedField) -> [String] {
+        switch field {
+        case .notSaid: []
+        case .none: ["-"]
+        case .named(let name): ["=\(name.escaped)"]
+        }
+    }
 
     /// - Parameter line: without its end.
     /// - Parameter number: that of the line before and one.
@@ -134,13 +155,13 @@ extension JournalEntry {
         switch word {
         case "fmdata-journal":
             guard let version = words.number() else { return nil }
-            guard version == Self.version else { throw .otherVersion }
+            guard (1...Self.version).contains(version) else { throw .otherVersion }
             return JournalHeader(&words).map(JournalEntry.header)
         case "attempt":
             guard let row = words.number(), let digest = words.digest(), let over = words.version(),
-                let key = words.key()
+                let key = words.key(), let field = words.field()
             else { return nil }
-            return .attempt(row: row, digest, key: key.value, over: over.value)
+            return .attempt(row: row, digest, key: key.value, field: field, over: over.value)
         case "job":
             guard let key = words.text(), let rows = words.jobRows() else { return nil }
             return .job(key: key, rows: rows)
@@ -235,6 +256,11 @@ private struct JournalWords {
 
     mutating func key() -> Optionally<String>? {
         optional { word in word.first == UInt8(ascii: "=") ? String(escaped: word.dropFirst()) : nil }
+    }
+
+    mutating func field() -> JournalEntry.NotedField? {
+        if isEmpty { return .notSaid }
+        return key().map { field in field.value.map { .named($0) } ?? .none }
     }
 
     mutating func jobRows() -> [JournalEntry.JobRow]? {

@@ -48,7 +48,6 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
     // MARK: On the queue
 
     private func read() throws(DataAPI.WriteJournalError) -> JournalReading {
-        let isNew = access(path, F_OK) != 0
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure(errno) }
         try takeLock()
@@ -75,8 +74,9 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         if reading.cutBytes > 0 {
             guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }
         }
-        // A file whose name is not on the disk is lost with all that is in it.
-        if isNew { try synchronizeFolder() }
+        // A file whose name is not on the disk is lost with all that is in it. Whoever has made it may have been killed
+        // before the folder was on the disk; he has not begun the journal then.
+        if reading.state == nil { try synchronizeFolder() }
         return reading
     }
 

@@ -9,6 +9,8 @@ struct JournalState: Equatable, Sendable {
         var digest: RowDigest
         /// What its record is known by; of a row of a job, that of the job.
         var key: String?
+        /// The field that has the key.
+        var field = JournalEntry.NotedField.none
         var phase: Phase
     }
 
@@ -31,8 +33,8 @@ struct JournalState: Equatable, Sendable {
         switch entry {
         case .header:
             throw .damaged
-        case .attempt(let row, let digest, let key, let over):
-            try begin(Row(digest: digest, key: key, phase: .open(over: over)), row)
+        case .attempt(let row, let digest, let key, let field, let over):
+            try begin(Row(digest: digest, key: key, field: field, phase: .open(over: over)), row)
         case .job(let key, let jobRows):
             for jobRow in jobRows {
                 try begin(Row(digest: jobRow.digest, key: key, phase: .openInJob), jobRow.row)
@@ -43,7 +45,8 @@ struct JournalState: Equatable, Sendable {
         case .outcome(let row, let digest, let outcome):
             if rows[row]?.phase.isDone == true { throw .damaged }
             guard let known = digest ?? rows[row]?.digest else { throw .damaged }
-            rows[row] = Row(digest: known, key: rows[row]?.key, phase: .done(outcome))
+            let old = rows[row]
+            rows[row] = Row(digest: known, key: old?.key, field: old?.field ?? .none, phase: .done(outcome))
         }
         lineCount += 1
     }
@@ -55,7 +58,42 @@ struct JournalState: Equatable, Sendable {
     }
 }
 
+extension JournalState {
+    /// Of each record, and of each key by which records are looked up, the last row that was written, or may have been.
+    ///
+    /// It is not made before somebody asks, since it takes a look at every row.
+    func lastRowsOfLanes() -> [BatchStateMachine.Lane: Int] {
+        var last: [BatchStateMachine.Lane: Int] = [:]
+        for (index, row) in rows where row.phase.mayHaveChangedARecord {
+            for lane in row.lanes where last[lane].map({ $0 < index }) ?? true { last[lane] = index }
+        }
+        return last
+    }
+}
+
+extension JournalState.Row {
+    /// What it may not be overtaken in. Where it is not noted which field has the key it may be either.
+    fileprivate var lanes: [BatchStateMachine.Lane] {
+        guard let key, phase != .openInJob else { return [] }
+        let record = Int(key).map { BatchStateMachine.Lane.record($0) }
+        return switch field {
+        case .none: record.map { [$0] } ?? []
+        case .named: [.key(key.foldedAsKey)]
+        case .notSaid: [.key(key.foldedAsKey)] + (record.map { [$0] } ?? [])
+        }
+    }
+}
+
 extension JournalState.Phase {
+    /// A record that is gone cannot be written by an earlier row: its id does not come again.
+    fileprivate var mayHaveChangedARecord: Bool {
+        switch self {
+        case .open, .openInJob: true
+        case .free: false
+        case .done(let outcome): outcome.kind == .created || outcome.kind == .updated
+        }
+    }
+
     var isOpen: Bool {
         switch self {
         case .open, .openInJob: true

@@ -13,6 +13,9 @@ final class JournalWriter: @unchecked Sendable {
     private var waiting: [Noted] = []
     private var isBusy = false
     private var failure: FMRest.APIError?
+    /// Rows with an attempt, or a job, and no outcome.
+    private var openRows: Set<Int> = []
+    private var isClosed = false
     private var closed: (@Sendable () -> Void)?
 
     init(_ journal: DataAPI.WriteJournal) {
@@ -46,7 +49,11 @@ final class JournalWriter: @unchecked Sendable {
                 let old = state.header
                 return .failure(.init(.foreign, detail: "layout \(old.layout) of \(old.database) on \(old.origin)"))
             }
-            lock.withLock { lineCount = state.lineCount }
+            let openRows = Set(state.rows.lazy.filter { $0.value.phase.isOpen }.map(\.key))
+            lock.withLock {
+                lineCount = state.lineCount
+                self.openRows = openRows
+            }
             return .success((state, reading.cutBytes))
         }
         lock.withLock {
@@ -58,16 +65,33 @@ final class JournalWriter: @unchecked Sendable {
 
     /// Adds something, which is kept with the next lines that somebody waits for, or a little later.
     ///
+    /// Whoever cancels a run does so while another thread notes something for it. So what is withdrawn without being open
+    /// is left out, and nothing is added once it is being closed: each line can follow those before it, whoever is faster.
+    ///
     /// - Parameter noted: is called when it is on the disk, or cannot get there.
     func note(_ entry: JournalEntry, _ noted: Noted? = nil) {
         let error: FMRest.APIError? = lock.withLock {
             if let failure { return failure }
+            if isClosed { return FMRest.APIError(DataAPI.WriteJournalError(.storage, detail: "it is closed")) }
+            guard lockedFollows(entry) else { return nil }
             lines.append(entry.line(lineCount))
             lineCount += 1
             if let noted { waiting.append(noted) }
             return nil
         }
         if let error { noted?(.failure(error)) }
+    }
+
+    /// Whether it can follow what is there already.
+    private func lockedFollows(_ entry: JournalEntry) -> Bool {
+        switch entry {
+        case .header: break
+        case .attempt(let row, _, _, _, _): openRows.insert(row)
+        case .job(_, let rows): openRows.formUnion(rows.lazy.map(\.row))
+        case .withdrawn(let row): return openRows.remove(row) != nil
+        case .outcome(let row, _, _): openRows.remove(row)
+        }
+        return true
     }
 
     /// Keeps what has been noted. Called when there is nothing more to note for the moment.
@@ -99,7 +123,10 @@ final class JournalWriter: @unchecked Sendable {
 
     /// Lets go of it when all is kept that was noted.
     func close(_ done: @escaping @Sendable () -> Void = {}) {
-        lock.withLock { closed = done }
+        lock.withLock {
+            isClosed = true
+            closed = done
+        }
         flush()
     }
 

@@ -16,14 +16,23 @@ extension DataAPI {
     /// | it was carried out, or failed for good | is told again as it was (``BatchRow/isFromJournal``), without a request |
     /// | it was refused in passing, or not sent after all | is sent |
     /// | an attempt, and no outcome | is looked up, a second time after ``BatchOptions/settlingTime``; only what is not there then is sent again |
-    /// | an attempt or an outcome of another row at this place | fails without a request: the input has changed |
+    /// | an attempt of a create without a key, or with one in another field than ``BatchOptions/idempotencyKey`` names now | is unknown, without a request |
+    /// | an attempt or an outcome of another row at this place | fails without a request: the input has changed; whether the other one was carried out stays unknown, if its outcome is |
+    ///
+    /// **Order holds across runs.** An upsert, a delete or an edit without a modId is not sent when the journal has an
+    /// attempt of a later row for the same record or key, or that it was carried out: it would undo what that one wrote. It
+    /// fails without a request and says which row it is, or is unknown if it may have been sent before.
+    ///
+    /// **Strangers.** An upsert that may have been carried out is done when its record holds what the row says. It is
+    /// written again only over the version that it was noted for; a record that somebody has changed since is left as it
+    /// is, and the row is unknown.
     ///
     /// An attempt counts, and is sent, when it is on the disk; attempts that are ready at the same time share one sync.
     /// Outcomes are written behind them, without a sync of their own: one that gets lost costs a look.
     ///
     /// **What it holds**: which host, database and layout it is for; of each row its place, a digest, the id of its
-    /// record, the error codes of a refusal, and **the key** that its record can be looked up by. Of fields, no value
-    /// but keys; no text of the server's, no account, no token. A digest is the SHA-256 of the row and a random number
+    /// record, the error codes of a refusal, and **the key** that its record can be looked up by, with the name of its
+    /// field. Of fields, no value but keys; no text of the server's, no account, no token. A digest is the SHA-256 of the row and a random number
     /// of the journal, cut to 128 bits; it keeps nothing secret from somebody who can guess the whole row. The file is
     /// readable by its owner alone.
     ///

@@ -135,7 +135,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
                 return self.machine.found(try self.image(of: record))
             case .failure(let error):
                 self.readError = error
-                guard error.fileMakerCode?.passing != nil || error.isUnreadable else {
+                guard error.passing != nil || error.isUnreadable else {
                     return self.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
                 }
                 let time = self.layout.server.time
@@ -172,11 +172,13 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     private func send(_ change: RecordChange, modId: Int) throws {
         let (place, script) = (layout.layout, save.script)
         let recordId = try save.recordId.recordId()
-        if let fields = place.database.tenure.layouts.known(place.name)?.unwritableFields(in: change), !fields.isEmpty {
-            throw FMRest.APIError.unwritable(fields)
-        }
-        let write = place.database.perform {
-            DataAPIRequest.save(change, to: recordId, of: place, modId: modId, script: script)
+        // What an upsert writes was named field by field, or has been held against the layout before.
+        let write = layout.knowingUnwritableFields(in: change, isGivenByField: save.given != nil) {
+            (fields) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> in
+            guard fields.isEmpty else { return .failing(.unwritable(fields)) }
+            return place.database.perform {
+                DataAPIRequest.save(change, to: recordId, of: place, modId: modId, script: script)
+            }
         }
         follow(write) { result in
             switch result {
@@ -289,7 +291,7 @@ extension SaveStateMachine.Refusal {
         case .recordMissing: self = .recordMissing
         case .windowMissing where runsScript: self = .unknownOutcome
         default:
-            self = error.outcomeIsUnknown ? .unknownOutcome : error.fileMakerCode?.passing == nil ? .other : .passing
+            self = error.outcomeIsUnknown ? .unknownOutcome : error.passing == nil ? .other : .passing
         }
     }
 }

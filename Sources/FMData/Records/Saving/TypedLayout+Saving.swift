@@ -32,8 +32,9 @@ extension DataAPI.TypedLayout {
     /// as the layout's own policy says. The record is read once more after a write with rows, scripts or the changes of
     /// somebody else. Fails with ``FMRest/APIError/Code/conflict`` when the changes cannot be joined or the record was
     /// deleted (``FMRest/APIError/saveConflict``), with FileMaker codes 500 to 513 when a field's validation refuses
-    /// its value, with 201 when a field cannot be written, or with ``FMRest/APIError/Code/invalidRequest`` before
-    /// anything is sent, where that is known of the layout.
+    /// its value, and with ``FMRest/APIError/Code/invalidRequest``, before anything is sent, when a field was changed that
+    /// no write can change: one of ``RecordFields/readOnlyFields``, or, where the type does not list them, one that the
+    /// layout shows as such, which is asked once a minute at most.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.

@@ -1,3 +1,4 @@
+import NIOCore
 public import OpenCombine
 
 extension DataAPI {
@@ -37,12 +38,21 @@ extension DataAPI.TypedLayout {
     ///
     /// It is a find and then a write, and FileMaker has nothing that makes the two one: of two programs that look for the same
     /// key at the same time both may make a record, unless the field is validated as unique, and then one of them fails
-    /// with 504. The key is a text or a number; texts are compared as finds compare them, without regard to case and accents.
+    /// with 504. The key is a text or a number. Only a record that has exactly this key is changed: FileMaker finds texts
+    /// without regard to case and accents, and a record with another spelling is somebody else's. A new one is made beside
+    /// it, or, where the field is validated as unique, refused with 504. A record that has the key in another form, such as a
+    /// date that is written in another way, makes the upsert fail with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// Publishes one ``DataAPI/Upserted``, then finishes. Nothing is sent before demand; cancelling ends what is on the wire. Fails
     /// with ``FMRest/APIError/Code/conflict`` when several records have the key
-    /// (``DataAPI/SaveConflict/Kind/severalRecords``), and with ``FMRest/APIError/Code/invalidRequest`` when it is empty. A
-    /// create whose answer does not come stays one whose outcome is unknown: a second upsert finds what it made.
+    /// (``DataAPI/SaveConflict/Kind/severalRecords``), and with ``FMRest/APIError/Code/invalidRequest`` when it is empty.
+    /// The find is made again when its answer cannot be read, and all of it is tried again for 30 seconds at most, or as the
+    /// layout's own policy says, while the file is closed or something else passes.
+    ///
+    /// A create whose answer does not come is looked up by its key, as ``DataAPI/Batch`` does: it is done when a record
+    /// has the key and the fields, and it is sent again when there is none 30 seconds later, when the host can no longer be at
+    /// work on it. Where that cannot be told, or the call may not take so long (``DataAPI/Config/timeouts``), the error
+    /// stays, with ``FMRest/APIError/outcomeIsUnknown``: a second upsert finds what it made.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
@@ -123,13 +133,13 @@ extension DataAPI.TypedLayout {
             guard let value = FieldSet(given)[key.stringValue]?.fieldValue, !value.isEmpty else {
                 throw FMRest.APIError.keyMissing(key.stringValue)
             }
-            let found = find(DataAPI.FindField(named: key.stringValue) == value)
-            guard let wanted else { return upsert(FieldSet(given), into: found, policy, becoming: nil) }
+            let key = UpsertKey(field: key.stringValue, value: value)
+            guard let wanted else { return upsert(FieldSet(given), by: key, policy, becoming: nil) }
             return knowingWholeRecord { whole in
                 let fields = FieldSet(whole.carried(given))
                 // Of what is not written only the host knows the value.
                 let isWhole = fields.names.count == given.count && R.readOnlyFields?.isEmpty != false
-                return upsert(fields, into: found, policy, becoming: isWhole ? wanted : nil)
+                return upsert(fields, by: key, policy, becoming: isWhole ? wanted : nil)
             }
         } catch {
             return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
@@ -139,22 +149,29 @@ extension DataAPI.TypedLayout {
     /// - Parameter wanted: what the record is then; `nil` has it read again.
     private func upsert(
         _ fields: FieldSet,
-        into found: DataAPI.FoundSet<R>,
+        by key: UpsertKey,
         _ policy: DataAPI.ConflictPolicy,
         becoming wanted: R?
     ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
-        let layout = layout
-        return found.page(limit: 2)
-            .flatMap { response -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> in
-                guard let record = response.data.first else {
-                    return layout.database.perform { .create(fields, in: layout) }
-                        .map { .created($0) }
+        let time = UpsertTime(of: layout)
+        let found = find(DataAPI.FindField(named: key.field) == key.value).page(limit: OtherMatches.mostLookedAt)
+        return layout.repeating(found, until: time.patienceEnds)
+            .tryMap { response in
+                try KeyMatches(
+                    response.data.map {
+                        ($0, FieldSet(try layout.encoder.wireValue(of: $0.fieldData, .fields).members))
+                    },
+                    of: key.value,
+                    hasMore: response.data.count >= OtherMatches.mostLookedAt
+                ) { _, fields in fields[key.field] }
+            }
+            .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+            .orderedMap(concurrency: 1) { matches -> AnyPublisher<[DataAPI.Upserted<R>], FMRest.APIError> in
+                guard let (record, _) = matches.exact.first else {
+                    return creating(fields, by: key, beside: matches.others, time).map { [.created($0)] }
                         .eraseToAnyPublisher()
                 }
-                guard response.data.count == 1 else {
-                    return Fail(error: FMRest.APIError(DataAPI.SaveConflict(.severalRecords, recordId: nil)))
-                        .eraseToAnyPublisher()
-                }
+                guard matches.exact.count == 1 else { return .failing(.severalHaveTheKey) }
                 var draft = record.draft()
                 draft.fields = wanted ?? draft.fields
                 draft.portals = nil
@@ -163,23 +180,112 @@ extension DataAPI.TypedLayout {
                     save.given = fields
                     save.refreshes = wanted == nil
                 }
-                .map { .saved($0) }
+                .map { [.saved($0)] }
                 .eraseToAnyPublisher()
             }
             .eraseToAnyPublisher()
     }
+
+    /// Makes the record, as a batch of one row does, which settles a lost answer by the key.
+    ///
+    /// - Parameter others: what was found that does not have exactly the key.
+    private func creating(
+        _ fields: FieldSet,
+        by key: UpsertKey,
+        beside others: OtherMatches,
+        _ time: UpsertTime
+    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+        switch others {
+        case .tooMany: return .failing(.severalHaveTheKey)
+        case .inOtherForm: return .failing(.keyInOtherForm)
+        case .none, .spelledOtherwise: break
+        }
+        let making = BatchPublisher(
+            upstream: Just(fields),
+            settings: time.settings(at: server.time.now()),
+            time: server.time,
+            random: server.random,
+            makeOperation: { fields, _ in .making(fields, by: key.value, in: key.field, of: self) }
+        )
+        return making.tryMap { row in
+            let result = row.result
+            if result.kind == .created, let recordId = result.recordId {
+                var response = DataAPI.CreateResponse(
+                    recordId: recordId,
+                    modId: result.modId,
+                    newPortalRecordInfo: result.newPortalRecordInfo,
+                    scriptResponse: result.scriptResponse
+                )
+                response.messages = result.messages
+                return response
+            }
+            let error = result.error ?? .noAnswer
+            let isOthers = others == .spelledOtherwise && error.fileMakerCode == .valueNotUnique
+            throw isOthers ? error.ofKeySpelledOtherwise : error
+        }
+        .mapError(FMRest.APIError.init(wrapping:))
+        .eraseToAnyPublisher()
+    }
 }
 
-extension DataAPI.FindField {
-    fileprivate static func == (field: DataAPI.FindField, value: FieldValue) -> DataAPI.Find {
-        switch value {
-        case .number(let number): field == number
-        case .text(let text): field == text
+/// What a record is upserted by.
+private struct UpsertKey {
+    let field: String
+    let value: FieldValue
+}
+
+/// How long an upsert may wait.
+private struct UpsertTime {
+    let patienceEnds: NIODeadline
+    let deadline: NIODeadline?
+
+    init(of layout: DataAPI.Layout) {
+        let calls = layout.database.calls
+        let now = layout.database.server.time.now()
+        deadline = calls.clock?.deadline(from: now)
+        // What the layout's own policy has given up is not waited for a second time.
+        let end = calls.options.retryPolicy == nil ? now + BatchStateMachine.Settings().patience : now
+        patienceEnds = min(end, deadline ?? end)
+    }
+
+    func settings(at now: NIODeadline) -> BatchStateMachine.Settings {
+        var settings = BatchStateMachine.Settings()
+        settings.patience = max(.zero, patienceEnds - now)
+        settings.deadline = deadline
+        return settings
+    }
+}
+
+extension DataAPI.Layout {
+    /// Makes a reading again while it meets what passes, or its answer cannot be read.
+    fileprivate func repeating<Value>(
+        _ reading: AnyPublisher<Value, FMRest.APIError>,
+        until end: NIODeadline,
+        _ pauses: BackOff = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let server = database.server
+        return reading.afterFailure { error, _ -> AnyPublisher<Value, FMRest.APIError> in
+            var pauses = pauses
+            let pause = pauses.next(jitter: server.random())
+            guard error.passing != nil || error.isUnreadable, server.time.now() + pause <= end else {
+                return .failing(error)
+            }
+            let next = pauses
+            return PausePublisher(pause: pause, time: server.time)
+                .orderedMap(concurrency: 1) { _ in
+                    repeating(reading, until: end, next).map { [$0] }.eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
         }
+        .eraseToAnyPublisher()
     }
 }
 
 extension FMRest.APIError {
+    fileprivate static var severalHaveTheKey: FMRest.APIError {
+        FMRest.APIError(DataAPI.SaveConflict(.severalRecords, recordId: nil))
+    }
+
     fileprivate static func keyMissing(_ name: String) -> FMRest.APIError {
         var error = FMRest.APIError(
             .invalidRequest,

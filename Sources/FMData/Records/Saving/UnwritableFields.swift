@@ -1,3 +1,5 @@
+import OpenCombine
+
 extension DataAPI.Layout.LayoutMetaData {
     /// The fields of a change that no write can change: calculations, summaries, containers, which are uploaded or cleared, and
     /// globals, which belong to a session and not to a record.
@@ -22,6 +24,29 @@ extension DataAPI.Layout.LayoutMetaData {
         guard let field = shown.first(where: { $0.name.lowercased() == name }) else { return false }
         return field.type == .calculation || field.type == .summary || field.global
             || field.result == .container && !member.value.isEmptyField
+    }
+}
+
+extension DataAPI.TypedLayout {
+    /// Makes a call that writes what somebody has changed, once it is known what of that no write can change: by the type,
+    /// when it says so, else by what the layout shows, which is asked as ``knowingWholeRecord(_:)`` does it. Fields that are
+    /// named one by one are held against a description that is there already.
+    ///
+    /// - Parameters:
+    ///   - isGivenByField: whether they were named one by one, whatever the type.
+    ///   - call: gets the fields that cannot be written. It is called once for each subscription.
+    func knowingUnwritableFields<Value>(
+        in change: RecordChange,
+        isGivenByField: Bool,
+        _ call: @escaping ([String]) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        if isGivenByField || R.self == FieldData.self {
+            return call(layout.database.tenure.layouts.known(layout.name)?.unwritableFields(in: change) ?? [])
+        }
+        if let readOnly = R.readOnlyFields {
+            return call(WholeRecord(readOnly: readOnly.map(\.stringValue)).readOnlyFields(in: change))
+        }
+        return layout.described { call($0?.unwritableFields(in: change) ?? []) }
     }
 }
 

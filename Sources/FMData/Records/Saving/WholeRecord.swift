@@ -31,6 +31,11 @@ struct WholeRecord: Sendable {
         isGivenByField || !field.contains("::") && !readOnly.contains(Self.plain(field))
     }
 
+    /// The fields of a change that the type lists as such that it cannot write.
+    func readOnlyFields(in change: RecordChange) -> [String] {
+        change.fields.names.filter { readOnly.contains(Self.plain($0)) }
+    }
+
     /// The fields that are carried.
     func carried(_ fields: [WireValue.Member]) -> [WireValue.Member] { fields.filter { carries($0.name) } }
 

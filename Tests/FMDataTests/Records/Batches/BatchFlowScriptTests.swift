@@ -1,4 +1,5 @@
 import CustomDump
+import NIOCore
 import OpenCombine
 import Testing
 
@@ -177,6 +178,79 @@ import Testing
             [.publish(3, .edited(recordId: 7, modId: 1))]
         )
         expectNoDifference(script.inputEnds(), [.end(.stopped)])
+    }
+
+    /// Nothing was sent of them, and nothing was wrong with them.
+    @Test func aStopSkipsRowsThatWereAboutToBeWritten() {
+        var script = BatchScript {
+            $0.concurrency = 2
+            $0.isJournalled = true
+        }
+        let attempt = BatchStateMachine.Note.attempt(over: nil)
+        expectNoDifference(
+            script.receive(.create, .upsert("a"), .upsert("b")),
+            [.note(0, attempt), .look(1), .look(2)]
+        )
+        // Noted, and not on its way yet: one that had only been looked for.
+        expectNoDifference(script.foundNothing(1), [.note(1, attempt)])
+        expectNoDifference(script.noted(0), [.write(0)])
+        expectNoDifference(
+            script.trouble(0, .hopeless),
+            [
+                .stopped(by: 0), .note(0, .outcome(.failed(.lastError))), .note(1, .withdrawn), .failed(0), .skipped(1),
+            ]
+        )
+        // Its look comes through when all is over.
+        expectNoDifference(script.foundNothing(2), [.skipped(2)])
+    }
+
+    @Test func aStopSkipsARowThatWasCertainlyNotMade() {
+        var script = BatchScript {
+            $0.concurrency = 1
+            $0.isJournalled = true
+        }
+        _ = script.receive(.createWithKey.perhapsDone, .createWithKey)
+        _ = script.foundNothing(0)
+        _ = script.noted(1)
+        expectNoDifference(script.ring(), [])
+        expectNoDifference(script.trouble(1, .passing), [.note(1, .withdrawn), .look(0)])
+        script.machine.journalFailed()
+        expectNoDifference(script.steps(), [.stop(by: .journal), .failed(1)])
+        expectNoDifference(script.foundNothing(0), [.skipped(0)])
+    }
+
+    /// An upsert that always finds its record changed would go on in another run.
+    @Test func patienceThatEndsIsNotTheEndOfARow() {
+        var script = BatchScript {
+            $0.concurrency = 1
+            $0.isJournalled = true
+            $0.patience = .zero
+        }
+        _ = script.receive(.upsert())
+        expectNoDifference(
+            script.found(0, modId: 3),
+            [.note(0, .attempt(over: .init(recordId: 7, modId: 3)))]
+        )
+        _ = script.noted(0)
+        expectNoDifference(
+            script.trouble(0, .modIdMismatch),
+            [.note(0, .withdrawn), .failed(0, .outOfPatience)]
+        )
+    }
+
+    @Test func whatWouldGoOnAfterTheDeadlineIsGivenUp() {
+        var script = BatchScript { $0.deadline = .uptimeNanoseconds(1_000_000_000_000) + .seconds(20) }
+        _ = script.receive(.createWithKey, .createWithKey)
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.foundNothing(0), [.unknown(0, .outOfTime)])
+        var last: [BatchScript.Step] = []
+        for _ in 0..<20 {
+            last = script.trouble(1, .passing)
+            if script.alarm == nil { break }
+            _ = script.ring()
+        }
+        expectNoDifference(last, [.failed(1)])
+        expectNoDifference(script.now, .uptimeNanoseconds(1_000_000_000_000) + .seconds(20))
     }
 
     @Test func aRowThatCannotBeSentFailsAlone() {

@@ -257,6 +257,43 @@ import Testing
         expectNoDifference(script.ring(), [.write(1, over: 7, modId: 3)])
     }
 
+    /// What somebody else has written since is not undone.
+    @Test(arguments: [(3, nil), (7, 4), (7, 5), (7, 2), (8, 3)] as [(Int, Int?)])
+    func anUpsertLeavesWhatSomebodyElseHasChangedSince(recordId: Int, modId: Int?) {
+        var script = BatchScript()
+        let over = modId.map { _ in WrittenVersion(recordId: 7, modId: 3) }
+        _ = script.receive(.upsert().perhapsDone(until: script.now, over: over))
+        let found = script.found(0, .undecided(.otherValues), recordId: recordId, modId: modId ?? 0)
+        expectNoDifference(found, [.unknown(0, over == nil ? .otherValues : .changedSince)])
+    }
+
+    /// However often it was changed.
+    @Test func anUpsertIsDoneWhenTheRecordHoldsItsFields() {
+        var script = BatchScript()
+        let over = WrittenVersion(recordId: 7, modId: 3)
+        _ = script.receive(.upsert().perhapsDone(until: script.now, over: over))
+        expectNoDifference(script.found(0, modId: 9), [.publish(0, .edited(recordId: 7, modId: 9))])
+    }
+
+    @Test func anUpsertTakesNoRecordThatHasItsKeyInAnotherWay() {
+        var script = BatchScript { $0.concurrency = 8 }
+        func found(_ others: OtherMatches, _ verdict: WriteVerdict = .notSeen) -> BatchStateMachine.Answer {
+            var finding = BatchStateMachine.Finding(verdict: verdict)
+            finding.others = others
+            return .found(finding)
+        }
+        _ = script.receive(.upsert("a"), .upsert("b"), .upsert("c"), .upsert("d").perhapsDone)
+        expectNoDifference(script.answer(0, found(.spelledOtherwise)), [.write(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.answer(0, found(.spelledOtherwise)), [.failed(0, .keySpelledOtherwise)])
+        expectNoDifference(script.answer(1, found(.inOtherForm)), [.failed(1, .keyInOtherForm)])
+        expectNoDifference(script.answer(2, found(.tooMany)), [.failed(2, .ambiguousKey)])
+        expectNoDifference(
+            script.answer(3, found(.inOtherForm, .undecided(.keyInOtherForm))),
+            [.unknown(3, .keyInOtherForm)]
+        )
+    }
+
     @Test func anUpsertWhoseRecordIsGoneSinceMakesOne() {
         var script = BatchScript()
         _ = script.receive(.upsert())
@@ -290,6 +327,13 @@ import Testing
         expectNoDifference(script.untilAlarm, .seconds(20))
         expectNoDifference(script.ring(), [.look(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
+    }
+
+    @Test func aRowOfWhichItIsKnownThatNobodyCanTellIsNotLookedUp() {
+        var script = BatchScript()
+        var task = BatchStateMachine.Task.createWithKey.perhapsDone
+        task.attempt?.doubt = .otherKeyField
+        expectNoDifference(script.receive(task), [.unknown(0, .otherKeyField)])
     }
 
     @Test func anUnknownRowThatIsNotReachedStaysUnknown() {

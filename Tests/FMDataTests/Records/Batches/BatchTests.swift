@@ -70,11 +70,12 @@ import Testing
             let done = try await Self.rows(of: rows.publisher.upsert(in: people, by: .uuid))
             expectNoDifference(
                 done.map(\.short),
-                ["0 edited", "1 created", "2 edited", "3 failed invalidRequest", "4 failed invalidRequest"]
+                ["0 edited", "1 created", "2 failed 504", "3 failed invalidRequest", "4 failed invalidRequest"]
             )
             expectNoDifference(done.map(\.key), ["u1", "u9", "U1", nil, nil])
-            // The third row found the first one's record, and came after it.
-            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Cy", "Old 2", "Old 3", "Ben"])
+            // The third row found the first one's record, which is spelled in another way.
+            #expect(done[2].error?.reason.contains("another spelling") == true)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Ada", "Old 2", "Old 3", "Ben"])
         }
     }
 

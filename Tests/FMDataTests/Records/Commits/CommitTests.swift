@@ -188,6 +188,41 @@ import Testing
         }
     }
 
+    /// Only the row that met the lock is sent again.
+    @Test func aLockedRowOfACommitThatIsNotAtomicIsWaitedFor() async throws {
+        try await Self.run { people, script, sandbox in
+            try sandbox.setLocked(true, person: 3)
+            let writes: [Write] = [
+                .create(Member(name: "Ada", uuid: "a")), .edit(3, ["City": "Kiel"]),
+                .create(Member(name: "", uuid: "b")),
+            ]
+            var options = Self.patient
+            options.isAtomic = false
+            let journal = DataAPI.WriteJournal.memory()
+            let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
+            writes.publisher.commit(in: people, by: script, journal: journal, options: options, isolation: nil)
+                .subscribe(subscriber)
+            await until { sandbox.counters.requests[.getRecord] ?? 0 >= 1 }
+            try sandbox.setLocked(false, person: 3)
+            await subscriber.completion()
+            expectNoDifference(subscriber.values.map(\.short), ["0 created", "1 edited", "2 failed 509"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3", "Ada"])
+
+            // The refused row is told again as it was, or sent again on request, corrected.
+            let again = try await writes.publisher.commit(in: people, by: script, journal: journal, options: options)
+                .outcome().get()
+            expectNoDifference(again.map(\.short), ["0 created", "1 edited", "2 failed 509"])
+            expectNoDifference(again.map(\.isFromJournal), [true, true, true])
+            var corrected = writes
+            corrected[2] = .create(Member(name: "Ben", uuid: "b"))
+            options.retriesRefused = true
+            let whole = try await corrected.publisher.commit(in: people, by: script, journal: journal, options: options)
+                .outcome().get()
+            expectNoDifference(whole.map(\.short), ["0 created", "1 edited", "2 created"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3", "Ada", "Ben"])
+        }
+    }
+
     // MARK: Bad days
 
     @Test(arguments: [Sandbox.Fault.resetAfterExecution, .cutAnswer(afterBytes: 10), .reset])

@@ -21,7 +21,7 @@ import Testing
         .header(header),
         .attempt(row: 0, digest(0), key: "a b", over: nil),
         .attempt(row: 1, digest(1), key: nil, over: nil),
-        .attempt(row: 2, digest(2), key: "ü\r\n=", over: .init(recordId: 17, modId: 3)),
+        .attempt(row: 2, digest(2), key: "ü\r\n=", field: .named("Key 1"), over: .init(recordId: 17, modId: 3)),
         .outcome(row: 1, nil, .init(kind: .created, recordId: 58, modId: nil)),
         .outcome(row: 4, digest(4), .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1)),
         .withdrawn(row: 0),
@@ -56,6 +56,7 @@ import Testing
                 2: .init(
                     digest: Self.digest(2),
                     key: "ü\r\n=",
+                    field: .named("Key 1"),
                     phase: .done(.init(kind: .updated, recordId: 17, modId: 4))
                 ),
                 4: .init(
@@ -143,9 +144,43 @@ import Testing
         #expect(throws: DataAPI.WriteJournalError(.damaged, line: texts.count - 1)) { try JournalReading(texts: texts) }
     }
 
+    /// A journal of the first version, which did not say in which field a key is.
+    @Test func aJournalOfTheFirstVersionIsRead() throws {
+        func line(_ body: String) -> String { "\(body) \(CRC32.hex(of: body.utf8))" }
+        let salt = Hexadecimal.text(Self.header.salt)
+        let reading = try JournalReading(texts: [
+            line("0 fmdata-journal 1 \(salt) o d l"), line("1 attempt 0 \(Self.digest(0).text) - =a"),
+            line("2 attempt 1 \(Self.digest(1).text) 17:3 =17"),
+            JournalEntry.attempt(row: 2, Self.digest(2), key: "b", field: .named("K"), over: nil).line(3),
+        ])
+        let state = try #require(reading.state)
+        expectNoDifference((0..<3).map { state.rows[$0]?.field }, [.notSaid, .notSaid, .named("K")])
+        expectNoDifference((0..<3).map { state.rows[$0]?.key }, ["a", "17", "b"])
+        // A key may be either there.
+        expectNoDifference(state.lastRowsOfLanes(), [.key("a"): 0, .key("17"): 1, .record(17): 1, .key("b"): 2])
+    }
+
+    @Test func whatWasWrittenLastIsKnownByRecordAndByKey() throws {
+        let entries: [JournalEntry] = [
+            .header(Self.header),
+            .attempt(row: 1, Self.digest(1), key: "7", over: nil),
+            .attempt(row: 5, Self.digest(5), key: "7", over: nil),
+            .outcome(row: 5, nil, .init(kind: .updated, recordId: 7, modId: 1)),
+            .attempt(row: 6, Self.digest(6), key: "7", over: nil),
+            .outcome(row: 6, nil, .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: 301)),
+            .attempt(row: 7, Self.digest(7), key: "7", over: nil), .withdrawn(row: 7),
+            .attempt(row: 8, Self.digest(8), key: "É7", field: .named("K"), over: nil),
+            .attempt(row: 9, Self.digest(9), key: "8", over: nil),
+            .outcome(row: 9, nil, .init(kind: .deleted, wasThere: true)),
+        ]
+        let texts = entries.enumerated().map { $1.line($0) }
+        let state = try #require(try JournalReading(texts: texts).state)
+        expectNoDifference(state.lastRowsOfLanes(), [.record(7): 5, .key("e7"): 8])
+    }
+
     @Test func aLaterVersionIsToldFromDamage() {
         let line = Self.entries[0].line(0).split(separator: " ").dropLast().joined(separator: " ")
-            .replacingOccurrences(of: "journal 1 ", with: "journal 2 ")
+            .replacingOccurrences(of: "journal 2 ", with: "journal 3 ")
         let text = "\(line) \(CRC32.hex(of: line.utf8))"
         #expect(throws: DataAPI.WriteJournalError(.otherVersion, line: 0)) { try JournalReading(texts: [text]) }
     }

@@ -16,6 +16,7 @@ import Testing
         ("upserts", [.upsert("new"), .upsert("1"), .upsert("new")]),
         ("mixed", [.createWithKey, .edit(1, base: 0), .delete(2), .upsert("1")]),
         ("without a key or a modId", [.create, .edit(1), .create]),
+        ("one record", [.edit(1), .upsert("1"), .edit(1), .delete(2), .upsert("1")]),
     ]
 
     @Test(arguments: batches.indices)
@@ -56,6 +57,46 @@ import Testing
             }
         }
     }
+
+    /// A server that wants nothing more, at every write, or a disk that is full, at every sync; whoever resumes sends
+    /// what was left.
+    @Test(arguments: batches.indices)
+    func stoppedAtEveryStep(batch: Int) {
+        let tasks = Self.batches[batch].tasks
+        for losses in [Set<Int>(), [0], [1, 2]] {
+            for first in 0..<10 {
+                for loses in [false, true] {
+                    var world = JournalledWorld(tasks)
+                    world.losses = losses
+                    world.stop = loses ? .journal(first) : .server(first)
+                    world.run(killedAfter: .max, losesUnsynced: loses)
+                    world.stop = .server(0)
+                    world.run(killedAfter: .max)
+                    world.stop = nil
+                    world.run(killedAfter: .max)
+                    world.check("\(Self.batches[batch].name), stopped at \(first), lost \(losses.sorted()), \(loses)")
+                }
+            }
+        }
+    }
+
+    /// Rows that the server has refused in passing, until there was no patience left: they come after others then.
+    @Test(arguments: batches.indices)
+    func refusedInPassingAndKilledAtEveryStep(batch: Int) {
+        let tasks = Self.batches[batch].tasks
+        for refused in [Set([0]), [1], [0, 1], [0, 3]] {
+            for first in Array(0..<40) + [Int.max] {
+                for fate in [JournalledWorld.Fate.lost, .executed] {
+                    var world = JournalledWorld(tasks)
+                    world.refused = refused
+                    world.run(killedAfter: first, fate: fate)
+                    world.refused = []
+                    world.run(killedAfter: .max)
+                    world.check("\(Self.batches[batch].name), refused \(refused.sorted()), killed at \(first), \(fate)")
+                }
+            }
+        }
+    }
 }
 
 /// A host, a disk, and processes that write rows one after the other, of which all but the last are killed.
@@ -90,6 +131,17 @@ private struct JournalledWorld {
     let tasks: [Machine.Task]
     /// Which writes of each process have no answer, counted from 0.
     var losses: Set<Int> = []
+    /// Rows whose writes the server refuses in passing.
+    var refused: Set<Int> = []
+    /// What ends a process by itself.
+    var stop: Stop?
+
+    enum Stop {
+        /// The answer to this write, counted from 0: the server wants nothing more.
+        case server(Int)
+        /// This sync, counted from 0: the disk is full.
+        case journal(Int)
+    }
 
     // The disk.
     private var lines: [JournalEntry] = [.header(header)]
@@ -105,6 +157,11 @@ private struct JournalledWorld {
 
     // What the last process has said.
     private var outcomes: [Int: Machine.Outcome] = [:]
+    private var errors: [Int: FMRest.APIError] = [:]
+    /// Rows that were not sent since a later one was.
+    private var superseded: Set<Int> = []
+    /// Who has written into each record, one after the other.
+    private var writers: [Int: [Int]] = [:]
 
     init(_ tasks: [Machine.Task]) {
         self.tasks = tasks
@@ -122,6 +179,8 @@ private struct JournalledWorld {
         }
         syncedCount = lines.count
         outcomes = [:]
+        errors = [:]
+        superseded = []
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         var settings = Machine.Settings()
         settings.concurrency = 2
@@ -133,6 +192,7 @@ private struct JournalledWorld {
         var noting: [Int] = []
         var alarm: NIODeadline?
         var writeCount = 0
+        var syncCount = 0
         var count = 0
         var hasEnded = false
         var hasInput = false
@@ -170,21 +230,49 @@ private struct JournalledWorld {
                         continue
                     case .free, .openInJob, nil: break
                     }
+                    if task.overwrites, let last = task.lane.flatMap({ state.lastRowsOfLanes()[$0] }), last > row {
+                        superseded.insert(row)
+                        if task.attempt == nil { task = .init(kind: .unusable) }
+                        task.attempt?.doubt = .superseded
+                    }
                     machine.received(row, task)
                 }
                 machine.upstreamEnded(hasFailed: false)
             } else if !noting.isEmpty {
                 count += 1
-                syncedCount = lines.count
-                for row in noting { machine.noted(row) }
+                if case .journal(syncCount) = stop {
+                    if losesUnsynced { lines = Array(lines.prefix(syncedCount)) }
+                    machine.journalFailed()
+                } else {
+                    syncedCount = lines.count
+                    for row in noting { machine.noted(row) }
+                }
+                syncCount += 1
                 noting = []
             } else if !running.isEmpty {
                 count += 1
                 let call = running.removeFirst()
-                var answer = execute(call)
+                var answer: Machine.Answer
                 if case .write = call.work {
-                    if losses.contains(writeCount) { answer = .trouble(.answerLost) }
+                    if case .server(writeCount) = stop {
+                        answer = .trouble(.hopeless)
+                        errors[call.row] = FMRest.APIError(.unauthorized, reason: "")
+                    } else if refused.contains(call.row) {
+                        answer = .trouble(.passing)
+                        errors[call.row] = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .recordInUse)
+                    } else {
+                        answer = execute(call)
+                        if answer == .trouble(.modIdMismatch) {
+                            errors[call.row] = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .modIdMismatch)
+                        }
+                    }
+                    if losses.contains(writeCount) {
+                        answer = .trouble(.answerLost)
+                        errors[call.row] = FMRest.APIError(.network, reason: "", outcomeIsUnknown: true)
+                    }
                     writeCount += 1
+                } else {
+                    answer = execute(call)
                 }
                 machine.answered(call.row, answer, jitter: 1, now: now)
             } else if let next = alarm {
@@ -230,7 +318,14 @@ private struct JournalledWorld {
                     )
                 }
             }
+            if superseded.contains(row) {
+                rule(outcome == .unknown(.superseded) ? count <= 1 : outcome == .failed(.lastError) && count == 0)
+                continue
+            }
             switch (task.kind, outcome) {
+            // What it was based on did not come to be.
+            case (.edit(base: .some), .known) where count == 0:
+                rule(state(of: row) == .done(.init(kind: .failed, errorCode: "fileMaker", fileMakerCode: 306)))
             case (_, .known): rule(count > 0)
             // An upsert overwrites, and may do so again.
             case (.upsert, .created), (.upsert, .edited): rule(count > 0)
@@ -240,6 +335,10 @@ private struct JournalledWorld {
             case (.edit(base: nil), .edited): rule(count > 0)
             default: rule(false)
             }
+        }
+        // Who comes later is not overwritten by who came before.
+        for (record, writers) in writers where writers != writers.sorted() {
+            Issue.record("\(name): record \(record) was written by \(writers)")
         }
         // Each key once.
         let keys = made.values.filter { $0 > 1 }
@@ -251,10 +350,17 @@ private struct JournalledWorld {
     private mutating func note(_ row: Int, _ note: Machine.Note) {
         let digest = RowDigest(salt: [], write: "\(row)")
         switch note {
-        case .attempt(let over): lines.append(.attempt(row: row, digest, key: nil, over: over))
+        case .attempt(let over):
+            let (key, field): (String?, JournalEntry.NotedField) =
+                switch tasks[row].lane {
+                case .record(let id): ("\(id)", .none)
+                case .key(let key): (key, .named("Key"))
+                case nil: (nil, .none)
+                }
+            lines.append(.attempt(row: row, digest, key: key, field: field, over: over))
         case .withdrawn: lines.append(.withdrawn(row: row))
         case .outcome(let outcome):
-            let result = DataAPI.WriteResult(outcome, of: BatchRowMemory())
+            let result = DataAPI.WriteResult(outcome, of: BatchRowMemory(error: errors[row]))
             if let kept = JournalOutcome(result) {
                 lines.append(.outcome(row: row, digest, kept))
             } else if case .open = state(of: row) {
@@ -320,6 +426,7 @@ private struct JournalledWorld {
         nextRecordId += 1
         versions[nextRecordId] = 0
         lastWriter[nextRecordId] = row
+        writers[nextRecordId, default: []].append(row)
         if let key {
             recordsByKey[key] = nextRecordId
             made[key, default: 0] += 1
@@ -333,6 +440,7 @@ private struct JournalledWorld {
         guard base == nil || base == modId else { return .trouble(.modIdMismatch) }
         versions[id] = modId + 1
         lastWriter[id] = row
+        writers[id, default: []].append(row)
         effects[row, default: 0] += 1
         return .edited(recordId: id, modId: modId + 1)
     }

@@ -92,6 +92,33 @@ import Testing
         }
     }
 
+    /// Whoever cancels a run is faster than the thread that notes something for it, or slower.
+    @Test func whatACancelNotesCanFollowWhateverIsThere() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, _) = await Self.open(url)
+            // Not noted yet, and noted when all is over.
+            first.note(.withdrawn(row: 0))
+            try await Self.note(.attempt(row: 1, Self.digest, key: nil, over: nil), first).get()
+            first.note(.withdrawn(row: 1))
+            first.note(.withdrawn(row: 1))
+            try await Self.note(.attempt(row: 2, Self.digest, key: nil, over: nil), first).get()
+            await Self.close(first)
+            let late = await Self.note(.attempt(row: 0, Self.digest, key: nil, over: nil), first)
+            #expect(throws: FMRest.APIError.self) { try late.get() }
+
+            let (second, opened) = await Self.open(url)
+            let state = try opened.get().0
+            expectNoDifference(state.rows.mapValues(\.phase), [1: .free, 2: .open(over: nil)])
+            // What an earlier run has left open can be withdrawn.
+            second.note(.withdrawn(row: 2))
+            await Self.close(second)
+            let (third, again) = await Self.open(url)
+            expectNoDifference(try again.get().0.rows[2]?.phase, .free)
+            await Self.close(third)
+        }
+    }
+
     @Test func damageAndOtherJournalsAreErrorsAndLetGoOfTheFile() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("writes.journal")

@@ -156,6 +156,148 @@ import Testing
         }
     }
 
+    /// What was made without a key is not found by one.
+    @Test func aKeyThatIsAskedForOnlyWhenResumingDoublesNothing() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = [Write.create(Member(name: "Ada"))]
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal))
+            expectNoDifference(first.map(\.short), ["0 unknown"])
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(second.map(\.short), ["0 unknown"])
+            #expect(second[0].error?.reason.contains("idempotencyKey") == true)
+            expectNoDifference(sandbox.people.count, 1)
+        }
+    }
+
+    @Test func aKeyInAnotherFieldIsToldAndNotSent() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = [Write.create(Member(name: "Ada")), .create(Member(name: "Ben", city: "Bath", uuid: "mine"))]
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 2)
+            sandbox.inject(.error(.init(802)), on: .find, count: nil)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), ["0 unknown", "1 unknown"])
+            sandbox.clearFaults()
+            var other = Self.options
+            other.idempotencyKey = "City"
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: other))
+            expectNoDifference(second.map(\.short), ["0 unknown", "1 unknown"])
+            #expect(second.allSatisfy { $0.error?.reason.contains("idempotencyKey") == true })
+            expectNoDifference(sandbox.people.count, 2)
+            let third = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(third.map(\.isDone), [true, true])
+            expectNoDifference(sandbox.people.count, 2)
+        }
+    }
+
+    /// A row that was left behind is not written over one that came after it.
+    @Test func aRowIsNotSentWhenALaterOneHasWrittenItsRecord() async throws {
+        try await Self.run(count: 2) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [
+                .edit(1, ["City": "Old"]), .edit(1, ["City": "New"]),
+                .upsert(Member(name: "Old", uuid: "k"), by: .uuid), .upsert(Member(name: "New", uuid: "k"), by: .uuid),
+                .delete(2), .delete(2),
+            ]
+            var options = Self.options
+            options.concurrency = 1
+            // Each is tried twice, and given up.
+            sandbox.inject(.error(.init(301)), on: .editRecord, count: 2)
+            sandbox.inject(.error(.init(802)), on: .find, count: 2)
+            sandbox.inject(.error(.init(301)), on: .deleteRecord, count: 2)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: options))
+            expectNoDifference(
+                first.map(\.short),
+                ["0 failed 301", "1 edited", "2 failed 802", "3 created", "4 failed 301", "5 deleted"]
+            )
+            let requests = sandbox.counters.requests
+            for _ in 0..<2 {
+                let again = try await Self.rows(of: people.writing(writes, journal: journal, options: options))
+                expectNoDifference(
+                    again.map(\.short),
+                    [
+                        "0 failed invalidRequest", "1 edited", "2 failed invalidRequest", "3 created",
+                        // What is gone cannot be written by an earlier row.
+                        "4 deleted, was gone", "5 deleted",
+                    ]
+                )
+                #expect(again[0].error?.reason.contains("Row 1") == true)
+            }
+            expectNoDifference(sandbox.counters.requests[.editRecord], requests[.editRecord])
+            expectNoDifference(sandbox.counters.requests[.createRecord], requests[.createRecord])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["New", nil])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "New"])
+        }
+    }
+
+    @Test func anOpenRowStaysUnknownWhenALaterOneHasWrittenItsRecord() async throws {
+        try await Self.run(count: 1) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [.edit(1, ["City": "Old"]), .edit(1, ["City": "New"])]
+            sandbox.inject(.resetAfterExecution, on: .editRecord, count: 1)
+            sandbox.inject(.error(.init(802)), on: .getRecord, count: nil)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), ["0 unknown", "1 edited"])
+            sandbox.clearFaults()
+            var options = Self.options
+            options.repeatsEditsWithoutModId = true
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: options))
+            expectNoDifference(second.map(\.short), ["0 unknown", "1 edited"])
+            #expect(second[0].error?.reason.contains("later row") == true)
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["New"])
+            expectNoDifference(sandbox.people.map(\.modId), [2])
+        }
+    }
+
+    /// What somebody has written into the record since is not undone.
+    @Test(arguments: [false, true])
+    func anUpsertThatIsTakenUpOverwritesNobody(somebodyWrites: Bool) async throws {
+        try await Self.run(count: 1) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [.upsert(Member(name: "Ada", city: "Bath", uuid: "u1"), by: .uuid)]
+            sandbox.inject(.reset, on: .editRecord, count: 1)
+            sandbox.inject(.error(.init(802)), on: .find, skipping: 1, count: nil)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), ["0 unknown"])
+            sandbox.clearFaults()
+            if somebodyWrites { _ = try await people.edit(1, ["City": "Oslo"]).firstValue() }
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(second.map(\.short), [somebodyWrites ? "0 unknown" : "0 edited"])
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, [somebodyWrites ? "Oslo" : "Bath"])
+        }
+    }
+
+    /// What was only looked up is sent by whoever resumes.
+    @Test func aRunThatWasStoppedIsTakenUp() async throws {
+        try await Self.run(count: 20) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = (1...40).map { Write.upsert(Member(name: "New \($0)", uuid: "u\($0)"), by: .uuid) }
+            sandbox.inject(.error(.init(105)), on: .createRecord, count: 1)
+            let first = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(first.stop?.fileMakerCode, 105)
+            let second = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
+            expectNoDifference(second.problems, [])
+            expectNoDifference(second.doneCount, 40)
+            expectNoDifference(
+                sandbox.people.compactMap { $0.values["Name"] }.sorted(),
+                (1...40).map { "New \($0)" }.sorted()
+            )
+        }
+    }
+
+    @Test func aChangedRowSaysThatTheOneBeforeMayHaveBeenCarriedOut() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
+            _ = try await Self.rows(of: people.writing([Write.create(Member(name: "Ada"))], journal: journal))
+            let rows = try await Self.rows(of: people.writing([Write.create(Member(name: "Ida"))], journal: journal))
+            expectNoDifference(rows.map(\.short), ["0 failed invalidRequest"])
+            #expect(rows[0].error?.reason.contains("nobody knows whether that one was carried out") == true)
+        }
+    }
+
     @Test func aRunThatIsCancelledIsTakenUp() async throws {
         try await Self.run { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
@@ -242,6 +384,46 @@ import Testing
             )
             expectNoDifference(same.map(\.short), ["0 unknown"])
             expectNoDifference(sandbox.people.filter { $0.values["Name"] == "Ben" }.count, fault == .reset ? 0 : 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func anUpsertLeavesAnotherSpellingAlone(isUnique: Bool) async throws {
+        let solution = Solution.single(
+            "People",
+            fields: [.init("Name"), .init("City"), .init("UUID", validation: .init(unique: isUnique))],
+            layoutFields: ["Name", "City", "UUID"],
+            records: [.init(["Name": "Stranger", "UUID": "AB3X"])]
+        )
+        try await Hosted.run(solution) { database, sandbox in
+            let people = database.layout(Member.self)
+            let writes = [Write.upsert(Member(name: "Ada", uuid: "ab3x"), by: .uuid)]
+            let rows = try await Self.rows(of: people.writing(writes, journal: nil, options: Self.options))
+            expectNoDifference(rows.map(\.short), [isUnique ? "0 failed 504" : "0 created"])
+            expectNoDifference(rows[0].error?.reason.contains("another spelling"), isUnique ? true : nil)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Stranger"] + (isUnique ? [] : ["Ada"]))
+            guard !isUnique else { return }
+            // The one beside the other is not ambiguous.
+            let again = [Write.upsert(Member(name: "Ida", uuid: "ab3x"), by: .uuid)]
+            let second = try await Self.rows(of: people.writing(again, journal: nil, options: Self.options))
+            expectNoDifference(second.map(\.short), ["0 edited"])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Stranger", "Ida"])
+        }
+    }
+
+    @Test func aKeyThatComesAgainMuchLaterIsNotSent() async throws {
+        let solution = Solution.single(
+            "People",
+            fields: [.init("Name"), .init("City"), .init("UUID")],
+            layoutFields: ["Name", "City", "UUID"]
+        )
+        try await Hosted.run(solution) { database, sandbox in
+            let writes = (0..<400).map { Write.create(Member(name: "M", uuid: $0 == 399 ? "k0" : "k\($0)")) }
+            let rows = try await Self.rows(
+                of: database.layout(Member.self).writing(writes, journal: nil, options: Self.options)
+            )
+            expectNoDifference(rows.filter { !$0.isDone }.map(\.short), ["399 failed invalidRequest"])
+            expectNoDifference(sandbox.people.count, 399)
         }
     }
 

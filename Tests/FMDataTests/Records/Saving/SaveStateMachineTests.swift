@@ -28,6 +28,18 @@ import Testing
         .publish(Ending(outcome: .written, values: values, modId: modId, sent: sent))
     }
 
+    // MARK: What a write failed with
+
+    @Test func whatPassesIsToldFromWhatLastsByTheOneTable() {
+        func refusal(_ error: FMRest.APIError) -> SaveStateMachine.Refusal { .init(error, runsScript: false) }
+        // A connection that was refused, and a time that was over before anything was sent.
+        expectNoDifference(refusal(.init(.network, reason: "")), .passing)
+        expectNoDifference(refusal(.init(.timeout, reason: "")), .passing)
+        expectNoDifference(refusal(.init(.fileMaker, reason: "", fileMakerCode: .recordInUse)), .passing)
+        expectNoDifference(refusal(.init(.network, reason: "", outcomeIsUnknown: true)), .unknownOutcome)
+        expectNoDifference(refusal(.init(.invalidRequest, reason: "")), .other)
+    }
+
     // MARK: Without anybody else
 
     @Test func nothingIsSentWhenNothingDiffers() {

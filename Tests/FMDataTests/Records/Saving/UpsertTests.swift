@@ -70,6 +70,96 @@ import Testing
         }
     }
 
+    @Test func anotherSpellingIsSomebodyElses() async throws {
+        try await World.run { world in
+            let people = world.database.layout(PlainContact.self)
+            _ = try await people.create(PlainContact(name: "Stranger", email: "AB3X@example.com")).firstValue()
+            let ada = PlainContact(name: "Ada", email: "ab3x@example.com")
+            guard case .created = try await people.upsert(ada, by: .email).firstValue() else {
+                Issue.record("it took the stranger's")
+                return
+            }
+            // The one beside the other is not ambiguous.
+            var moved = ada
+            moved.city = "Bath"
+            guard case .saved(let saved) = try await people.upsert(moved, by: .email).firstValue() else {
+                Issue.record("it made another one")
+                return
+            }
+            expectNoDifference(saved.sentFields, ["City"])
+            expectNoDifference(contacts(world).suffix(2).map { $0["Name"] }, ["Stranger", "Ada"])
+        }
+    }
+
+    @Test func anotherSpellingInAUniqueFieldIsRefused() async throws {
+        try await Hosted.run(.people(count: 1)) { database, sandbox in
+            let people = database.layout(Member.self)
+            let error = await people.upsert(Member(name: "Ada", uuid: "U1"), by: .uuid).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .valueNotUnique)
+            #expect(error?.reason.contains("another spelling") == true)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1"])
+        }
+    }
+
+    // MARK: Bad days
+
+    @Test(arguments: [Sandbox.Fault.resetAfterExecution, .cutAnswer(afterBytes: 10), .brokenJSON])
+    func aCreateWhoseAnswerIsLostIsFoundByItsKey(fault: Sandbox.Fault) async throws {
+        try await Hosted.run(.people(count: 1)) { database, sandbox in
+            let people = database.layout(Member.self)
+            sandbox.inject(fault, on: .createRecord, count: 1)
+            let upserted = try await people.upsert(Member(name: "Ada", uuid: "a"), by: .uuid).firstValue()
+            expectNoDifference(upserted.result.kind, .created)
+            expectNoDifference(upserted.recordId, 2)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Ada"])
+            expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+        }
+    }
+
+    /// It may still be on its way, for longer than the call may take.
+    @Test func aCreateThatIsNotSeenStaysUnknownWhenTheCallHasNoTime() async throws {
+        try await Hosted.run(.people(count: 1)) { database, sandbox in
+            let people = database.timeouts { $0.total = .seconds(20) }.layout(Member.self)
+            sandbox.inject(.reset, on: .createRecord, count: 1)
+            let error = await people.upsert(Member(name: "Ada", uuid: "a"), by: .uuid).awaitSingleResult().failure
+            expectNoDifference(error?.outcomeIsUnknown, true)
+            #expect(error?.reason.contains("no time left") == true)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+        }
+    }
+
+    @Test(arguments: [Sandbox.Fault.error(.init(802)), .brokenJSON, .html(status: 502)])
+    func aFindThatPassesOrCannotBeReadIsMadeAgain(fault: Sandbox.Fault) async throws {
+        try await Hosted.run(.people(count: 1)) { database, sandbox in
+            let people = database.layout(Member.self)
+            sandbox.inject(fault, on: .find, count: 2)
+            let upserted = try await people.upsert(Member(name: "Ada", uuid: "u1"), by: .uuid).firstValue()
+            expectNoDifference(upserted.result.kind, .updated)
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Ada"])
+        }
+    }
+
+    @Test func aCreateThatIsRefusedInPassingIsMadeAgain() async throws {
+        try await Hosted.run(.people()) { database, sandbox in
+            let people = database.layout(Member.self)
+            sandbox.inject(.error(.init(802)), on: .createRecord, count: 2)
+            let upserted = try await people.upsert(Member(name: "Ada", uuid: "u1"), by: .uuid).firstValue()
+            expectNoDifference(upserted.result.kind, .created)
+            expectNoDifference(sandbox.people.count, 1)
+        }
+    }
+
+    /// What the layout's own policy gives up is not waited for.
+    @Test func aPolicyOfItsOwnDecidesHowLongItIsTried() async throws {
+        try await Hosted.run(.people()) { database, sandbox in
+            let people = database.retrying(DataAPI.RetryPolicy(maximumAttempts: 1)).layout(Member.self)
+            sandbox.inject(.error(.init(802)), on: .find, count: 1)
+            let error = await people.upsert(Member(name: "Ada", uuid: "u1"), by: .uuid).awaitSingleResult().failure
+            expectNoDifference(error?.fileMakerCode, .fileNotOpened)
+            expectNoDifference(sandbox.counters.requests[.find], 1)
+        }
+    }
+
     @Test(arguments: [nil, ""])
     func aKeyThatIsEmptyIsNone(key: String?) async throws {
         try await World.run { world in

@@ -167,7 +167,7 @@ enum RecordsSuite: Suite {
         let vessels = server.vessels(sessions: 8)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).journal")
         defer { try? FileManager.default.removeItem(at: file) }
-        let options = DataAPI.BatchOptions(concurrency: 8)
+        let options = DataAPI.BatchOptions(concurrency: 8, idempotencyKey: "Name")
         let first = vessels.writing(writes(count), journal: .file(file), options: options)
         var done = 0
         for try await _ in first.values {
@@ -177,7 +177,7 @@ enum RecordsSuite: Suite {
         }
         let again = vessels.writing(writes(count), journal: .file(file), options: options)
         let time = try await seconds {
-            for try await row in again.values where !row.isFromJournal { break }
+            for try await row in again.values where !row.isFromJournal && row.result.kind == .created { break }
         }
         report["records.journal.resume_s"] = time
         print("\(count) rows, of which \(done) were done: the first new one after \(String(format: "%.2f", time)) s")
