@@ -11,7 +11,7 @@ extension DataAPI {
         public var related: LiveRelated
         /// Whether a commit that leaves the contents as they were is no change: an import, a write of the same values. The default
         /// is that it is one.
-        public var removesDuplicates: Bool
+        public var removeDuplicates: Bool
         /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. The
         /// default is 5 to 60 seconds. A host that has much to do for a look is given longer pauses; see ``restFactor``.
         public var every: ClosedRange<Duration>
@@ -36,7 +36,7 @@ extension DataAPI {
         public init(
             watch: LiveWatch = .automatic,
             related: LiveRelated = .ignore,
-            removesDuplicates: Bool = false,
+            removeDuplicates: Bool = false,
             every: ClosedRange<Duration> = .seconds(5) ... .seconds(60),
             linger: Duration = .seconds(10),
             patience: Duration? = nil,
@@ -46,7 +46,7 @@ extension DataAPI {
         ) {
             self.watch = watch
             self.related = related
-            self.removesDuplicates = removesDuplicates
+            self.removeDuplicates = removeDuplicates
             self.every = every
             self.linger = linger
             self.patience = patience

@@ -57,7 +57,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         layoutName = layout.name
         let encoder = layout.encoder
         policy = ChangePolicy(
-            ignoresEqual: options.removesDuplicates,
+            ignoresEqual: options.removeDuplicates,
             seesUncommitted: options.related != .ignore,
             areEqual: { left, right in
                 // Two that cannot be written cannot be compared, so they count as different.

@@ -77,14 +77,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aBumpWithoutAChange(removesDuplicates: Bool) async throws {
+    @Test(arguments: [true, false]) func aBumpWithoutAChange(removeDuplicates: Bool) async throws {
         try await Harbour.run { harbour in
-            let query = harbour.inOslo.live(DataAPI.LiveOptions(removesDuplicates: removesDuplicates))
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(removeDuplicates: removeDuplicates))
             let values = await harbour.watch(query)
             try await harbour.edit(1, ["Name": "Ask"])
             await harbour.look(query)
             let updates = values.values.dropFirst().map { $0.changes.updated.map(\.record.modId) }
-            expectNoDifference(updates, removesDuplicates ? [] : [[1]])
+            expectNoDifference(updates, removeDuplicates ? [] : [[1]])
             values.cancel()
         }
     }

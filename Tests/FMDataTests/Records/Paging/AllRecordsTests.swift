@@ -280,7 +280,7 @@ import Testing
     func whatIsDeletedAtTheEndIsTheEnd(pastEnd: Sandbox.FindPastEnd, isFind: Bool) async throws {
         try await Hosted.run(Self.solution(30), sandbox: { $0.findPastEnd = pastEnd }) { database, _ in
             let notes = database.layout(Note.self)
-            let found = isFind ? notes.find { $0(.number) > 0 } : notes.everything
+            let found = isFind ? notes.find { $0(.number) > 0 } : notes.allRecords
             let pages = try await pages(found.all(pageSize: 10)) {
                 for id in 6...30 { _ = try await notes.delete(id).firstValue() }
             }
