@@ -142,7 +142,8 @@ extension DataAPI.FoundSet {
                 let answer = PageAnswer(
                     ids: records.map(\.recordId),
                     keys: try keys(records),
-                    foundCount: info.isReported ? info.foundCount : nil
+                    foundCount: info.isReported ? info.foundCount : nil,
+                    tableCount: info.isReported ? info.totalRecordCount : nil
                 )
                 return FetchedPage(items: records, answer: answer, bytes: measured.bytes, took: took)
             }
