@@ -18,9 +18,28 @@ struct LookTerms: Sendable {
     }
 }
 
-/// Measures how long the host works for a look, from the moment at which a call has its session to its answer: waiting behind the calls
-/// of the program is nothing that the host has to be spared.
+/// Measures how long the host works for a look: for each request from the moment at which it is written to a connection to the end of
+/// its answer. What passes before, behind the calls of the program that have the sessions and the connections, is nothing that the
+/// host has to be spared; and neither is the time for which an answer was waited that did not come or that nobody wanted any more.
 final class LookMeter: Sendable {
+    /// One request.
+    final class Span: Sendable {
+        private let began = NIOLockedValueBox<NIODeadline?>(nil)
+        private let now: @Sendable () -> NIODeadline
+
+        fileprivate init(now: @escaping @Sendable () -> NIODeadline) {
+            self.now = now
+        }
+
+        /// The request is being written: perhaps once more, when the connection before was dead.
+        func begin() { began.withLockedValue { $0 = now() } }
+
+        fileprivate var length: TimeAmount {
+            // The clock may have been set back.
+            began.withLockedValue(\.self).map { max(.zero, now() - $0) } ?? .zero
+        }
+    }
+
     private let state = NIOLockedValueBox(TimeAmount.zero)
     private let now: @Sendable () -> NIODeadline
     private let hasSession: @Sendable () -> Void
@@ -34,17 +53,27 @@ final class LookMeter: Sendable {
     /// How long the host has worked so far.
     var work: TimeAmount { state.withLockedValue(\.self) }
 
-    /// The same exchange, measured.
+    /// A call has its session, and makes an exchange, which is measured.
+    ///
+    /// - Parameter exchange: gets what is to be told when the request is written.
     func measured<Value>(
-        _ exchange: AnyPublisher<Value, FMRest.APIError>
+        _ exchange: (Span) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         hasSession()
-        let began = now()
-        let add: @Sendable () -> Void = { [self] in
-            let took = now() - began
-            // The clock may have been set back.
-            state.withLockedValue { $0 = $0 + max(.zero, took) }
-        }
-        return exchange.handleEvents(receiveCompletion: { _ in add() }, receiveCancel: add).eraseToAnyPublisher()
+        let span = Span(now: now)
+        return exchange(span)
+            .handleEvents(receiveCompletion: { [self] completion in
+                if case .failure(let error) = completion, error.wasNotAnsweredInTime { return }
+                let took = span.length
+                state.withLockedValue { $0 = $0 + took }
+            })
+            .eraseToAnyPublisher()
+    }
+}
+
+extension FMRest.APIError {
+    /// Whether a time limit struck before the first byte of an answer.
+    fileprivate var wasNotAnsweredInTime: Bool {
+        code == .timeout && transportError.map { $0.outcome != .answered } ?? true
     }
 }

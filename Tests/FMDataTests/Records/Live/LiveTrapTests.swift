@@ -168,6 +168,41 @@ import Testing
         }
     }
 
+    /// A find that is never answered is no work of the host: the poll fails by its own limit, and after the next one the pause is what
+    /// it always is.
+    @Test func oneAnswerThatIsLostMakesNoLongPause() async throws {
+        try await Harbour.run { harbour in
+            // So that a poll waits for a tenth of a second.
+            let query = harbour.inOslo.timeouts { $0.firstByte = .milliseconds(1_200) }
+                .live(DataAPI.LiveOptions(every: .milliseconds(200) ... .milliseconds(400)))
+            let values = Harbour.Values()
+            query.subscribe(values)
+            // On a busy machine that may not be enough at first. While a poll is under way no time passes.
+            func untilAtRest(_ count: Int) async {
+                await until {
+                    if case .failing = query.statusNow, let next = harbour.time.alarms.first {
+                        harbour.time.advance(by: next)
+                    }
+                    guard case .waiting = query.statusNow else { return false }
+                    return values.values.count >= count
+                }
+            }
+            await untilAtRest(1)
+            try await harbour.edit(1, ["Name": "Draken"])
+            harbour.sandbox.inject(.holdAnswer, on: .find)
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            // A time for which no host has worked, shorter than any pause after a failure.
+            harbour.time.advance(by: .milliseconds(400))
+            await until { if case .failing = query.statusNow { true } else { false } }
+            await untilAtRest(2)
+            expectNoDifference(values.values.last?.records.map(\.fieldData.name), ["Draken", "Embla", "Fram"])
+            #expect(query.timeToNextLook(at: harbour.time.now) < .milliseconds(500))
+            harbour.sandbox.releaseAnswers()
+            values.cancel()
+        }
+    }
+
     @Test(arguments: [401, 101]) func aLastPageThatIsMissingRemovesNobody(code: Int) async throws {
         try await Harbour.run((1...110).map { "Ship \($0)" }) { harbour in
             let query = harbour.inOslo.live()
