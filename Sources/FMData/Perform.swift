@@ -66,8 +66,11 @@ extension DataAPI.Database {
                 writing?.withLockedValue { $0 = true }
                 var next = call.next(at: self.server.time.now())
                 next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
-                let answer = exchange(request.within(next), token)
-                return call.options.look?.measured(answer) ?? answer
+                guard let look = call.options.look else { return exchange(request.within(next), token) }
+                return look.measured { written in
+                    next.willBeSent = written
+                    return exchange(request.within(next), token)
+                }
             }
             // Who waited for a session in vain has sent nothing, and is told what it was for.
             .mapError { error in self.naming(request, in: error, call) }

@@ -21,7 +21,7 @@ extension DataAPI.TypedLayout {
         by field: R.CodingKeys,
         _ order: DataAPI.SortQuery.Order = .ascending
     ) -> DataAPI.FoundSet<R> {
-        everything.sorted(by: field, order)
+        allRecords.sorted(by: field, order)
     }
 
     /// The first record, of all or of those that match; `nil` when there is none.
@@ -75,7 +75,7 @@ extension DataAPI.TypedLayout {
     private func found(
         _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)?
     ) -> DataAPI.FoundSet<R> {
-        condition.map { find($0) } ?? everything
+        condition.map { find($0) } ?? allRecords
     }
 
     /// One record by its id.
@@ -102,7 +102,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Record, FMRest.APIError> {
         layout.getRecordById(
             recordId: recordId,
-            recordQuery: DataAPI.RecordQuery(portal: portals ?? everything.portals),
+            recordQuery: DataAPI.RecordQuery(portal: portals ?? allRecords.portals),
             isolation: nil
         )
         .tryMap { (response: DataAPI.RecordResponse<R, R.Portals>) in

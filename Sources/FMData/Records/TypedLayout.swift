@@ -26,8 +26,13 @@ extension DataAPI {
             self.layout = layout
         }
 
-        /// All records, in the order of their creation.
-        var everything: FoundSet<R> { FoundSet(layout: self) }
+        /// All records, in the order of their creation: the found set that a program begins with, as "Show All Records" makes it.
+        ///
+        ///     let wanted = city.map { city in people.find { $0(.city) == city } } ?? people.allRecords
+        ///
+        /// It is a description, not a result: nothing is asked, and each call of it asks the server anew. ``all(_:pageSize:isolation:)``
+        /// reads them.
+        public var allRecords: FoundSet<R> { FoundSet(layout: self) }
     }
 }
 

@@ -26,7 +26,7 @@ extension DataAPI.Server {
             body = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
             headers.add(name: "Content-Type", value: form.contentType)
         }
-        return HTTPRequest(
+        var http = HTTPRequest(
             method: request.method,
             origin: try origin.get(),
             target: try target(of: request),
@@ -35,6 +35,8 @@ extension DataAPI.Server {
             isSafeToRepeat: request.isSafeToRepeat,
             timeouts: try request.context.limits?.checked()
         )
+        http.willBeSent = request.context.willBeSent
+        return http
     }
 
     /// Path and query of a request, percent-encoded.

@@ -10,10 +10,12 @@ extension DataAPI {
     /// ``SessionStatus`` for what is open at this moment.
     ///
     /// **Growing.** One session is enough for a program that asks one thing after the other, and it opens no more. The
-    /// first login proves the credentials, alone. After that one more session is opened when a request has waited for as
-    /// long as the last login took (a second at most), since the last session came; and at most as many at once as there
-    /// are, so that 1, 2, 4 and 8 follow each other while the demand lasts. Those beyond the first are logged out when
-    /// nobody has needed them for ``idleTrim``.
+    /// first login proves the credentials, alone. After that one more session is opened when requests have been waiting for
+    /// as long as the last login took (a second at most), since the last session came, whether it was one request or one
+    /// after the other; and at most as many at once as there are, so that 1, 2, 4 and 8 follow each other while the demand
+    /// lasts. A time in which nothing waits takes a quarter of itself off what has added up, so that a burst now and then,
+    /// over sooner than a login, opens none. Those beyond the first are logged out when nobody has needed them for
+    /// ``idleTrim``.
     ///
     /// **A full host** (812, 956, 1638) has the last word: the pool makes do with the sessions that it has, whose number
     /// ``SessionStatus/limit`` then shows, no request is lost, and one more is tried after a pause that doubles

@@ -70,6 +70,8 @@ struct RequestContext: Sendable {
     var tag: String?
     /// What compares the answer with the type that it is read into; `nil` when nobody wants to know.
     var models: ModelSight?
+    /// Is called on the connection's event loop when the request is about to be written, and again when that is repeated.
+    var willBeSent: (@Sendable () -> Void)?
 }
 
 /// The time limits of one request of a call.

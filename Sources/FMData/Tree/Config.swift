@@ -39,6 +39,9 @@ extension DataAPI {
         public var proxy: Proxy = .environment
         /// How many sessions a database may hold on its server, and how long things may take.
         public var sessions = SessionConfiguration()
+        /// How often the live queries of this server may poll, all of them together. The default is once a second, and ten times at
+        /// once after a rest.
+        public var pollRateLimit = PollRateLimit()
         /// Connections to the server that may be open at once. The default is 16: two databases with all their sessions. Where
         /// more sessions or downloads are at work at the same time, they wait for a connection, as long as `timeouts.queue` says.
         public var maximumConnections = 16

@@ -90,7 +90,7 @@ extension DataAPI {
             self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
             self.random = runtime.random
             self.retryBudget = RetryBudget()
-            self.looks = LookTurns(time: self.time)
+            self.looks = LookTurns(config.pollRateLimit, time: self.time)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])

@@ -26,6 +26,9 @@ public struct HTTPRequest: Sendable {
     public var timeouts: HTTPTimeouts?
     /// The most bytes the response's body may have, after decompression; `nil` means the client's limit.
     public var maximumBodyBytes: Int?
+    /// Is called on the connection's event loop each time the request is about to be written: it has a connection, and waits for
+    /// no other any more.
+    package var willBeSent: (@Sendable () -> Void)?
 
     /// A request; see the properties for the meaning of each part.
     public init(

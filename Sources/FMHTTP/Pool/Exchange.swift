@@ -33,6 +33,7 @@ final class Exchange: @unchecked Sendable {
     let framing: RequestFraming
     let isSafeToRepeat: Bool
     private let isReplayable: Bool
+    private let willBeSent: (@Sendable () -> Void)?
     let limits: ExchangeLimits
     /// When waiting for a connection must end.
     let queueDeadline: PoolStateMachine.QueueDeadline?
@@ -58,6 +59,7 @@ final class Exchange: @unchecked Sendable {
         self.framing = framing
         isSafeToRepeat = request.isSafeToRepeat
         isReplayable = request.body.isReplayable
+        willBeSent = request.willBeSent
         self.limits = limits
         self.queueDeadline = queueDeadline
         self.pool = pool
@@ -97,6 +99,7 @@ final class Exchange: @unchecked Sendable {
         }
         guard let sink else { return nil }
         log?.sending(attempt: attempt, on: connection.id)
+        willBeSent?()
         sink.willReceive(on: connection.eventLoop)
         return sink
     }

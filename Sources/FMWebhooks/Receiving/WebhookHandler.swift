@@ -91,6 +91,7 @@ final class WebhookHandler: ChannelInboundHandler {
             _ = answer(status, to: head, isLast: true, context)
             return
         }
+        receiver.provedItself(context.channel)
         state = .receiving(head, Body())
         if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
             let goOn = HTTPResponseHead(version: head.version, status: .continue)

@@ -50,7 +50,9 @@ public final class WebhookReceiver: Sendable {
         public var maximumBodyBytes: Int
         /// The greatest head of a request, in bytes; the connection of one that has more is closed. The default is 16 KiB.
         public var maximumHeadBytes: Int
-        /// How many connections may be open at once; one too many is closed. The default is 64.
+        /// How many connections may be open at once. When there is one too many, that of a stranger is closed who has been connected
+        /// longest without a request that proves itself; only when all have proved themselves it is the new one. So nobody who
+        /// connects and says nothing keeps a host out. The default is 64.
         public var maximumConnections: Int
         /// How long a connection may take to bring a request, from the one before or from its beginning. The default is 30 s.
         public var requestTimeout: Duration
@@ -91,7 +93,7 @@ public final class WebhookReceiver: Sendable {
         public var refused = 0
         /// Of the accepted ones, those that had more body than was kept.
         public var tooLong = 0
-        /// Connections that were closed since there were too many.
+        /// Connections that were closed since there were too many, those of strangers that made room included.
         public var turnedAway = 0
     }
 
@@ -99,7 +101,7 @@ public final class WebhookReceiver: Sendable {
         var coalescer: HintCoalescer
         var counters = Counters()
         var listener: (any Channel)?
-        var connections: [ObjectIdentifier: any Channel] = [:]
+        var connections: ConnectionRoster<ObjectIdentifier, any Channel>
         var hasStarted = false
         var isStopped = false
     }
@@ -134,7 +136,12 @@ public final class WebhookReceiver: Sendable {
         decoder = WebhookDecoder(key: key)
         self.configuration = configuration
         self.time = time
-        state = NIOLockedValueBox(State(coalescer: HintCoalescer(window: TimeAmount(configuration.coalescing))))
+        state = NIOLockedValueBox(
+            State(
+                coalescer: HintCoalescer(window: TimeAmount(configuration.coalescing)),
+                connections: ConnectionRoster(limit: configuration.maximumConnections)
+            )
+        )
         if let onHint { broadcast.listen(onHint) }
     }
 
@@ -206,7 +213,7 @@ public final class WebhookReceiver: Sendable {
         let (channels, hints) = state.withLockedValue { state in
             state.isStopped = true
             defer { state.listener = nil }
-            return ([state.listener].compactMap(\.self) + state.connections.values, state.coalescer.all())
+            return ([state.listener].compactMap(\.self) + state.connections.all, state.coalescer.all())
         }
         for hint in hints { broadcast.send(hint) }
         broadcast.finish()
@@ -226,24 +233,36 @@ public final class WebhookReceiver: Sendable {
             }
     }
 
-    /// False for a connection too many.
-    private func admit(_ channel: any Channel) -> Bool {
+    /// False for a connection too many. Another one may have to make room for it.
+    func admit(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
-        let isAdmitted = state.withLockedValue { state in
-            guard !state.isStopped else { return false }
-            guard state.connections.count < configuration.maximumConnections else {
-                state.counters.turnedAway += 1
-                return false
-            }
-            state.connections[id] = channel
-            return true
+        let admission = state.withLockedValue { state in
+            if state.isStopped { return ConnectionRoster<ObjectIdentifier, any Channel>.Admission.turnedAway }
+            let admission = state.connections.admit(id, channel)
+            if case .admitted = admission { return admission }
+            state.counters.turnedAway += 1
+            return admission
         }
-        if isAdmitted {
-            channel.closeFuture.whenComplete { [weak self] _ in
-                self?.state.withLockedValue { _ = $0.connections.removeValue(forKey: id) }
+        switch admission {
+        case .admitted: break
+        case .admittedInsteadOf(let stranger): Self.closeAbruptly(stranger)
+        case .turnedAway: return false
+        }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLockedValue { $0.connections.left(id) }
+        }
+        return true
+    }
+
+    /// Without the goodbye of TLS, for whose answer a stranger could let one wait.
+    private static func closeAbruptly(_ channel: any Channel) {
+        channel.eventLoop.execute {
+            if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+                tls.close(promise: nil)
+            } else {
+                channel.close(promise: nil)
             }
         }
-        return isAdmitted
     }
 
     private static func context(_ files: TLSFiles) throws(StartError) -> NIOSSLContext {
@@ -260,6 +279,12 @@ public final class WebhookReceiver: Sendable {
     }
 
     // MARK: From the connections
+
+    /// A request has the secret and the mark.
+    func provedItself(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        state.withLockedValue { $0.connections.provedItself(id) }
+    }
 
     /// A request was refused.
     func refused(status: Int) {

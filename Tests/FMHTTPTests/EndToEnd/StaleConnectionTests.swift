@@ -24,6 +24,46 @@ struct StaleConnectionTests {
         }
     }
 
+    @Test func eachTimeItIsSentIsTold() async throws {
+        try await withServer(answer: stale) { client, _, origin in
+            let sent = Locked(0)
+            var request = HTTPRequest(origin: origin, target: "/", isSafeToRepeat: true)
+            request.willBeSent = { sent.change { $0 += 1 } }
+            #expect(await client.send(request).value?.text == "x")
+            #expect(sent.value == 1)
+            #expect(await client.send(request).value?.text == "x")
+            #expect(sent.value == 3)
+        }
+    }
+
+    /// What waits for a connection was not sent.
+    @Test func whatWaitsIsNotToldOf() async throws {
+        let gate = Gate()
+        var configuration = HTTPClientConfiguration.patient
+        configuration.maximumConnectionsPerOrigin = 1
+        try await withServer(
+            configuration: configuration,
+            answer: { $0.number == 1 ? [.wait(gate)] + ok("x") : ok("y") }
+        ) {
+            client,
+            server,
+            origin in
+            async let first = client.get(origin)
+            await server.requestCount(atLeast: 1)
+            let sent = Locked(0)
+            var request = HTTPRequest(origin: origin, target: "/", isSafeToRepeat: true)
+            request.willBeSent = { sent.change { $0 += 1 } }
+            let waiting = request
+            async let second = client.send(waiting)
+            await until { client.counts.waiting == 1 }
+            #expect(sent.value == 0)
+            gate.open()
+            #expect(await first.value?.text == "x")
+            #expect(await second.value?.text == "y")
+            #expect(sent.value == 1)
+        }
+    }
+
     @Test func anUnsafeRequestIsNot() async throws {
         try await withServer(answer: stale) { client, server, origin in
             #expect(await client.get(origin).value?.text == "x")

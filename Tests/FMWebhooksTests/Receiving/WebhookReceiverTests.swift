@@ -163,6 +163,75 @@ import Testing
         await receiver.stop()
     }
 
+    /// Over TLS they do not even begin with the handshake.
+    @Test(arguments: [false, true]) func silentStrangersKeepNobodyOut(overTLS: Bool) async throws {
+        let receiver = receiver(.init(tls: overTLS ? tlsFiles : nil, maximumConnections: 4))
+        let authority = overTLS ? Sandbox.certificateAuthorityFile : nil
+        try await receiver.start()
+        var strangers: [RawHTTPClient] = []
+        for number in 1...4 {
+            strangers.append(try await connect(receiver))
+            await until { receiver.connectionCount == number }
+        }
+        let host = try await connect(receiver, authority: authority)
+        #expect(try await post(host, delivery(1)).status == 200)
+        try await strangers[0].closed()
+        expectNoDifference(receiver.counters.turnedAway, 1)
+        // A whole row of them later its connection is as good as before, and another host has a place, too.
+        for number in 1...20 {
+            strangers.append(try await connect(receiver))
+            await until { receiver.counters.turnedAway == 1 + number }
+        }
+        #expect(try await post(host, delivery(2)).status == 200)
+        let other = try await connect(receiver, authority: authority)
+        #expect(try await post(other, delivery(3)).status == 200)
+        for stranger in strangers.prefix(22) { try await stranger.closed() }
+        expectNoDifference(receiver.connectionCount, 4)
+        await until { receiver.counters.accepted == 3 }
+        expectNoDifference(receiver.counters, .init(accepted: 3, turnedAway: 22))
+        await receiver.stop()
+    }
+
+    /// Half a head and a wrong secret are no proof; half a delivery is one.
+    @Test func aConnectionThatHasNotProvedItselfMakesRoom() throws {
+        let receiver = receiver(.init(maximumConnections: 3))
+        func connect(_ text: String) throws -> EmbeddedChannel {
+            let channel = EmbeddedChannel()
+            #expect(receiver.admit(channel))
+            try WebhookHandler.add(to: channel.pipeline.syncOperations, for: receiver)
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            if !text.isEmpty { try channel.writeInbound(ByteBuffer(string: text)) }
+            return channel
+        }
+        func isOpen(_ channel: EmbeddedChannel) -> Bool {
+            channel.embeddedEventLoop.run()
+            return channel.isActive
+        }
+        func head(_ secret: String) -> String {
+            "POST \(path) HTTP/1.1\r\nHost: h\r\n\(WebhookKey.header): \(secret)\r\nContent-Length: 10\r\n\r\n"
+        }
+        let half = try connect("POST \(path) HTTP/1.1\r\nHost: h\r\n\(WebhookKey.header): s3c")
+        let wrong = try connect(head("wrong") + "12345")
+        let busy = try connect(head("s3cret") + "12345")
+        expectNoDifference([half, wrong, busy].map(isOpen), [true, true, true])
+        let first = try connect("")
+        expectNoDifference([half, wrong, busy, first].map(isOpen), [false, true, true, true])
+        let second = try connect(head("s3cret"))
+        expectNoDifference([wrong, busy, first, second].map(isOpen), [false, true, true, true])
+        let third = try connect(head("s3cret"))
+        expectNoDifference([busy, first, second, third].map(isOpen), [true, false, true, true])
+        // All of these have something to deliver.
+        #expect(!receiver.admit(EmbeddedChannel()))
+        try busy.writeInbound(ByteBuffer(string: "67890"))
+        let answer = try busy.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
+        #expect(answer?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+        // It has proved itself, so that it may rest.
+        #expect(!receiver.admit(EmbeddedChannel()))
+        expectNoDifference(receiver.counters, .init(accepted: 1, refused: 1, turnedAway: 5))
+        for channel in [half, wrong, busy, first, second, third] { _ = try? channel.finish() }
+        expectNoDifference(receiver.connectionCount, 0)
+    }
+
     @Test func manyAtOnce() async throws {
         let receiver = receiver()
         let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
@@ -223,13 +292,16 @@ import Testing
         _ = try? channel.finish()
     }
 
-    @Test func overTLSByFiles() async throws {
+    private var tlsFiles: WebhookReceiver.TLSFiles {
         let folder = URL(fileURLWithPath: Sandbox.certificateAuthorityFile).deletingLastPathComponent()
-        let files = WebhookReceiver.TLSFiles(
+        return WebhookReceiver.TLSFiles(
             certificate: folder.appendingPathComponent("server.pem").path,
             key: folder.appendingPathComponent("server.key.pem").path
         )
-        let receiver = receiver(.init(tls: files))
+    }
+
+    @Test func overTLSByFiles() async throws {
+        let receiver = receiver(.init(tls: tlsFiles))
         try await receiver.start()
         let client = try await connect(receiver, authority: Sandbox.certificateAuthorityFile)
         #expect(try await post(client, delivery(1)).status == 200)

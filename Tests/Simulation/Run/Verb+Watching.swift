@@ -13,9 +13,9 @@ extension Verb {
         }
         switch self {
         case .liveFound: return live(rows.find { $0(.note) == HostPlan.secret })
-        case .liveByScan: return live(rows.everything, .scan(HostPlan.layout))
-        case .liveByStamp: return live(rows.everything, .stamp("Changed", reconcile: 2))
-        case .liveByLog: return live(rows.everything, .log(HostPlan.logLayout, serial: "Serial", reconcile: 2))
+        case .liveByScan: return live(rows.allRecords, .scan(HostPlan.layout))
+        case .liveByStamp: return live(rows.allRecords, .stamp("Changed", reconcile: 2))
+        case .liveByLog: return live(rows.allRecords, .log(HostPlan.logLayout, serial: "Serial", reconcile: 2))
         case .changes: return rows.changes(options: options()).copied { $0.take($1) }
         case .changesTakenUp:
             let cursor = KeptCursor()
@@ -26,7 +26,7 @@ extension Verb {
                 .eraseToAnyPublisher()
                 .copied { $0.take($1) }
         case .observe: return rows.observe(id + 1, options()).seen { $0.map(Seen.init) ?? .nothing }
-        default: return live(rows.everything)
+        default: return live(rows.allRecords)
         }
     }
 

@@ -56,7 +56,7 @@ extension DataAPI.TypedLayout {
         options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.LiveEvent<R>, FMRest.APIError> {
-        let found = found ?? everything
+        let found = found ?? allRecords
         let expected = cursor.flatMap { $0.query == found.fingerprint ? $0.versions.map(\.id) : nil }
         return found.live(options, isolation: nil)
             .told(to: isolation, expecting: expected ?? []) {

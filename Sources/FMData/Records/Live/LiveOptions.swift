@@ -11,7 +11,7 @@ extension DataAPI {
         public var related: LiveRelated
         /// Whether a commit that leaves the contents as they were is no change: an import, a write of the same values. The default
         /// is that it is one.
-        public var removesDuplicates: Bool
+        public var removeDuplicates: Bool
         /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. The
         /// default is 5 to 60 seconds. A host that has much to do for a look is given longer pauses; see ``restFactor``.
         public var every: ClosedRange<Duration>
@@ -24,8 +24,9 @@ extension DataAPI {
         /// How long looks may fail in passing before the query fails. `nil`, the default, is for ever: the status tells.
         public var patience: Duration?
         /// How long the host must go on saying that the query cannot be answered, before it fails: that a layout, a table, a field
-        /// or a script is missing, that the script of ``LiveWatch/script(_:parameter:)`` has failed; or a gateway that access
-        /// is denied. Somebody may be working on the file; ``LiveQuery/status`` tells meanwhile. The default is 60 seconds.
+        /// or a script is missing, that the script of ``LiveWatch/script(_:parameter:)`` has failed, that privileges are lost or
+        /// that it does not know what is asked for; a gateway that access is denied; or none of several records can be decoded.
+        /// Somebody may be working on the file; ``LiveQuery/status`` tells meanwhile. The default is 60 seconds.
         public var givesUpAfter: Duration
         /// The most records that ``LiveWatch/reread`` reads again each time: a query that has more fails. The default is
         /// 5,000. All other ways are for any number of records.
@@ -35,7 +36,7 @@ extension DataAPI {
         public init(
             watch: LiveWatch = .automatic,
             related: LiveRelated = .ignore,
-            removesDuplicates: Bool = false,
+            removeDuplicates: Bool = false,
             every: ClosedRange<Duration> = .seconds(5) ... .seconds(60),
             linger: Duration = .seconds(10),
             patience: Duration? = nil,
@@ -45,7 +46,7 @@ extension DataAPI {
         ) {
             self.watch = watch
             self.related = related
-            self.removesDuplicates = removesDuplicates
+            self.removeDuplicates = removeDuplicates
             self.every = every
             self.linger = linger
             self.patience = patience

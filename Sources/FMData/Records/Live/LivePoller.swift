@@ -57,7 +57,7 @@ final class LivePoller<R: RecordFields>: LiveObserver, @unchecked Sendable {
         layoutName = layout.name
         let encoder = layout.encoder
         policy = ChangePolicy(
-            ignoresEqual: options.removesDuplicates,
+            ignoresEqual: options.removeDuplicates,
             seesUncommitted: options.related != .ignore,
             areEqual: { left, right in
                 // Two that cannot be written cannot be compared, so they count as different.
@@ -527,13 +527,13 @@ extension PollerStateMachine.Failure {
         switch (error.code, error.fileMakerCode) {
         // No answer came; that there was no session says nothing of the host's patience.
         case (.timeout, _) where error.transportError?.code == .firstByteTimeout: self = .silence
+        // None of the records can be decoded: the type or the layout is wrong, and somebody may be working on it.
+        case (.decoding, _) where (error.underlying as? DecodingFailure)?.recordNumber != nil: self = .refusal
         case _ where error.passing != nil: self = .passing
         // Tokens go by themselves, and once more before the next look.
         case (_, .invalidToken?): self = .passing
         case (.script, _), (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?), (_, .scriptMissing?):
             self = .refusal
-        // None of the records can be decoded: the type or the layout is wrong, and somebody may be working on it.
-        case (.decoding, _) where (error.underlying as? DecodingFailure)?.recordNumber != nil: self = .refusal
         // A gateway, and not FileMaker, says that access is denied.
         case (_, nil) where error.httpStatus == 401: self = .refusal
         // The program's own doing: another look asks nothing else.

@@ -147,7 +147,7 @@ extension DataAPI.TypedLayout {
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.LiveQuery<R> {
-        everything.live(options, isolation: isolation)
+        allRecords.live(options, isolation: isolation)
     }
 
     /// One record, kept current: publishes it, and again whenever it was committed anew; `nil` when it is gone, and when it was

@@ -1,19 +1,43 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// How often the live queries of a server may look, all together: once a second, and ten times at once after a rest. Who has
-/// waited longest goes first. Calls of the program are never counted.
+extension DataAPI {
+    /// How often the live queries of a server may poll, all of them together.
+    ///
+    ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
+    ///
+    /// A poll is one look of one query, of however many requests. One that may not begin yet waits for its turn, which
+    /// ``LiveStatus/throttled`` tells, and who has waited longest goes first. Calls of the program are not counted, and neither are
+    /// subscribers: equal queries share their polls.
+    public struct PollRateLimit: Hashable, Sendable {
+        /// The most polls of a minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
+        public var perMinute: Int
+        /// The most polls that begin at once after a rest. The default is 10. Less than 1 counts as 1.
+        public var burst: Int
+
+        /// A limit; see the properties.
+        public init(perMinute: Int = 60, burst: Int = 10) {
+            self.perMinute = perMinute
+            self.burst = burst
+        }
+    }
+}
+
+/// How often the live queries of a server may look, all together: as often as its ``DataAPI/PollRateLimit`` says. Who has waited
+/// longest goes first. Calls of the program are never counted.
 struct LookBudget {
     typealias ID = Int
 
-    static let burst = 10.0
-    static let perSecond = 1.0
-
-    private var tokens = burst
+    private let burst: Double
+    private let perSecond: Double
+    private var tokens: Double
     private var filledAt: NIODeadline
     private var waiting: [ID] = []
 
-    init(now: NIODeadline) {
+    init(_ limit: DataAPI.PollRateLimit = DataAPI.PollRateLimit(), now: NIODeadline) {
+        burst = Double(max(1, limit.burst))
+        perSecond = Double(max(1, limit.perMinute)) / 60
+        tokens = burst
         filledAt = now
     }
 
@@ -30,10 +54,10 @@ struct LookBudget {
     mutating func granted(_ now: NIODeadline) -> [ID] {
         let passed = Double((now - filledAt).nanoseconds) / 1e9
         // A clock that was set back brings nothing.
-        tokens = min(Self.burst, tokens + max(0, passed) * Self.perSecond)
+        tokens = min(burst, tokens + max(0, passed) * perSecond)
         filledAt = now
         // What is left of a token by the arithmetic of fractions must not cost another alarm.
-        let count = min(waiting.count, Int(tokens + 1e-6))
+        let count = Int(min(Double(waiting.count), tokens + 1e-6))
         tokens = max(0, tokens - Double(count))
         defer { waiting.removeFirst(count) }
         return Array(waiting.prefix(count))
@@ -41,7 +65,7 @@ struct LookBudget {
 
     /// When the next may look, if anybody waits.
     var next: NIODeadline? {
-        waiting.isEmpty ? nil : filledAt + .nanoseconds(Int64(max(0, 1 - tokens) / Self.perSecond * 1e9) + 1)
+        waiting.isEmpty ? nil : filledAt + .nanoseconds(Int64(max(0, 1 - tokens) / perSecond * 1e9) + 1)
     }
 }
 
@@ -57,9 +81,9 @@ final class LookTurns: Sendable {
     private let state: NIOLockedValueBox<State>
     private let time: SessionTime
 
-    init(time: SessionTime) {
+    init(_ limit: DataAPI.PollRateLimit, time: SessionTime) {
         self.time = time
-        state = NIOLockedValueBox(State(budget: LookBudget(now: time.now())))
+        state = NIOLockedValueBox(State(budget: LookBudget(limit, now: time.now())))
     }
 
     /// Calls the closure when its turn has come, perhaps before this returns.

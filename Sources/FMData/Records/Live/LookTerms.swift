@@ -18,13 +18,25 @@ struct LookTerms: Sendable {
     }
 }
 
-/// Measures how long the host works for a look, from the moment at which a call has its session to its answer: waiting behind the calls
-/// of the program is nothing that the host has to be spared.
+/// Measures how long the host works for a look: for each request from the moment at which it is written to a connection to the end of
+/// its answer. What passes before, behind the calls of the program that have the sessions and the connections, is nothing that the
+/// host has to be spared; and neither is the time for which an answer was waited that did not come or that nobody wanted any more.
 final class LookMeter: Sendable {
+    /// One call, which may be written more than once, when the connection before was dead.
+    private struct Call {
+        var writtenAt: NIODeadline?
+        var isAnswered = false
+
+        func work(until end: NIODeadline) -> TimeAmount {
+            // The clock may have been set back.
+            writtenAt.map { max(.zero, end - $0) } ?? .zero
+        }
+    }
+
     private struct State {
         var work = TimeAmount.zero
-        /// When the calls that are with the host had their sessions.
-        var calls: [Int: NIODeadline] = [:]
+        /// Those that have a session and have not ended.
+        var calls: [Int: Call] = [:]
         var lastCall = 0
     }
 
@@ -42,36 +54,54 @@ final class LookMeter: Sendable {
     var work: TimeAmount {
         let now = now()
         return state.withLockedValue { state in
-            state.calls.values.reduce(state.work) { $0 + Self.work(from: $1, to: now) }
+            state.calls.values.filter(\.isAnswered).reduce(state.work) { $0 + $1.work(until: now) }
         }
     }
 
     /// How many calls are with the host.
     var calls: Int { state.withLockedValue(\.calls.count) }
 
-    /// The same exchange, measured.
+    /// A call has its session, and makes an exchange, which is measured.
+    ///
+    /// - Parameter exchange: gets what is to be called when the request is written.
     func measured<Value>(
-        _ exchange: AnyPublisher<Value, FMRest.APIError>
+        _ exchange: (_ written: @escaping @Sendable () -> Void) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        let began = now()
         let call = state.withLockedValue { state in
             state.lastCall += 1
-            state.calls[state.lastCall] = began
+            state.calls[state.lastCall] = Call()
             return state.lastCall
         }
         changed(self)
-        let end: @Sendable () -> Void = { [self] in
+        return exchange { [self] in
             let now = now()
-            let isNew = state.withLockedValue { state in
-                guard let began = state.calls.removeValue(forKey: call) else { return false }
-                state.work = state.work + Self.work(from: began, to: now)
-                return true
-            }
-            if isNew { changed(self) }
+            state.withLockedValue { $0.calls[call]?.writtenAt = now }
         }
-        return exchange.handleEvents(receiveCompletion: { _ in end() }, receiveCancel: end).eraseToAnyPublisher()
+        .handleEvents(
+            receiveOutput: { [self] _ in state.withLockedValue { $0.calls[call]?.isAnswered = true } },
+            receiveCompletion: { [self] completion in
+                if case .failure(let error) = completion { end(call, isAnswered: !error.wasNotAnsweredInTime) }
+                end(call)
+            },
+            receiveCancel: { [self] in end(call) }
+        )
+        .eraseToAnyPublisher()
     }
 
-    /// The clock may have been set back.
-    private static func work(from began: NIODeadline, to end: NIODeadline) -> TimeAmount { max(.zero, end - began) }
+    private func end(_ call: Int, isAnswered: Bool? = nil) {
+        let now = now()
+        let isNew = state.withLockedValue { state in
+            guard let ended = state.calls.removeValue(forKey: call) else { return false }
+            if isAnswered ?? ended.isAnswered { state.work = state.work + ended.work(until: now) }
+            return true
+        }
+        if isNew { changed(self) }
+    }
+}
+
+extension FMRest.APIError {
+    /// Whether a time limit struck before the first byte of an answer.
+    fileprivate var wasNotAnsweredInTime: Bool {
+        code == .timeout && transportError.map { $0.outcome != .answered } ?? true
+    }
 }

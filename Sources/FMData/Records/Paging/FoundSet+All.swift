@@ -58,6 +58,6 @@ extension DataAPI.TypedLayout {
         pageSize: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.RecordPages<R> {
-        everything.all(mode, pageSize: pageSize, isolation: isolation)
+        allRecords.all(mode, pageSize: pageSize, isolation: isolation)
     }
 }

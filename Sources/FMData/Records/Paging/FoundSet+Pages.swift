@@ -15,6 +15,7 @@ extension DataAPI.FoundSet {
             return PagesPublisher<Record>(
                 strategy: mode.strategy,
                 sizes: tenure.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
+                isPoll: layout.layout.database.calls.options.look != nil,
                 fetch: { found.answer(to: $0, mode) },
                 log: { layout.layout.logDrift($0) },
                 error: { FMRest.APIError($0, mode.key, of: layout.layout) }
@@ -142,7 +143,8 @@ extension DataAPI.FoundSet {
                 let answer = PageAnswer(
                     ids: records.map(\.recordId),
                     keys: try keys(records),
-                    foundCount: info.isReported ? info.foundCount : nil
+                    foundCount: info.isReported ? info.foundCount : nil,
+                    tableCount: info.isReported ? info.totalRecordCount : nil
                 )
                 return FetchedPage(items: records, answer: answer, bytes: measured.bytes, took: took)
             }

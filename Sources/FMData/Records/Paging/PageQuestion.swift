@@ -63,4 +63,6 @@ struct PageAnswer: Hashable, Sendable {
     var keys: [PageKey?] = []
     /// The rows before offset and limit; `nil` when the server does not say.
     var foundCount: Int?
+    /// The records of the table; `nil` when the server does not say, or has only said that it finds none.
+    var tableCount: Int?
 }

@@ -28,6 +28,8 @@ struct PagesPublisher<Item>: Publisher {
 
     let strategy: any PagingStrategy
     let sizes: PageSizeMemory
+    /// Whether the pages are those of a live query's poll, which is made again as a whole when no answer comes.
+    var isPoll = false
     /// One call to the server, or none.
     let fetch: (PageQuestion) -> AnyPublisher<FetchedPage<Item>, FMRest.APIError>
     /// Is told what has moved.
@@ -92,7 +94,7 @@ struct PagesPublisher<Item>: Publisher {
                 source.sizes.learned(machine.size)
                 return drift
             case .failure(let error):
-                machine.failed(isTooMuch: error.meansTooMuch)
+                machine.failed(isTooMuch: error.meansTooMuch(inPoll: source.isPoll))
                 failure = error
                 return []
             }
@@ -240,10 +242,14 @@ struct PagesPublisher<Item>: Publisher {
 
 extension FMRest.APIError {
     /// Whether less might have come: the server was at it when a time limit struck, or sent more than it may.
-    fileprivate var meansTooMuch: Bool {
-        switch code {
-        case .responseTooLarge: true
-        case .timeout: transportError.map { $0.outcome != .notSent } ?? false
+    ///
+    /// - Parameter isPoll: of a live query. There silence is no evidence of too much: a host that is dead would be waited for five
+    ///   times, one answer that was lost would make pages small and count as work of the host, and a poll is repeated anyway,
+    ///   with more patience.
+    fileprivate func meansTooMuch(inPoll isPoll: Bool) -> Bool {
+        switch (code, transportError?.outcome) {
+        case (.responseTooLarge, _), (.timeout, .answered): true
+        case (.timeout, .unknown): !isPoll
         default: false
         }
     }

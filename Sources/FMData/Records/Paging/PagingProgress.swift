@@ -13,6 +13,13 @@ extension DataAPI {
         /// Records of the found set that have no key, and therefore do not come. `nil` when that is not known: when paging goes
         /// by no key, or the server does not count.
         public var withoutKey: Int?
+        /// Records of the whole table, found or not, as the server counted them with the answer that brought this page: fewer than
+        /// with a page before means that records were deleted, whatever else was inserted. `nil` when the server does not count, as
+        /// FileMaker Server 17, and when its answer was that there is no record (401 of a find, 101 of a range), which says no
+        /// number.
+        ///
+        /// Source: Claris Data API guide, `totalRecordCount` of `dataInfo`.
+        public var tableCount: Int?
 
         /// A value of your own making, for tests and doubles; see the properties for its parts.
         public init(
@@ -20,13 +27,15 @@ extension DataAPI {
             total: Int? = nil,
             drift: [PageDrift] = [],
             driftCount: Int = 0,
-            withoutKey: Int? = nil
+            withoutKey: Int? = nil,
+            tableCount: Int? = nil
         ) {
             self.delivered = delivered
             self.total = total
             self.drift = drift
             self.driftCount = driftCount
             self.withoutKey = withoutKey
+            self.tableCount = tableCount
         }
 
         /// The part that is done, from 0 to 1; `nil` while the whole is not known.

@@ -68,7 +68,7 @@ struct PagingStateMachine: Sendable {
         if question.isPage { size.learned(rows: answer.ids.count, of: question.limit, bytes: bytes, took: took) }
         do throws(PagingFailure) {
             let verdict = try strategy.received(answer, to: question)
-            take(verdict)
+            take(verdict, tableCount: answer.tableCount)
             return verdict.drift
         } catch {
             state = .ending(.impossible(error))
@@ -105,7 +105,7 @@ struct PagingStateMachine: Sendable {
         }
     }
 
-    private mutating func take(_ verdict: PageVerdict) {
+    private mutating func take(_ verdict: PageVerdict, tableCount: Int?) {
         drift += verdict.drift
         // An empty set is a page, too, for those who want to know how many there are; and so is what moved at the end.
         let isPage = !verdict.rows.isEmpty || verdict.isLast && (!hasPublished || !drift.isEmpty)
@@ -121,7 +121,8 @@ struct PagingStateMachine: Sendable {
             total: strategy.total,
             drift: drift,
             driftCount: driftCount,
-            withoutKey: strategy.withoutKey
+            withoutKey: strategy.withoutKey,
+            tableCount: tableCount
         )
         drift = []
         state = .publishing(rows: verdict.rows, progress, isLast: verdict.isLast)

@@ -57,7 +57,7 @@ extension Publisher where Failure == FMRest.APIError {
         inGroupsOf groupSize: Int = 100,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joining(children.everything, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
+        joining(children.allRecords, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
     }
 
     /// Publishes each value with the one record that belongs to it, or with `nil` when there is none.
@@ -92,7 +92,7 @@ extension Publisher where Failure == FMRest.APIError {
         inGroupsOf groupSize: Int = 100,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.JoinedOne<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joiningOne(children.everything, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
+        joiningOne(children.allRecords, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
     }
 
     private func joined<Key, Child>(

@@ -177,7 +177,7 @@ extension DataAPI.TypedLayout {
         have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
-        everything.containers(field, repetition: repetition, upTo: maximumBytes, have: isKnown, isolation: isolation)
+        allRecords.containers(field, repetition: repetition, upTo: maximumBytes, have: isKnown, isolation: isolation)
     }
 
     /// The contents of a container field of all records, in files; see
@@ -189,6 +189,6 @@ extension DataAPI.TypedLayout {
         have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
-        everything.containers(field, repetition: repetition, toFiles: path, have: isKnown, isolation: isolation)
+        allRecords.containers(field, repetition: repetition, toFiles: path, have: isKnown, isolation: isolation)
     }
 }

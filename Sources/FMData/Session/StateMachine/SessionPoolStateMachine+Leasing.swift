@@ -134,10 +134,14 @@ extension SessionPoolStateMachine {
     mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
         passTime(now, &actions)
         serve(&actions)
+        // Those who are left would be served by one more session.
+        notePressure(now)
         refuseWhileTokensAreRefused(&actions)
         beginEndings(now, &actions)
         endSurplus(now, &actions)
         open(now, &actions)
+        // A login that was begun may be for the last of them.
+        notePressure(now)
         finishEndings(now, &actions)
         showAnother(&actions)
         setAlarm(now, &actions)

@@ -26,7 +26,7 @@ extension SessionPoolStateMachine {
             sessions[index].hasWorked = true
             show(sessions[index].token, &actions)
             park(index)
-            lastGrowth = now
+            pressure.relieve(now)
         } else {
             sessions[index].phase = .opening(.logIn, abandoned: nil)
             actions.append(.logIn(id))
@@ -55,7 +55,7 @@ extension SessionPoolStateMachine {
             if sessions[index].owner == .store { actions.append(.save(token)) }
             show(token, &actions)
             park(index)
-            lastGrowth = now
+            pressure.relieve(now)
         }
         settle(now, &actions)
         return (token, actions)
@@ -102,8 +102,9 @@ extension SessionPoolStateMachine {
     ///
     /// The rule, since a login costs the host more than a short wait costs anybody:
     /// - The first login is alone: it proves the credentials, and that there is a host.
-    /// - Where sessions serve already, one more is opened when somebody has waited as long as the last login took (a
-    ///   second at most), counted anew from each session that came: whoever waits so long would have gained by a login.
+    /// - Where sessions serve already, one more is opened when there have been some who wait for as long as the last login took (a
+    ///   second at most), counted anew from each session that came: by then a login would have been worth it. It is not one
+    ///   wish that has to wait so long: under constant load of short calls each is served sooner. See ``WaitingPressure``.
     /// - As many at once as there are sessions that serve, so the pool doubles while the demand lasts: 1, 2, 4, 8.
     /// - A replay asks for the place of the session that it has lost: that is no growth, and does not wait.
     mutating func open(_ now: NIODeadline, _ actions: inout [Action]) {
@@ -124,7 +125,15 @@ extension SessionPoolStateMachine {
         let keeper = keeper?.id
         let mayComeBack = sessions.contains { $0.isLeased && $0.id != keeper }
         guard entry.purpose != .replay, mayComeBack else { return entry.since }
-        return max(entry.since, lastGrowth ?? entry.since) + min(loginTime, settings.longestPatience)
+        return pressure.reaches(growthTime)
+    }
+
+    /// How long there must have been some who wait before the pool grows.
+    private var growthTime: TimeAmount { min(loginTime, settings.longestPatience) }
+
+    /// Whether somebody waits from now on whom one more session would serve.
+    mutating func notePressure(_ now: NIODeadline) {
+        pressure.pass(now, atMost: growthTime, isGrowing: unmetCount > 0)
     }
 
     /// Nobody waits any more: logins under way are given some time, to be taken over or logged out.

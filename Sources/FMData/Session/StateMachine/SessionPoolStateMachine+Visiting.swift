@@ -69,7 +69,7 @@ extension SessionPoolStateMachine {
         sessions[sessions.count - 1].goodAsOf = token
         sessions[sessions.count - 1].hasWorked = !isOwned
         park(sessions.count - 1)
-        lastGrowth = now
+        pressure.relieve(now)
         // Whoever brought it wants to see it.
         shown = token
         actions.append(.announce(.loggedIn(token)))

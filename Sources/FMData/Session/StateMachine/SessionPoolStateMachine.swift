@@ -43,8 +43,8 @@ struct SessionPoolStateMachine {
     var hostIsFull = false
     /// How long the last login took: what one more session costs.
     var loginTime = TimeAmount.zero
-    /// When a session last joined.
-    var lastGrowth: NIODeadline?
+    /// For how long somebody has waited whom one more session would have served.
+    var pressure = WaitingPressure()
     /// The token of the session that requests are confined to; see ``keeper``.
     var kept: TokenEpoch?
     /// The token that the owner was told of last.

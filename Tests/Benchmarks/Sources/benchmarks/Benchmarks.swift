@@ -1,6 +1,6 @@
 import Foundation
 
-/// `benchmarks [http|decode|api|cpu|streamed|records|live|sandbox|stream|soak|all] [--json FILE]`
+/// `benchmarks [http|decode|api|cpu|sessions|streamed|records|live|sandbox|stream|soak|all] [--json FILE]`
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -8,9 +8,9 @@ enum Benchmarks {
     /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
     static var suites: [any Suite.Type] {
         [
-            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, StreamedRecordsSuite.self,
-            RecordsSuite.self,
-            LiveSuite.self, SandboxSuite.self, StreamSuite.self, SoakSuite.self,
+            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, SessionsSuite.self,
+            StreamedRecordsSuite.self, RecordsSuite.self, LiveSuite.self, SandboxSuite.self, StreamSuite.self,
+            SoakSuite.self,
         ]
     }
 

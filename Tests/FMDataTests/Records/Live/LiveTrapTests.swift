@@ -77,14 +77,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aBumpWithoutAChange(removesDuplicates: Bool) async throws {
+    @Test(arguments: [true, false]) func aBumpWithoutAChange(removeDuplicates: Bool) async throws {
         try await Harbour.run { harbour in
-            let query = harbour.inOslo.live(DataAPI.LiveOptions(removesDuplicates: removesDuplicates))
+            let query = harbour.inOslo.live(DataAPI.LiveOptions(removeDuplicates: removeDuplicates))
             let values = await harbour.watch(query)
             try await harbour.edit(1, ["Name": "Ask"])
             await harbour.look(query)
             let updates = values.values.dropFirst().map { $0.changes.updated.map(\.record.modId) }
-            expectNoDifference(updates, removesDuplicates ? [] : [[1]])
+            expectNoDifference(updates, removeDuplicates ? [] : [[1]])
             values.cancel()
         }
     }
@@ -164,6 +164,41 @@ import Testing
             try await harbour.delete(1)
             await harbour.look(query)
             expectNoDifference(values.values.last?.ids, [2, 3])
+            values.cancel()
+        }
+    }
+
+    /// A find that is never answered is no work of the host: the poll fails by its own limit, and after the next one the pause is what
+    /// it always is.
+    @Test func oneAnswerThatIsLostMakesNoLongPause() async throws {
+        try await Harbour.run { harbour in
+            // So that a poll waits for a tenth of a second.
+            let query = harbour.inOslo.timeouts { $0.firstByte = .milliseconds(1_200) }
+                .live(DataAPI.LiveOptions(every: .milliseconds(200) ... .milliseconds(400)))
+            let values = Harbour.Values()
+            query.subscribe(values)
+            // On a busy machine that may not be enough at first. While a poll is under way no time passes.
+            func untilAtRest(_ count: Int) async {
+                await until {
+                    if case .failing = query.statusNow, let next = harbour.time.alarms.first {
+                        harbour.time.advance(by: next)
+                    }
+                    guard case .waiting = query.statusNow else { return false }
+                    return values.values.count >= count
+                }
+            }
+            await untilAtRest(1)
+            try await harbour.edit(1, ["Name": "Draken"])
+            harbour.sandbox.inject(.holdAnswer, on: .find)
+            query.refresh()
+            await harbour.sandbox.untilAnswersHeld()
+            // A time for which no host has worked, shorter than any pause after a failure.
+            harbour.time.advance(by: .milliseconds(400))
+            await until { if case .failing = query.statusNow { true } else { false } }
+            await untilAtRest(2)
+            expectNoDifference(values.values.last?.records.map(\.fieldData.name), ["Draken", "Embla", "Fram"])
+            #expect(query.timeToNextLook(at: harbour.time.now) < .milliseconds(500))
+            harbour.sandbox.releaseAnswers()
             values.cancel()
         }
     }

@@ -1,4 +1,7 @@
 import CustomDump
+import FMHTTP
+import FMTestSupport
+import Foundation
 import NIOCore
 import Testing
 
@@ -29,6 +32,52 @@ import Testing
         let later = start + .hours(1)
         for id in 11...20 { expectNoDifference(budget.ask(id, later), [id]) }
         expectNoDifference(budget.ask(21, later), [])
+    }
+
+    @Test func theLimitIsTheServersAndWhatIsNoneCountsAsOne() {
+        func grants(_ limit: DataAPI.PollRateLimit, after passed: TimeAmount) -> (atOnce: Int, later: Int) {
+            var budget = LookBudget(limit, now: start)
+            let atOnce = (1...100).flatMap { budget.ask($0, start) }.count
+            return (atOnce, budget.granted(start + passed).count)
+        }
+        let quick = grants(.init(perMinute: 240, burst: 40), after: .seconds(5))
+        expectNoDifference([quick.atOnce, quick.later], [40, 20])
+        let slow = grants(.init(perMinute: 2, burst: 1), after: .seconds(29))
+        expectNoDifference([slow.atOnce, slow.later], [1, 0])
+        for limit in [DataAPI.PollRateLimit(perMinute: 0, burst: 0), .init(perMinute: .min, burst: .min)] {
+            let least = grants(limit, after: .minutes(1))
+            expectNoDifference([least.atOnce, least.later], [1, 1])
+        }
+        let most = grants(.init(perMinute: .max, burst: .max), after: .hours(24 * 365))
+        expectNoDifference([most.atOnce, most.later], [100, 0])
+        var budget = LookBudget(.init(perMinute: .max, burst: 1), now: start)
+        for id in 1...2 { _ = budget.ask(id, start) }
+        expectNoDifference(budget.next.map { $0 - start < .milliseconds(1) }, true)
+    }
+
+    @Test func aServerPollsAsItsConfigurationSays() {
+        expectNoDifference(DataAPI.Config().pollRateLimit, .init(perMinute: 60, burst: 10))
+        var config = DataAPI.Config()
+        config.pollRateLimit = .init(perMinute: 30, burst: 2)
+        let time = ManualTime()
+        let server = DataAPI.Server(
+            host: "localhost",
+            config: config,
+            runtime: Runtime(),
+            wallClock: { Date() },
+            time: time.sessionTime
+        )
+        let turns = Locked<[Int]>([])
+        for number in 1...4 { _ = server.looks.ask { turns.change { $0.append(number) } } }
+        expectNoDifference(turns.value, [1, 2])
+        time.advance(by: .seconds(1))
+        expectNoDifference(turns.value, [1, 2])
+        // A view of the server has the same budget.
+        expectNoDifference(server.tagged("nightly").looks === server.looks, true)
+        time.advance(by: .seconds(2))
+        expectNoDifference(turns.value, [1, 2, 3])
+        time.advance(by: .seconds(2))
+        expectNoDifference(turns.value, [1, 2, 3, 4])
     }
 
     @Test func aClockThatIsSetBackBringsNothingAndHoldsNobodyForEver() {

@@ -26,23 +26,43 @@ import Testing
         expectNoDifference(options.look === terms.meter, true)
     }
 
-    @Test func theHostsWorkIsThatBetweenSessionAndAnswer() {
+    @Test func theHostsWorkIsThatBetweenRequestAndAnswer() {
         let time = ManualTime()
         let calls = NIOLockedValueBox<[Int]>([])
         let meter = LookMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
-        for (seconds, fails) in [(2, false), (3, true)] as [(Int64, Bool)] {
+        func timeout(_ code: HTTPClientError.Code, _ outcome: HTTPClientError.Outcome) -> FMRest.APIError {
+            FMRest.APIError(.timeout, reason: "late", underlying: HTTPClientError(code: code, outcome: outcome))
+        }
+        let ends: [(seconds: Int64, Subscribers.Completion<FMRest.APIError>?)] = [
+            (2, .finished), (3, .failure(FMRest.APIError(.network, reason: "broke"))),
+            // The body came too slowly: the host was at it.
+            (4, .failure(timeout(.tooSlow, .answered))),
+            // Nothing came, or nobody wanted it any more.
+            (100, .failure(timeout(.firstByteTimeout, .unknown))), (100, .failure(timeout(.queueTimeout, .notSent))),
+            (100, nil),
+        ]
+        for (seconds, end) in ends {
             let answer = PassthroughSubject<Int, FMRest.APIError>()
-            let exchange = meter.measured(answer.eraseToAnyPublisher())
+            var begin: () -> Void = {}
+            let exchange = meter.measured { written in
+                begin = written
+                return answer.eraseToAnyPublisher()
+            }
             let values = TrackingSubscriber<Int, FMRest.APIError>()
             exchange.subscribe(values)
+            // It waits for a connection, and is written a second time since the first one was dead.
+            time.advance(by: .seconds(30))
+            begin()
+            time.advance(by: .seconds(30))
+            begin()
             time.advance(by: .seconds(seconds))
-            answer.send(completion: fails ? .failure(FMRest.APIError(.network, reason: "broke")) : .finished)
-            values.cancel()
+            if case .finished? = end { answer.send(1) }
+            if let end { answer.send(completion: end) } else { values.cancel() }
             // What passes between two calls is nobody's work.
             time.advance(by: .seconds(60))
         }
-        expectNoDifference(meter.work, TimeAmount.seconds(5))
-        expectNoDifference(calls.withLockedValue(\.self), [1, 0, 1, 0])
+        expectNoDifference(meter.work, TimeAmount.seconds(9))
+        expectNoDifference(calls.withLockedValue(\.self), ends.flatMap { _ in [1, 0] })
     }
 
     /// What is done with an answer begins before its call has ended.
@@ -51,7 +71,11 @@ import Testing
         let meter = LookMeter(now: time.sessionTime.now) { _ in }
         let answer = PassthroughSubject<Int, FMRest.APIError>()
         let values = TrackingSubscriber<Int, FMRest.APIError>()
-        meter.measured(answer.eraseToAnyPublisher()).subscribe(values)
+        meter.measured { written in
+            written()
+            return answer.eraseToAnyPublisher()
+        }
+        .subscribe(values)
         time.advance(by: .seconds(7))
         answer.send(1)
         expectNoDifference(meter.work, TimeAmount.seconds(7))

@@ -108,7 +108,10 @@ import Testing
         try await Hosted.run(Self.solution(25)) { database, sandbox in
             let all = database.layout(Note.self).all(pageSize: 10)
             let progress = try await all.pages.map(\.progress).outcome().get()
-            expectNoDifference(progress, [10, 20, 25].map { DataAPI.PagingProgress(delivered: $0, total: 25) })
+            expectNoDifference(
+                progress,
+                [10, 20, 25].map { DataAPI.PagingProgress(delivered: $0, total: 25, tableCount: 25) }
+            )
             expectNoDifference(sandbox.counters.requests[.getRecords], 3)
             let told = Locked<[Int]>([])
             let records = try await ids(
@@ -119,6 +122,34 @@ import Testing
         }
     }
 
+    /// Whatever is found, and in whatever way it is read.
+    @Test(arguments: modes.indices)
+    func pagesTellHowManyRecordsTheTableHas(mode: Int) async throws {
+        try await Hosted.run(Self.solution(60)) { database, _ in
+            let notes = database.layout(Note.self)
+            func expect(_ count: Int?, _ found: DataAPI.FoundSet<Note>) async throws {
+                let pages = found.all(Self.modes[mode], pageSize: 100).pages
+                let counts = try await pages.map(\.progress.tableCount).outcome().get()
+                expectNoDifference(counts, [count])
+            }
+            let some = notes.find { $0(.number) <= 20 }
+            try await expect(60, some)
+            _ = try await notes.delete(30).firstValue()
+            try await expect(59, some)
+            try await expect(59, notes.allRecords)
+            // 401 says no number.
+            try await expect(nil, notes.find { $0(.number) == 5_000 })
+        }
+    }
+
+    @Test func aServerThatCountsNothingSaysNothingOfTheTable() async throws {
+        try await Hosted.run(Self.solution(60), sandbox: { $0.serverVersion = .v17 }) { database, _ in
+            let pages = database.layout(Note.self).all(pageSize: 100).pages
+            let counts = try await pages.map(\.progress.tableCount).outcome().get()
+            expectNoDifference(counts, [nil])
+        }
+    }
+
     @Test func anEmptyTableIsOnePageWithoutRecords() async throws {
         try await Hosted.run(
             Solution.single(fields: [.init("Number", .number), .init("Name")], layoutFields: ["Number", "Name"])
@@ -126,7 +157,11 @@ import Testing
             let notes = database.layout(Note.self)
             let pages = try await notes.all().pages.outcome().get()
             expectNoDifference(pages.map(\.records.count), [0])
-            expectNoDifference(pages.map(\.progress), [DataAPI.PagingProgress(delivered: 0, total: 0)])
+            expectNoDifference(
+                pages.map(\.progress),
+                [DataAPI.PagingProgress(delivered: 0, total: 0)],
+                "101 says no number"
+            )
             expectNoDifference(sandbox.counters.requests[.getRecords], 1)
         }
     }
@@ -280,7 +315,7 @@ import Testing
     func whatIsDeletedAtTheEndIsTheEnd(pastEnd: Sandbox.FindPastEnd, isFind: Bool) async throws {
         try await Hosted.run(Self.solution(30), sandbox: { $0.findPastEnd = pastEnd }) { database, _ in
             let notes = database.layout(Note.self)
-            let found = isFind ? notes.find { $0(.number) > 0 } : notes.everything
+            let found = isFind ? notes.find { $0(.number) > 0 } : notes.allRecords
             let pages = try await pages(found.all(pageSize: 10)) {
                 for id in 6...30 { _ = try await notes.delete(id).firstValue() }
             }

@@ -23,10 +23,11 @@ import Testing
         var isPrompt = false
         let sizes = PageSizes()
 
-        func pages(_ size: Int? = 10) -> PagesPublisher<Int> {
+        func pages(_ size: Int? = 10, isPoll: Bool = false) -> PagesPublisher<Int> {
             PagesPublisher(
                 strategy: OffsetPaging(),
                 sizes: sizes.memory(of: "items", fixed: size),
+                isPoll: isPoll,
                 fetch: { self.ask($0) },
                 log: { self.drift += $0 },
                 error: { FMRest.APIError(.pagesDrifted, reason: "\($0)") }
@@ -180,6 +181,23 @@ import Testing
         expectNoDifference(subscriber.values, [Array(1...25)])
         // It was full, and quick.
         expectNoDifference(source.sizes["items"], 37)
+    }
+
+    /// A poll is made again as a whole, and what it waited for in vain says nothing of the size.
+    @Test func silenceEndsThePagesOfAPoll() {
+        let subscriber = subscriber(.unlimited)
+        source.pages(nil, isPoll: true).map(\.items).subscribe(subscriber)
+        // What came too slowly, or was too large, is too much there, too.
+        let slow = HTTPClientError(code: .tooSlow, outcome: .answered)
+        source.fail(FMRest.APIError(.timeout, reason: "too slow", underlying: slow))
+        source.fail(FMRest.APIError(.responseTooLarge, reason: "too large"))
+        source.fail(timedOut)
+        expectNoDifference(source.questions.map(\.limit), [100, 50, 25])
+        guard case .failure(let error)? = subscriber.completionIfAny else {
+            return #expect(Bool(false), "it has failed")
+        }
+        expectNoDifference(error.code, .timeout)
+        expectNoDifference(source.sizes["items"], nil)
     }
 
     /// Who waits for a session or a connection in vain waits no less for less.

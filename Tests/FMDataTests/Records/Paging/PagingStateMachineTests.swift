@@ -120,6 +120,25 @@ import Testing
         )
     }
 
+    /// Each page has the count that came with it, and none where the answer had none.
+    @Test func aPageSaysHowManyRecordsTheTableHas() {
+        var machine = machine()
+        machine.requested(.unlimited)
+        _ = steps(&machine)
+        receive(PageAnswer(ids: Array(1...10), foundCount: 25, tableCount: 70), &machine)
+        expectNoDifference(
+            steps(&machine).first,
+            .publish(rows: Array(0..<10), .init(delivered: 10, total: 25, tableCount: 70))
+        )
+        receive(PageAnswer(ids: Array(10...20), foundCount: 25, tableCount: 69), &machine)
+        expectNoDifference(
+            steps(&machine).first,
+            .publish(rows: Array(1...10), .init(delivered: 20, total: 25, tableCount: 69))
+        )
+        receive(PageAnswer(ids: Array(20...25)), &machine)
+        expectNoDifference(steps(&machine).first, .publish(rows: Array(1...5), .init(delivered: 25, total: 25)))
+    }
+
     @Test func aFailureEndsIt() {
         var machine = machine(PageSize())
         machine.requested(.unlimited)

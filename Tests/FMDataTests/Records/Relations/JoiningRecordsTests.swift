@@ -63,7 +63,7 @@ import Testing
     private func parents<R: RecordFields>(
         _ layout: DataAPI.TypedLayout<R>
     ) async throws -> some Publisher<DataAPI.TypedLayout<R>.Record, FMRest.APIError> {
-        try await layout.everything.page(limit: 10_000).firstValue().data.publisher
+        try await layout.allRecords.page(limit: 10_000).firstValue().data.publisher
             .setFailureType(to: FMRest.APIError.self)
     }
 
@@ -200,7 +200,7 @@ import Testing
         try await Hosted.run(shop) { database, sandbox in
             let orders = database.layout(Order.self)
             let joining = Joining(
-                children: orders.everything,
+                children: orders.allRecords,
                 parentKey: { (customer: Int) in customer },
                 childKey: Order.CodingKeys.customerID,
                 pageSize: 10

@@ -23,6 +23,7 @@ extension DataAPI.FoundSet {
             return PagesPublisher<RecordAttempt<R, R.Portals>>(
                 strategy: OffsetPaging(),
                 sizes: tenure.pageSizes.memory(of: subject(of: .offset), fixed: nil),
+                isPoll: true,
                 fetch: { question in
                     guard case .records(let offset) = question.part else {
                         preconditionFailure("Paging by places asks for records")
@@ -36,7 +37,7 @@ extension DataAPI.FoundSet {
                 AttemptPage(
                     attempts: page.items,
                     foundCount: page.progress.total,
-                    tableCount: last.tableCount,
+                    tableCount: page.progress.tableCount,
                     date: last.date,
                     isInMotion: !page.progress.drift.isEmpty
                 )
@@ -53,7 +54,7 @@ extension DataAPI.FoundSet {
                 AttemptPage(
                     attempts: page.items,
                     foundCount: page.answer.foundCount,
-                    tableCount: last.tableCount,
+                    tableCount: page.answer.tableCount,
                     date: last.date
                 )
             }
@@ -81,13 +82,13 @@ extension DataAPI.FoundSet {
         return layout.database.fetchAttempts(makeRequest)
             .map { answer, took in
                 let info = answer.dataInfo
-                last.tableCount = info.isReported ? info.totalRecordCount : nil
                 last.date = answer.date
                 return FetchedPage(
                     items: answer.records,
                     answer: PageAnswer(
                         ids: answer.records.map(\.version.id),
-                        foundCount: info.isReported ? info.foundCount : nil
+                        foundCount: info.isReported ? info.foundCount : nil,
+                        tableCount: info.isReported ? info.totalRecordCount : nil
                     ),
                     bytes: answer.bytes,
                     took: took
@@ -97,10 +98,9 @@ extension DataAPI.FoundSet {
     }
 }
 
-/// What an answer says beside its records. A page is published before the next one is asked for.
+/// When the last answer was made. A page is published before the next one is asked for.
 private final class LastAnswer: @unchecked Sendable {
     // @unchecked: one call comes after the other, and what one has left is read before the next one begins.
-    var tableCount: Int?
     var date: Date?
 }
 
