@@ -40,6 +40,7 @@ enum RecordAttempt<R, P> {
     }
 
     var record: DataAPI.Record<R, P>? { if case .record(let record) = self { record } else { nil } }
+    var unreadable: DataAPI.UnreadableRecord? { if case .unreadable(let record) = self { record } else { nil } }
 }
 
 extension RecordAttempt: Sendable where R: Sendable, P: Sendable {}

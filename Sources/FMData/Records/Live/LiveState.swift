@@ -51,11 +51,15 @@ struct LiveState<R: RecordFields>: Sendable {
     /// Whether a poll has found these records in this order, and none of them in another version: most polls.
     func isConfirmed(by findings: PollFindings<R>) -> Bool {
         guard !isBlank, findings.isTorn != isComplete else { return false }
+        let bad = Dictionary(unreadable.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
         if let order = findings.order {
-            guard unreadable.isEmpty, order.elementsEqual(records.lazy.map(\.recordId)) else { return false }
+            guard order.count == records.count + bad.count,
+                order.lazy.filter({ bad[$0] == nil }).elementsEqual(records.lazy.map(\.recordId))
+            else { return false }
         }
-        return findings.read.isEmpty
-            || findings.read.elementsEqual(records) { $0.version == RecordVersion(id: $1.recordId, modId: $1.modId) }
+        let read = findings.read.compactMap(\.record)
+        return (read.isEmpty || read.elementsEqual(records) { $0.recordId == $1.recordId && $0.modId == $1.modId })
+            && findings.read.lazy.compactMap(\.unreadable).allSatisfy { bad[$0.recordId] == $0.modId }
     }
 
     /// The ids of all that the query finds, as far as it is known: those of its records, in its order, and of those that

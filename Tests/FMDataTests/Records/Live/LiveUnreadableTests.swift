@@ -38,7 +38,7 @@ import Testing
         DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
         DataAPI.LiveOptions(watch: .scan("Ships (ids)"), related: .reread(every: 2)),
         DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)")),
-        DataAPI.LiveOptions(watch: .log("Log", serial: "Serial")),
+        DataAPI.LiveOptions(watch: .log("Log", serial: "Serial", reconcile: 1)),
     ]
 
     /// Ships in berths 1 to 3.

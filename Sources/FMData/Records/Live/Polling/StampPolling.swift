@@ -35,6 +35,8 @@ struct StampPolling: PollStrategy {
     private var known = PollKnowledge(isBlank: true, count: 0, isWholeTable: true, isSorted: false)
     private var stamps: [FMTimestamp] = []
     private var changed = 0
+    /// Those of the changed that were not read yet.
+    private var unread = 0
     private var arrivals = 0
     private var listed = 0
     private var listedChanged = 0
@@ -55,6 +57,7 @@ struct StampPolling: PollStrategy {
         self.known = known
         stamps = []
         changed = 0
+        unread = 0
         arrivals = 0
         listed = 0
         listedChanged = 0
@@ -89,7 +92,9 @@ struct StampPolling: PollStrategy {
             guard changed > 0 else { return counted() }
             stage = .reading
             return .ask(changed > ReadPlan.mostSingles ? .modifiedRecords(field: field, since: since) : .changes(key: nil))
-        case .reading: return counted()
+        case .reading:
+            unread = 0
+            return counted()
         case .counting: return compared(to: foundCount)
         case .filling:
             noteUnseen()
@@ -99,7 +104,7 @@ struct StampPolling: PollStrategy {
             learn()
             polls = 0
             stage = .readingListed
-            return changed + listedChanged > 0 ? .ask(.changes(key: nil)) : .done(.all)
+            return listedChanged > 0 ? .ask(.changes(key: nil)) : .done(.all)
         case .readingListed: return .done(.all)
         }
     }
@@ -113,6 +118,7 @@ struct StampPolling: PollStrategy {
             isInMotion = isInMotion || page.isInMotion
             if stage != .newest {
                 changed += page.changed
+                unread += page.changed
                 arrivals += page.arrivals
             }
         case .filling: listed += page.rows.count
@@ -154,7 +160,7 @@ struct StampPolling: PollStrategy {
     private mutating func learn() {
         guard polls > 0 else { return }
         support =
-            listedChanged > changed ? min(Self.mostSupport, 4 * support) : max(Self.support, support / 2)
+            listedChanged > unread ? min(Self.mostSupport, 4 * support) : max(Self.support, support / 2)
     }
 
     private mutating func noteUnseen() {
