@@ -194,7 +194,7 @@ import Testing
             await harbour.sandbox.untilAnswersHeld()
             // A time for which no host has worked, shorter than any pause after a failure.
             harbour.time.advance(by: .milliseconds(400))
-            await until { if case .failing = query.statusNow { true } else { false } }
+            await until { if case .looking = query.statusNow { false } else { true } }
             await untilAtRest(2)
             expectNoDifference(values.values.last?.records.map(\.fieldData.name), ["Draken", "Embla", "Fram"])
             #expect(query.timeToNextLook(at: harbour.time.now) < .milliseconds(500))

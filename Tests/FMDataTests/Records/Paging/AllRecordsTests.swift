@@ -130,7 +130,8 @@ import Testing
             func expect(_ count: Int?, _ found: DataAPI.FoundSet<Note>) async throws {
                 let pages = found.all(Self.modes[mode], pageSize: 100).pages
                 let counts = try await pages.map(\.progress.tableCount).outcome().get()
-                expectNoDifference(counts, [count])
+                // Records by id come in parts.
+                expectNoDifference(Set(counts), [count])
             }
             let some = notes.find { $0(.number) <= 20 }
             try await expect(60, some)
@@ -159,8 +160,7 @@ import Testing
             expectNoDifference(pages.map(\.records.count), [0])
             expectNoDifference(
                 pages.map(\.progress),
-                [DataAPI.PagingProgress(delivered: 0, total: 0)],
-                "101 says no number"
+                [DataAPI.PagingProgress(delivered: 0, total: 0, tableCount: 0)]
             )
             expectNoDifference(sandbox.counters.requests[.getRecords], 1)
         }
