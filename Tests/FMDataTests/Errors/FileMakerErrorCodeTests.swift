@@ -1,5 +1,6 @@
 import CustomDump
 import FMSandbox
+import Foundation
 import Testing
 
 @testable import FMData
@@ -9,6 +10,20 @@ import Testing
         let rows = FileMakerErrorCode.rows.values
         #expect(rows.count == 292)
         #expect(Set(rows.map(\.name)).count == rows.count)
+    }
+
+    /// `.error(.recordInUse)` of the sandbox is `FileMakerErrorCode.recordInUse` in a `catch`.
+    @Test func theSandboxCallsItsErrorsTheSame() throws {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/FMSandbox/Store/FileMakerError+Names.swift")
+        let lines = try String(contentsOf: source, encoding: .utf8).split(separator: "\n")
+        let names = lines.compactMap { $0.firstMatch(of: /static let ([A-Za-z]+): Self = ([0-9]+)/)?.output }
+        #expect(names.count > 15)
+        for (_, name, number) in names {
+            let code = FileMakerErrorCode(rawValue: try #require(Int(number)))
+            expectNoDifference(code.name, String(name))
+        }
+        expectNoDifference(FileMakerError.recordInUse.code, FileMakerErrorCode.recordInUse.rawValue)
     }
 
     @Test func numbersAreThoseOfTheClarisList() {
