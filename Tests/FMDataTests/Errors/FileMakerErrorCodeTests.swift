@@ -14,15 +14,17 @@ import Testing
 
     /// `.error(.recordInUse)` of the sandbox is `FileMakerErrorCode.recordInUse` in a `catch`.
     @Test func theSandboxCallsItsErrorsTheSame() throws {
-        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/FMSandbox/Store/FileMakerError+Names.swift")
-        let lines = try String(contentsOf: source, encoding: .utf8).split(separator: "\n")
-        let names = lines.compactMap { $0.firstMatch(of: /static let ([A-Za-z]+): Self = ([0-9]+)/)?.output }
-        #expect(names.count > 15)
-        for (_, name, number) in names {
-            let code = FileMakerErrorCode(rawValue: try #require(Int(number)))
-            expectNoDifference(code.name, String(name))
+        func constants(_ path: String) throws -> [String: String] {
+            let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../../Sources/\(path)")
+            let found = try String(contentsOf: file, encoding: .utf8)
+                .matches(of: /static let ([A-Za-z]+): Self = (-?[0-9]+)/).map { ("\($0.1)", "\($0.2)") }
+            return Dictionary(uniqueKeysWithValues: found)
         }
+        let sandbox = try constants("FMSandbox/Store/FileMakerError+Names.swift")
+        let client = try constants("FMData/Errors/FileMakerErrorCode+Constants.swift")
+        #expect(sandbox.count > 15)
+        expectNoDifference(sandbox, client.filter { sandbox[$0.key] != nil })
         expectNoDifference(FileMakerError.recordInUse.code, FileMakerErrorCode.recordInUse.rawValue)
     }
 
