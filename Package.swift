@@ -6,9 +6,11 @@ import PackageDescription
 /// depend on in whose environment the variable happens to stand.
 let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-/// `FMDATA_FUZZ=1`, as `Tests/Fuzz/run` sets it: there is a product `fuzz`, and what it fuzzes is compiled for libFuzzer, which
-/// sees what code an input reaches, and for the address sanitizer. Everything else is the same as without.
-let isFuzzed = Context.environment["FMDATA_FUZZ"] != nil
+/// `FMDATA_FUZZ`, as `Tests/Fuzz/run` sets it to the folder of this package: there is a product `fuzz`, and what it fuzzes is
+/// compiled for libFuzzer, which sees what code an input reaches, and for the address sanitizer. Everything else is the same as
+/// without. That takes unsafe flags, which nobody can depend on; a checkout of this package that somebody's program depends on lies
+/// in another folder, whatever stands in his environment.
+let isFuzzed = Context.environment["FMDATA_FUZZ"] == Context.packageDirectory
 let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
 
 /// `FMDATA_SIMULATION=1`, as `Tests/Simulation/run` sets it: the simulation is a program instead of a suite of tests, so that it
@@ -72,6 +74,9 @@ let package = Package(
         .default(enabledTraits: ["Compression"]),
         .trait(name: "Compression", description: "gzip and deflate bodies, by the zlib of the system"),
     ],
+    // Examples, samples and what tests need stand here and not in packages of their own: `swift run quickstart` has to work in the
+    // root, a test can start only programs of its own package, and a plugin can use only a tool of its own. Who depends on this
+    // package resolves and builds none of it, since no product reaches it: `.ci/check-dependent` sees to that.
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -146,7 +151,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "quickstart",
-            dependencies: ["FMData", "FMSandbox", openCombine, customDump],
+            dependencies: ["FMData", "FMSandbox", openCombine],
             path: "Examples/Quickstart",
             swiftSettings: settings
         ),

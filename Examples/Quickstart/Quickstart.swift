@@ -1,4 +1,3 @@
-import CustomDump
 import FMData
 import FMSandbox
 import OpenCombine
@@ -57,8 +56,7 @@ struct Quickstart {
             for zone in record.portalData?.zones ?? [] {
                 print("  \(zone.name) at \(zone.latitude), \(zone.longitude)")
             }
-            print("The record as it is:")
-            customDump(record)
+            print("The record as it is: \(record)")
         }
 
         let west = zones.find { $0(.longitude) < -120 && !$0(.name).begins(with: "America") }.sorted(by: .longitude)

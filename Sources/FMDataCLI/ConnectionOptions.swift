@@ -18,9 +18,12 @@ struct ConnectionOptions: ParsableArguments {
 
     /// The database, of which nothing has been asked yet.
     ///
-    /// - Parameter otherName: of another database than the one that is meant, for whoever wants to see it refused.
+    /// - Parameters:
+    ///   - otherName: of another database than the one that is meant, for whoever wants to see it refused.
+    ///   - dateFormats: how dates travel.
     func open(
         _ otherName: String? = nil,
+        dateFormats: DataAPI.DateFormats = .us,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DataAPI.Database {
         func value(_ option: String?, _ name: String, _ variable: String) throws -> String {
@@ -36,6 +39,7 @@ struct ConnectionOptions: ParsableArguments {
             throw ValidationError("The password of \(user) is missing: set FM_PASSWORD.")
         }
         var config = DataAPI.Config()
+        config.dateFormats = dateFormats
         if let ca { config.tls.roots = .systemAnd(file: ca) }
         return DataAPI.Server(host: host, config: config)
             .addDatabase(otherName ?? name, credentials: Credentials(user: user, password: password))

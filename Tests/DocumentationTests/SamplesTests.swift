@@ -6,7 +6,7 @@ import Testing
 
 /// Every Swift sample of README and DocC, and every one between fences in a doc comment, is compiled and run as a reader would
 /// paste it: in a `main.swift`, in the `main` of an `@main` type, in a class of the main actor and in a nonisolated function. Each
-/// prints what its comments claim.
+/// prints what its comments claim, comes to its last line, and ends without a crash.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SamplesTests {
     enum Place: String, CaseIterable, Sendable {
         case mainFile, main, `class`, function
@@ -77,53 +77,79 @@ import Testing
         expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
     }
 
-    @Test(arguments: documents, Place.allCases)
+    /// Each document in each place; in a brief run in one, another for each.
+    static let runs: [(Document, Place)] = documents.enumerated().flatMap { number, document in
+        let places = Place.allCases
+        return Effort.isThorough ? places.map { (document, $0) } : [(document, places[number % places.count])]
+    }
+
+    @Test(arguments: runs)
     func everySamplePrintsWhatItClaims(_ document: Document, in place: Place) async throws {
+        let run = try await run(document, in: place, until: document.claims + [Self.end])
+        expectNoDifference(run.missing, [])
+        expectNoDifference(run.status, 0)
+    }
+
+    /// What two articles call wrong ends the program. The same program without it comes to its last line, as the test above says.
+    @Test(arguments: ["Programs", "WhereValuesArrive"], Effort.isThorough ? Place.allCases : [.function])
+    func theWrongOrderEndsTheProgram(_ name: String, in place: Place) async throws {
+        let document = try #require(Self.documents.first { $0.name == name })
+        let run = try await run(document, in: place, until: ["no line of it"], doingWrong: true)
+        // A trap of Swift's: "Illegal instruction" on x86-64, a breakpoint on ARM.
+        #expect([128 + SIGILL, 128 + SIGTRAP].contains(run.status), "\(run.status)")
+    }
+
+    /// What a sample prints behind its last line.
+    private static let end = "the end of the sample"
+
+    /// Runs a sample until it has printed every line, in any order, or has ended by itself; then nothing keeps it any more.
+    ///
+    /// - Returns: the lines that did not come, and the status of its end.
+    private func run(
+        _ document: Document,
+        in place: Place,
+        until lines: [String],
+        doingWrong: Bool = false
+    ) async throws -> (missing: [String], status: Int32) {
         var solution = Solution.sample
         solution.addJobs()
         solution.accounts.append(.init(name: "hooks", password: "secret"))
         let sandbox = try await Sandbox.start([solution], configuration: .init(odata: .webhooks()))
-        let missing = try await unprinted(document.claims, by: document, in: place, at: sandbox.url)
-        expectNoDifference(missing, [])
-        await sandbox.stop()
-    }
-
-    /// Runs a sample until it has printed every line, in any order, or has ended; returns those that did not come.
-    private func unprinted(
-        _ lines: [String],
-        by document: Document,
-        in place: Place,
-        at server: String
-    ) async throws -> [String] {
+        var variables = ["SAMPLES_SERVER": sandbox.url]
+        if doingWrong { variables.merge(["SAMPLES_DO_WRONG": "1", "SWIFT_BACKTRACE": "enable=no"]) { $1 } }
         // Products and tests are built into one folder.
         let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
-        let output = try ChildProcess.pipe()
+        let (input, output) = (try ChildProcess.pipe(), try ChildProcess.pipe())
         let program = folder.appendingPathComponent(
             place == .mainFile ? "samples-in-main-file" : "samples-in-functions"
         )
         // A sample that writes files does so in the temporary folder, and leaves them there.
-        return try await withTemporaryFolder { temporaryFolder in
+        let run = try await withTemporaryFolder { temporaryFolder in
+            variables["TMPDIR"] = temporaryFolder.path
             let process = try ChildProcess(
                 program.path,
                 place == .mainFile ? [document.name] : [place.rawValue, document.name],
-                environment: ProcessInfo.processInfo.environment
-                    .merging(["SAMPLES_SERVER": server, "TMPDIR": temporaryFolder.path]) { $1 },
+                environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
+                input: input.reading,
                 output: output.writing
             )
-            let id = process.id
-            let reading = output.reading
-            let missing = await withTaskCancellationHandler {
+            let (end, reading) = (input.writing, output.reading)
+            return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     // A thread of its own: reading blocks, and the threads of tasks are few.
-                    Thread.detachNewThread { continuation.resume(returning: Self.missing(lines, from: reading)) }
+                    Thread.detachNewThread {
+                        let missing = Self.missing(lines, from: reading)
+                        try? end.close()
+                        while !reading.availableData.isEmpty {}
+                        continuation.resume(returning: (missing: missing, status: process.waitUntilExit()))
+                    }
                 }
             } onCancel: {
-                kill(id, SIGKILL)
+                kill(process.id, SIGKILL)
             }
-            kill(id, SIGKILL)
-            process.waitUntilExit()
-            return missing
         }
+        await sandbox.stop()
+        return run
     }
 
     private static func missing(_ lines: [String], from output: FileHandle) -> [String] {

@@ -19,10 +19,29 @@ import Testing
         ]
         return Solution(
             name: "Observatory",
-            tables: [.init(name: "Stars", fields: fields, records: [.init(["Name": "Canary of Orion"])])],
+            tables: [
+                .init(
+                    name: "Stars",
+                    fields: fields,
+                    records: [
+                        .init(["Name": "Canary of Orion", "Born": "01/31/2026", "Seen": "01/31/2026 22:15:00"])
+                    ]
+                ),
+                .init(name: "Moons", fields: [.init("Star")], records: [.init(["Star": "Canary of Orion"])]),
+                .init(name: "Comets", fields: [.init("Star")]),
+            ],
+            relationships: [.init("Stars", "Moons", matches: [.init("Name", "Star")])],
             layouts: [
-                .layout(.init(name: "Star Map", table: "Stars", fields: fields.map { .init($0.name) })),
+                .layout(
+                    .init(
+                        name: "Star Map",
+                        table: "Stars",
+                        fields: fields.map { .init($0.name) },
+                        portals: [.init(table: "Moons", fields: ["Moons::Star"])]
+                    )
+                ),
                 .layout(.init(name: "Star List", table: "Stars", fields: ["Name"])),
+                .layout(.init(name: "Comet List", table: "Comets", fields: ["Star"])),
             ],
             accounts: [.init(name: "api", password: password)]
         )
@@ -50,7 +69,7 @@ import Testing
             let before = sandbox.counters.executedWrites
             let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))
             expectNoDifference(finished.status, 0, "\(finished)")
-            #expect(finished.output.contains("\n15 asked, 0 different, 3 not asked\n"), "\(finished.output)")
+            #expect(finished.output.contains("\n19 asked, 0 different, 3 not asked\n"), "\(finished.output)")
             expectNoDifference(sandbox.counters.executedWrites, before)
             expectNoDifference(sandbox.counters.openSessions, 0)
             expectNamesNobody(finished)
@@ -64,7 +83,7 @@ import Testing
                 environment: environment(sandbox)
             )
             expectNoDifference(finished.status, 0, "\(finished)")
-            #expect(finished.output.contains("\n18 asked, 0 different, 0 not asked\n"), "\(finished.output)")
+            #expect(finished.output.contains("\n22 asked, 0 different, 0 not asked\n"), "\(finished.output)")
             expectNoDifference(sandbox.records(ofTable: "Stars", inDatabase: "Observatory")?.count, 1)
             expectNamesNobody(finished)
         }
@@ -86,13 +105,44 @@ import Testing
         }
     }
 
+    /// Each way in which the sandbox can be told to behave otherwise, and the questions that tell.
+    @Test(arguments: [
+        (Otherwise.emptyPagePastEnd, ["find-past-end"]), (.recordMissingPastEnd, ["find-past-end"]),
+        (.ignoresNameCase, ["layout-name-case", "field-name-case"]), (.version18, []),
+        (.version19, []),
+    ])
+    func whatTheSandboxCanDoOtherwiseIsFound(_ otherwise: Otherwise, _ names: [String]) async throws {
+        try await withHost(otherwise.configure) { sandbox in
+            let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))
+            let told = finished.output.split(separator: "\n").filter { $0.hasPrefix("DIFFERENT") }
+            expectNoDifference(told.map { $0.split(separator: " ")[1] }, names.map { $0[...] }, "\(finished.output)")
+            expectNoDifference(finished.status, names.isEmpty ? 0 : 3)
+            expectNamesNobody(finished)
+        }
+    }
+
+    enum Otherwise: CaseIterable {
+        case emptyPagePastEnd, recordMissingPastEnd, ignoresNameCase, version18, version19
+
+        func configure(_ configuration: inout Sandbox.Configuration) {
+            switch self {
+            case .emptyPagePastEnd: configuration.findPastEnd = .emptyPage
+            case .recordMissingPastEnd: configuration.findPastEnd = .recordMissing
+            case .ignoresNameCase: configuration.ignoresNameCase = true
+            case .version18: configuration.serverVersion = .v18
+            case .version19: configuration.serverVersion = .v19
+            }
+        }
+    }
+
     private func environment(_ sandbox: Sandbox) -> [String: String] {
         ["FM_HOST": sandbox.url, "FM_DATABASE": "Observatory", "FM_USER": "api", "FM_PASSWORD": Self.password]
     }
 
     /// The report can be pasted anywhere.
     private func expectNamesNobody(_ finished: FinishedProgram) {
-        for name in ["canary", "Canary", "Observatory", "Star", "Name", "gFilter", "api", "127.0.0.1"] {
+        for name in ["canary", "Canary", "Observatory", "Star", "Comet", "Moon", "Name", "gFilter", "api", "127.0.0.1"]
+        {
             #expect(!(finished.output + finished.errors).contains(name), "\(name)")
         }
     }
@@ -101,7 +151,8 @@ import Testing
 
     /// Where a host can answer each of them otherwise: the call that counts, and how many of its kind come before it.
     private static let calls: [String: (endpoint: Sandbox.Endpoint, earlier: Int)] = [
-        "find-past-end": (.find, 1), "range-past-end": (.getRecords, 0), "record-missing": (.getRecord, 0),
+        "find-past-end": (.find, 1), "range-past-end": (.getRecords, 1), "record-missing": (.getRecord, 0),
+        "empty-table": (.getRecords, 0),
         "layout-missing": (.layoutMetadata, 0), "layout-name-case": (.layoutMetadata, 0), "field-name-case": (.find, 1),
         "script-missing": (.runScript, 0), "database-missing": (.login, 0), "global-criterion": (.find, 0),
         "unreadable-date": (.find, 0), "unreadable-timestamp": (.find, 0), "unreadable-time": (.find, 0),
@@ -109,7 +160,10 @@ import Testing
         "equal-value": (.editRecord, 0), "duplicate-mod-id": (.getRecord, 0), "stale-mod-id": (.editRecord, 0),
     ]
 
-    @Test(arguments: ProbeQuestion.all.map(\.name))
+    /// These need an answer of another content: see ``whatTheSandboxCanDoOtherwiseIsFound``.
+    private static let withoutError: Set = ["iso-timestamp", "iso-criterion", "portal-field-names"]
+
+    @Test(arguments: ProbeQuestion.all.map(\.name).filter { !withoutError.contains($0) })
     func eachDifferenceIsFound(_ name: String) async throws {
         let question = try #require(ProbeQuestion.all.first { $0.name == name })
         let call = try #require(Self.calls[name])
@@ -122,7 +176,9 @@ import Testing
                 metadata: try await layout.getLayoutMetadata().firstValue(),
                 siblings: [layout.database.addLayout("Star List")],
                 scratch: layout,
-                missing: server.addDatabase(ProbeSubject.nobodysName, credentials: credentials)
+                missing: server.addDatabase(ProbeSubject.nobodysName, credentials: credentials),
+                iso: layout,
+                empty: layout.database.addLayout("Comet List")
             )
             sandbox.inject(.error(FileMakerError(3)), on: call.endpoint, skipping: call.earlier)
             let report = await ProbeReport(version: nil, asking: [question], of: subject)

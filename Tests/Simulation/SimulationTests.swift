@@ -9,7 +9,7 @@ import Testing
         (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
     ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
-        let seeds = seeds.prefix(Effort.of(.max, brief: 3))
+        let seeds = seeds.prefix(Effort.of(.max, brief: 1))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
@@ -17,9 +17,9 @@ import Testing
         // Those that watch go on for hours.
         let count =
             switch work {
-            case .calls, .records: Effort.of(300, brief: 6)
-            case .live: Effort.of(100, brief: 3)
-            case .accounts: Effort.of(25, brief: 3)
+            case .calls, .records: Effort.of(300, brief: 4)
+            case .live: Effort.of(100, brief: 2)
+            case .accounts: Effort.of(25, brief: 1)
             }
         let seeds = 1...UInt64(count)
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }

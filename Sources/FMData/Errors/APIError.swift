@@ -62,8 +62,9 @@ extension FMRest {
         public var retryAfter: Duration?
         /// The error of a lower layer: a ``DataAPI/TransportError`` (``transportError``), a ``DecodingFailure``, an
         /// ``EncodingFailure`` or `EncodingError`, a ``DataAPI/FindError``, a ``DataAPI/ContainerError`` (``containerError``), a
-        /// ``FMRest/ContainerFileError``, a ``DataAPI/SaveConflict`` (``saveConflict``), another ``FMRest/APIError`` that led to
-        /// this one, or what code of yours threw: a token store, a provider of credentials, a coder.
+        /// ``FMRest/ContainerFileError``, a ``DataAPI/SaveConflict`` (``saveConflict``), a ``DataAPI/WriteJournalError``, another
+        /// ``FMRest/APIError`` that led to this one, or what code of yours threw: a token store, a provider of credentials, a coder.
+        /// That of ``DataAPI/TokenStore/file(at:onFailure:)`` has no name to catch it by: ``reason`` says all that it knows.
         public var underlying: (any Error)?
 
         /// An error of your own making, for tests and doubles; see the properties for its parts.

@@ -81,6 +81,19 @@ extension DataAPI.SaveConflict: LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension DataAPI.WriteJournalError: LocalizedError {
+    /// What is wrong with the journal, without a field's value.
+    public var errorDescription: String? { description }
+
+    /// What to do about it, where the library knows.
+    public var recoverySuggestion: String? { FMRest.APIError(self).hint }
+}
+
+extension DataAPI.WriteJournalError.Reason: LocalizedError {
+    /// The reason in a few words.
+    public var errorDescription: String? { description }
+}
+
 extension FMRest.ContainerFileError: LocalizedError {
     /// What is wrong.
     public var errorDescription: String? { description }

@@ -172,8 +172,9 @@ extension DataAPI {
     /// passwords, tokens and records.
     public typealias PlainHTTP = HTTPClientConfiguration.PlainHTTP
 
-    /// Where the values of a call arrive that nonisolated code makes. Calls in the code of an actor, the main actor's included,
-    /// bring their values to that actor from there: <doc:WhereValuesArrive>.
+    /// Where the values of a call arrive that nonisolated code makes, unless that code runs on its caller's actor, as
+    /// `nonisolated(nonsending)` functions do. Calls in the code of an actor, the main actor's included, bring their values to that
+    /// actor from there: <doc:WhereValuesArrive>.
     ///
     /// - `.background`: on a background thread, the values of one subscription one after the other. A subscriber that blocks
     ///   stalls nobody else.

@@ -36,32 +36,42 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private func probe(_ database: DataAPI.Database) async throws -> ProbeReport {
         let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts)
-        let chosen = try await chosenLayout(of: layouts, in: database)
+        let (chosen, empty) = try await chosenLayout(of: layouts, in: database)
+        let iso = try connection.open(dateFormats: .iso8601)
         let table = layouts.first { $0.name == chosen.name }?.table
         let subject = ProbeSubject(
             layout: chosen,
             metadata: try await chosen.getLayoutMetadata().firstValue(),
             siblings: layouts.filter { $0.name != chosen.name && $0.table != nil && $0.table == table },
             scratch: write.map { database.addLayout($0) },
-            missing: try connection.open(ProbeSubject.nobodysName)
+            missing: try connection.open(ProbeSubject.nobodysName),
+            iso: iso.addLayout(chosen.name),
+            empty: empty
         )
         let version = try await database.server.getProductInfo().firstValue().version
         let report = await ProbeReport(version: version, asking: ProbeQuestion.all, of: subject)
-        _ = await subject.missing.server.shutdown().awaitSingleResult()
+        for server in [subject.missing.server, iso.server] { _ = await server.shutdown().awaitSingleResult() }
         return report
     }
 
-    /// The layout that was named, or the first of a few that shows a record.
+    /// The layout that was named, or the first of a few that shows a record, and the first that shows none.
     private func chosenLayout(
         of layouts: [DataAPI.Layout],
         in database: DataAPI.Database
-    ) async throws -> DataAPI.Layout {
-        if let layout { return database.addLayout(layout) }
-        for layout in layouts.prefix(20) {
+    ) async throws -> (chosen: DataAPI.Layout, empty: DataAPI.Layout?) {
+        var chosen = layout.map { database.addLayout($0) }
+        var empty: DataAPI.Layout?
+        for layout in layouts.prefix(20) where chosen == nil || empty == nil {
             let records: Result<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>, FMRest.APIError> =
                 await layout.getRecords(recordQuery: RecordQuery(portal: [], limit: 1)).awaitSingleResult()
-            if case .success(let response) = records, !response.data.isEmpty { return layout }
+            switch records {
+            case .success(let response) where !response.data.isEmpty: chosen = chosen ?? layout
+            // An error of a layout without records is what is asked about.
+            case .success: empty = empty ?? layout
+            case .failure(let error): if error.fileMakerCode == .recordMissing { empty = empty ?? layout }
+            }
         }
+        if let chosen { return (chosen, empty) }
         throw ValidationError("No layout shows a record to this account. Name one with --layout.")
     }
 }

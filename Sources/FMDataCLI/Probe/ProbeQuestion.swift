@@ -35,6 +35,10 @@ struct ProbeSubject: Sendable {
     let scratch: DataAPI.Layout?
     /// A database that the host does not have, with the same account.
     let missing: DataAPI.Database
+    /// The same layout, with dates that travel as ISO 8601 has them.
+    let iso: DataAPI.Layout
+    /// A layout that shows no record, if the host has shown one.
+    let empty: DataAPI.Layout?
 
     /// A name that no file has for anything.
     static let nobodysName = "fmdata probe: no such name"
@@ -50,16 +54,32 @@ struct ProbeSubject: Sendable {
 
     /// A field that some record has a value in.
     func filledField() async throws -> String {
-        for field in (fields(.text) + fields(.number) + fields(.date)).prefix(10) {
-            let query = FindQuery(query: [[field: "*"]], limit: 1, portal: [], noMatch: .empty)
-            let found: DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal> = try await layout.findRecords(
-                query: query
-            )
-            .firstValue()
-            if !found.data.isEmpty { return field }
-        }
-        throw ProbeQuestion.NotAsked(reason: "no record of the layout has a value in one of its first fields")
+        try await filled(fields(.text) + fields(.number) + fields(.date)).field
     }
+
+    /// The first of a few fields that some record has a value in, its value in the first such record, and how many there are.
+    ///
+    /// - Parameter layout: the layout that is asked; by default that of the questions.
+    func filled(
+        _ fields: [String],
+        in layout: DataAPI.Layout? = nil
+    ) async throws -> (field: String, value: String, info: DataAPI.DataInfo) {
+        for field in fields.prefix(10) {
+            let query = FindQuery(query: [[field: "*"]], limit: 1, portal: [], noMatch: .empty)
+            let found: DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal> =
+                try await (layout ?? self.layout).findRecords(query: query).firstValue()
+            if let record = found.data.first { return (field, record.fieldData[field]?.text ?? "", found.dataInfo) }
+        }
+        throw ProbeQuestion.NotAsked(
+            reason: "no record of the layout has a value in one of its first fields of that kind"
+        )
+    }
+
+    /// An offset behind the last of so many records, and of no more digits than any host reads.
+    static func offset(behind info: DataAPI.DataInfo) -> Int { info.isReported ? info.foundCount + 1 : largestID }
+
+    /// The largest id of 32 bits: a host may read no larger number, and no record has come to it.
+    static let largestID = Int(Int32.max)
 }
 
 /// What a call came to, by its code and status alone.

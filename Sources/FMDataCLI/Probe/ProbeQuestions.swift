@@ -5,6 +5,19 @@ extension ProbeQuestion {
     private typealias Records = DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>
 
     /// All of them. A line more is a question more.
+    ///
+    /// Open as well, and not asked, since it takes more than an account of one file, harms, or is not for this client to send:
+    ///
+    /// - limits and offsets that are zero, negative or texts: the client refuses them before anything is sent;
+    /// - bodies that are no JSON, `omit` as a boolean, an edit without `fieldData`, calls without a token, answers to paths and methods
+    ///   that are not there: the client writes neither;
+    /// - whether `validateSession` renews the 15 minutes: it takes longer than anybody waits;
+    /// - how many sessions a host takes, and with what it refuses the next: whoever works there would be locked out;
+    /// - an account without `fmrest`, a file of a data source without the account: it takes accounts that few have;
+    /// - the keys of portal rows in edits, and what `newPortalRecordInfo` says of them: a scratch layout has no portal, or one whose
+    ///   rows belong to somebody;
+    /// - uploads without content or name, and the largest: they would stay in a container of somebody's file;
+    /// - how long the address of a container lives, limits on data transfer, calls that meet on one token: hours, or luck.
     static let all = reads + writes
 
     // MARK: By reads
@@ -15,9 +28,12 @@ extension ProbeQuestion {
             text: "a find whose offset lies behind the last record",
             assumed: "error 401, HTTP 500"
         ) { subject in
+            let filled = try await subject.filled(
+                subject.fields(.text) + subject.fields(.number) + subject.fields(.date)
+            )
             let query = FindQuery(
-                query: [[try await subject.filledField(): "*"]],
-                offset: .max / 2,
+                query: [[filled.field: "*"]],
+                offset: ProbeSubject.offset(behind: filled.info),
                 limit: 1,
                 portal: [],
                 noMatch: .failure
@@ -29,7 +45,10 @@ extension ProbeQuestion {
             text: "a range of records whose offset lies behind the last one",
             assumed: "error 101, HTTP 500"
         ) { subject in
-            let query = RecordQuery(portal: [], offset: .max / 2, limit: 1)
+            let first = try await records(subject.layout.getRecords(recordQuery: RecordQuery(portal: [], limit: 1)))
+                .get()
+            let offset = ProbeSubject.offset(behind: first.dataInfo)
+            let query = RecordQuery(portal: [], offset: offset, limit: 1)
             return told(await records(subject.layout.getRecords(recordQuery: query))) { "a page of \($0.data.count)" }
         },
         ProbeQuestion(
@@ -37,7 +56,17 @@ extension ProbeQuestion {
             text: "a record that does not exist",
             assumed: "error 101, HTTP 500"
         ) { subject in
-            told(await records(subject.layout.getRecordById(recordId: .max / 2)))
+            told(await records(subject.layout.getRecordById(recordId: ProbeSubject.largestID)))
+        },
+        ProbeQuestion(
+            name: "empty-table",
+            text: "a range of records of a table that has none",
+            assumed: "a page of 0"
+        ) { subject in
+            guard let empty = subject.empty else { throw NotAsked(reason: "no layout without records was met") }
+            return told(await records(empty.getRecords(recordQuery: RecordQuery(portal: [])))) {
+                "a page of \($0.data.count)"
+            }
         },
         ProbeQuestion(
             name: "layout-missing",
@@ -111,6 +140,44 @@ extension ProbeQuestion {
                 default: "neither"
                 }
             }
+        },
+        ProbeQuestion(
+            name: "iso-timestamp",
+            text: "what stands between day and time of a timestamp in ISO 8601",
+            assumed: "T"
+        ) { subject in
+            let value = try await subject.filled(subject.fields(.timeStamp), in: subject.iso).value
+            let separator = value.dropFirst("2026-01-31".count).first
+            return separator == "T" ? "T" : separator == " " ? "a space" : "neither T nor a space"
+        },
+        ProbeQuestion(
+            name: "iso-criterion",
+            text: "which dates are understood as criteria when dates travel in ISO 8601",
+            assumed: "US and ISO 8601"
+        ) { subject in
+            let american = try await subject.filled(subject.fields(.date))
+            let iso = try await subject.filled([american.field], in: subject.iso)
+            var understood: [String] = []
+            for (name, value) in [("US", american.value), ("ISO 8601", iso.value)] {
+                let found = await find([[american.field: "==\(value)"]], in: subject.iso)
+                if case .success(let response) = found, !response.data.isEmpty { understood.append(name) }
+            }
+            return understood.isEmpty ? "neither" : understood.joined(separator: " and ")
+        },
+        ProbeQuestion(
+            name: "portal-field-names",
+            text: "how the fields of a portal's rows are named",
+            assumed: "with their table"
+        ) { subject in
+            let query = RecordQuery(limit: 1)
+            let answer: DataAPI.RecordResponse<FieldData, [String: [FieldData]]> =
+                try await subject.layout.getRecords(recordQuery: query).firstValue()
+            let names = answer.data.first?.portalData?.values.compactMap(\.first).flatMap(\.names)
+                .filter { !["recordId", "modId"].contains($0) }
+            guard let names, !names.isEmpty else { throw NotAsked(reason: "the first record has no row in a portal") }
+            let qualified = names.count { $0.contains("::") }
+            return qualified == names.count
+                ? "with their table" : qualified == 0 ? "without it" : "some with their table"
         },
         ProbeQuestion(
             name: "data-info",

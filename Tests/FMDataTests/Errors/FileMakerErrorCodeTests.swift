@@ -1,5 +1,6 @@
 import CustomDump
 import FMSandbox
+import Foundation
 import Testing
 
 @testable import FMData
@@ -9,6 +10,22 @@ import Testing
         let rows = FileMakerErrorCode.rows.values
         #expect(rows.count == 292)
         #expect(Set(rows.map(\.name)).count == rows.count)
+    }
+
+    /// `.error(.recordInUse)` of the sandbox is `FileMakerErrorCode.recordInUse` in a `catch`.
+    @Test func theSandboxCallsItsErrorsTheSame() throws {
+        func constants(_ path: String) throws -> [String: String] {
+            let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../../Sources/\(path)")
+            let found = try String(contentsOf: file, encoding: .utf8)
+                .matches(of: /static let ([A-Za-z]+): Self = (-?[0-9]+)/).map { ("\($0.1)", "\($0.2)") }
+            return Dictionary(uniqueKeysWithValues: found)
+        }
+        let sandbox = try constants("FMSandbox/Store/FileMakerError+Names.swift")
+        let client = try constants("FMData/Errors/FileMakerErrorCode+Constants.swift")
+        #expect(sandbox.count > 15)
+        expectNoDifference(sandbox, client.filter { sandbox[$0.key] != nil })
+        expectNoDifference(FileMakerError.recordInUse.code, FileMakerErrorCode.recordInUse.rawValue)
     }
 
     @Test func numbersAreThoseOfTheClarisList() {

@@ -88,6 +88,8 @@ import Testing
             DataAPI.ContainerError(.empty),
             DataAPI.FindError(.invalidField, "The field has no name."),
             DataAPI.SaveConflict(.deletedByOther, recordId: 1),
+            DataAPI.WriteJournalError(.damaged, line: 3),
+            DataAPI.WriteJournalError.Reason.inUse,
             FMRest.ContainerFileError(.unreadable, "The file is not there."),
             HTTPClientError(code: .connectionRefused, outcome: .notSent),
             EncodingFailure(path: ["a"], reason: "no", underlying: nil),
@@ -100,6 +102,14 @@ import Testing
         for error in errors {
             expectNoDifference((error as any Error).localizedDescription, error.description)
         }
+    }
+
+    @Test func aJournalThatIsInUseSaysWhatToDo() {
+        let error: any LocalizedError = DataAPI.WriteJournalError(.inUse)
+        expectNoDifference(
+            error.recoverySuggestion,
+            "Wait for that run to end, or give this one a journal of its own."
+        )
     }
 
     @Test func anAnswerThatCannotBeReadKeepsItsHintApart() throws {

@@ -155,6 +155,30 @@ import Testing
         }
     }
 
+    /// A file that is full forgets one of its thousand entries for the next account, whichever it is: nobody logs its session out.
+    @Test func whoseEntryAFullFileForgetsStaysOnTheHost() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.appendingPathComponent("sessions")
+            func entries() throws -> [String: String] {
+                try JSONDecoder().decode([String: String].self, from: Data(contentsOf: file))
+            }
+            try await Shop.run(client: { $0.sessions.tokenStore = .file(at: file.path) }) { ada, sandbox in
+                expectNoDifference(awaited: try await ada.who(), "ada")
+                let token = try #require(entries().values.first)
+                let full = Dictionary(uniqueKeysWithValues: (1...1000).map { ("another \($0)", token) })
+                try JSONEncoder().encode(full).write(to: file)
+
+                expectNoDifference(awaited: try await ada.signedIn(as: Shop.eve).who(), "eve")
+                let left = try entries()
+                expectNoDifference(left.count, 1000)
+                expectNoDifference(left.values.count { $0 == token }, 999)
+                expectNoDifference(sandbox.counters.openSessions, 2)
+                expectNoDifference(sandbox.counters.logouts, 0)
+                _ = try await ada.signedIn(as: Shop.eve).logOut().firstValue()
+            }
+        }
+    }
+
     /// A service with many users over a day, of whom each comes once.
     @Test func usersWhoHaveGoneLeaveNothing() async throws {
         let users = (0..<100).map { "user \($0)" }

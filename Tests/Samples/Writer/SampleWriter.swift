@@ -31,9 +31,9 @@ struct SampleWriter {
     private static func mainFile(_ documents: [Document]) -> String {
         let others = documents.dropFirst()
         let functions = others.map {
-            "@MainActor func \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}"
+            "@MainActor func \($0.function)() async throws {\n\($0.code)\nawait endSample()\n}"
         }
-        let calls = others.map { "if sampleDocument == \"\($0.name)\" { try await \($0.function)() }" }
+        let calls = others.map { "if sampleDocument == \"\($0.name)\" { try await \($0.function)(); endProgram() }" }
         return """
             \(imports(documents))
 
@@ -41,8 +41,9 @@ struct SampleWriter {
             let sampleDocument = CommandLine.arguments[1]
             \(functions.joined(separator: "\n"))
             \(calls.joined(separator: "\n"))
+            if sampleDocument != "\(documents.first?.name ?? "")" { failWithoutDocument() }
             \(documents.first?.code ?? "")
-            await stayAlive()
+            await endSample()
 
             """
     }
@@ -52,13 +53,13 @@ struct SampleWriter {
     private static func functions(_ documents: [Document]) -> String {
         let calls = documents.map { document in
             """
-            if place == "main", sampleDocument == "\(document.name)" { try await InMain.\(document.function)() }
-            if place == "class", sampleDocument == "\(document.name)" { try await InClass().\(document.function)() }
-            if place == "function", sampleDocument == "\(document.name)" { try await InFunction.\(document.function)() }
+            if place == "main", sampleDocument == "\(document.name)" { return try await InMain.\(document.function)() }
+            if place == "class", sampleDocument == "\(document.name)" { return try await InClass().\(document.function)() }
+            if place == "function", sampleDocument == "\(document.name)" { return try await InFunction.\(document.function)() }
             """
         }
         func functions(_ declaration: String) -> String {
-            documents.map { "\(declaration) \($0.function)() async throws {\n\($0.code)\nawait stayAlive()\n}" }
+            documents.map { "\(declaration) \($0.function)() async throws {\n\($0.code)\nawait endSample()\n}" }
                 .joined(separator: "\n")
         }
         return """
@@ -71,7 +72,7 @@ struct SampleWriter {
             let place = CommandLine.arguments[1]
             let sampleDocument = CommandLine.arguments[2]
             \(calls.joined(separator: "\n"))
-            await stayAlive()
+            failWithoutDocument()
             }
             }
 

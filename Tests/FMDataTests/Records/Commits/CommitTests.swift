@@ -43,6 +43,37 @@ import Testing
         }
     }
 
+    /// Its rows, its progress and its summary are views of the one run, before its end and after it.
+    @Test func aCommitIsOneRunHoweverManyLookAtIt() async throws {
+        try await Self.run { people, script, sandbox in
+            let writes = (1...4).map { Write.create(Member(name: "New \($0)", uuid: "n\($0)")) }
+            let batch = writes.publisher.commit(
+                in: people,
+                by: script,
+                options: .init(rowsPerCommit: 2),
+                isolation: nil
+            )
+            typealias Subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>
+            let rows = [Subscriber(initialDemand: .none), Subscriber(initialDemand: .none)]
+            let progress = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            for subscriber in rows { batch.subscribe(subscriber) }
+            batch.progress.subscribe(progress)
+            for subscriber in rows { subscriber.request(.unlimited) }
+            for subscriber in rows {
+                await subscriber.completion()
+                expectNoDifference(subscriber.values.map(\.short), (0..<4).map { "\($0) created" })
+            }
+            await progress.completion()
+            expectNoDifference(progress.values.last?.createdCount, 4)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 2)
+
+            expectNoDifference(awaited: try await batch.summary.firstValue().createdCount, 4)
+            expectNoDifference(awaited: try await batch.outcome().get().count, 0)
+            expectNoDifference(sandbox.people.count, 7)
+            expectNoDifference(sandbox.counters.requests[.createRecord], 2)
+        }
+    }
+
     @Test func draftsAreWrittenAsTheyDifferFromWhatWasRead() async throws {
         try await Self.run { people, script, sandbox in
             var draft = try await people.record(1).firstValue().draft()

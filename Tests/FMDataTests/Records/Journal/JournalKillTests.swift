@@ -17,7 +17,7 @@ import Testing
     private static let variable = "FMDATA_JOURNAL_OF_ANOTHER_PROCESS"
     private static let kills =
         ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) }
-        ?? Effort.of(6, brief: 2)
+        ?? Effort.of(6, brief: 1)
 
     /// What the other process is told.
     private struct Errand: Codable {

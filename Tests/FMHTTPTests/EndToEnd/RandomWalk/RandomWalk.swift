@@ -15,7 +15,7 @@ enum RandomWalk {
             let asked = ProcessInfo.processInfo.environment["FMDATA_WALK"].flatMap { Int($0) }
             return Plan(
                 seed: UInt64(seed),
-                requestCount: asked ?? (isEncrypted ? Effort.of(500, brief: 50) : Effort.of(3_200, brief: 320)),
+                requestCount: asked ?? (isEncrypted ? Effort.of(500, brief: 50) : Effort.of(3_200, brief: 200)),
                 isEncrypted: isEncrypted,
                 answersEarly: seed == 3,
                 delivery: seed.isMultiple(of: 2) ? .eventLoop : .background

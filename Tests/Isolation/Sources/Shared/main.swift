@@ -29,3 +29,6 @@ print("a `nonisolated` `async` function, called by an actor:", try await clerk.p
 print("a `nonisolated(nonsending)` function, called by the main actor:", try await nonsending(server))
 print("a `nonisolated(nonsending)` function, called by an actor:", try await clerk.placeWhenNonsending(server))
 print("a `@concurrent` function:", try await concurrent(server))
+
+try await useRecords(server)
+try await useRecordsInTheBackground(server)

@@ -1,0 +1,1 @@
+../../../../Examples/Models/World/Generated/Contact.swift
