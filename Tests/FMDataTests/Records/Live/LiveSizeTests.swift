@@ -56,6 +56,17 @@ import Testing
         }
     }
 
+    @Test func aKeyThatTheLayoutDoesNotShowEndsTheQueryWithItsName() async throws {
+        try await Harbour.run { harbour in
+            let query = harbour.ships.live(DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Port")))
+            let values = await harbour.watch(query)
+            await harbour.look(query)
+            guard case .failure(let error) = await values.completion() else { return }
+            expectNoDifference(error.code, .invalidRequest)
+            expectNoDifference(error.reason.contains("Port"), true)
+        }
+    }
+
     @Test func readingAllAgainIsForAsManyAsTheOptionsSay() async throws {
         try await Harbour.run((1...50).map { "Ship\($0)" }) { harbour in
             let values = Harbour.Values()

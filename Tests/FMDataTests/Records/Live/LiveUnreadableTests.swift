@@ -59,7 +59,8 @@ import Testing
         return values
     }
 
-    @Test(arguments: ways) func oneThatCannotBeDecodedIsToldAndTheOthersGoOn(options: DataAPI.LiveOptions) async throws {
+    @Test(arguments: ways) func oneThatCannotBeDecodedIsToldAndTheOthersGoOn(options: DataAPI.LiveOptions) async throws
+    {
         try await Self.run { harbour, ships in
             try await harbour.edit(2, ["Port": "Oslo"])
             let query = ships.live(options)

@@ -85,7 +85,7 @@ struct Harbour: Sendable {
             relationships: [.init("Ships", "Crates", matches: [.init("Name", "Ship")])],
             layouts: [
                 .layout(.init(name: "Ships", table: "Ships", fields: fields.map { .init($0.name) })),
-                .layout(.init(name: "Ships (ids)", table: "Ships", fields: ["Changed", "Written"])),
+                .layout(.init(name: "Ships (ids)", table: "Ships", fields: ["Name", "Changed", "Written"])),
                 .layout(.init(name: "Crates", table: "Crates", fields: ["Ship", "Weight"])),
             ],
             accounts: [.init(name: "admin", password: "")]

@@ -114,7 +114,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
                 let scope = try state.run.answered()
                 return (state: state, scope: scope)
             }
-            .mapError { ($0 as? PollFailure)?.error ?? FMRest.APIError(wrapping: $0) }
+            .mapError { ($0 as? PollFailure)?.error(of: layout) ?? FMRest.APIError(wrapping: $0) }
             .followed { state, scope in
                 scope.map { .of(state.run.findings($0, state.read)) } ?? self.findings(state.run, state.read)
             }
@@ -128,10 +128,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
         case .versions(let layout, nil):
             return skinny(NoFields.self, layout).attemptPages().map { Run.Answer(any: $0) }.eraseToAnyPublisher()
         case .versions(let layout, let key?):
-            return skinny(FieldData.self, layout).attemptPages()
-                .tryMap { try Run.Answer($0, key: key, on: layout ?? self.layout.name) }
-                .mapError(FMRest.APIError.init(wrapping:))
-                .eraseToAnyPublisher()
+            return skinny(FieldData.self, layout).attemptPages().map { Run.Answer($0, key: key) }.eraseToAnyPublisher()
         case .modified(let field, let since, let layout):
             return modified(field, since).of(FieldData.self).shown(by: layout ?? self.layout.name)
                 .attemptPages().map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
@@ -205,7 +202,9 @@ struct PollQuestions<R: RecordFields>: Sendable {
         let pageSize = layout.database.tenure.pageSizes.memory(of: found.subject(of: .offset), fixed: nil).size.current
         return ReadPlan.parts(records, pageSize: pageSize).publisher
             .setFailureType(to: FMRest.APIError.self)
-            .orderedMap(concurrency: 1) { part in self.read(part, by: key).map { [Run.Answer($0)] }.eraseToAnyPublisher() }
+            .orderedMap(concurrency: 1) { part in
+                self.read(part, by: key).map { [Run.Answer($0)] }.eraseToAnyPublisher()
+            }
             .eraseToAnyPublisher()
     }
 
@@ -227,13 +226,15 @@ struct PollQuestions<R: RecordFields>: Sendable {
 }
 
 extension PollFailure {
-    fileprivate var error: FMRest.APIError {
+    fileprivate func error(of layout: DataAPI.Layout) -> FMRest.APIError {
         switch self {
+        case .noKey(let key, let skinny): .noKey(key, on: skinny ?? layout.name)
         case .tooMany(let maximum):
             FMRest.APIError(
                 .invalidRequest,
                 reason: "The live query has more than \(maximum) records, too many to read them all each time.",
-                hint: "Watch by .automatic, or make a layout of the same table with one field and no portal, and watch by "
+                hint:
+                    "Watch by .automatic, or make a layout of the same table with one field and no portal, and watch by "
                     + ".scan(\"its name\"); or raise maximumRecords."
             )
         }
@@ -260,12 +261,10 @@ extension PollRun.Answer {
     }
 
     /// With the key of each record.
-    fileprivate init(_ page: AttemptPage<FieldData>, key: String, on layout: String) throws {
+    fileprivate init(_ page: AttemptPage<FieldData>, key: String) {
         self.init(any: page)
-        keys = try page.attempts.map { attempt in
-            guard let value = attempt.record?.fieldData[key] else { throw FMRest.APIError.noKey(key, on: layout) }
-            return PageKey(value)
-        }
+        let values = page.attempts.map { $0.record?.fieldData[key] }
+        keys = values.allSatisfy { $0 != nil } ? values.map { $0.flatMap(PageKey.init) } : nil
     }
 
     /// With the stamp of each record.

@@ -9,8 +9,8 @@ struct PollRun<R: RecordFields> {
         var page = PollPage()
         /// The records, where whole ones were asked for.
         var attempts: [Attempt] = []
-        /// Beside the rows, where keys were asked for.
-        var keys: [PageKey?] = []
+        /// Beside the rows, where keys were asked for; `nil` where the layout shows none.
+        var keys: [PageKey?]? = []
     }
 
     private(set) var strategy: any PollStrategy
@@ -57,6 +57,10 @@ struct PollRun<R: RecordFields> {
     ///
     /// - Returns: the records that are news: not held in this version, or to be compared.
     mutating func received(_ answer: Answer) throws -> [Attempt] {
+        guard let keys = answer.keys else {
+            guard case .versions(let layout, let key?) = question else { return [] }
+            throw PollFailure.noKey(key, layout: layout)
+        }
         var page = answer.page
         var news: [Attempt] = []
         if question.isList {
@@ -91,7 +95,7 @@ struct PollRun<R: RecordFields> {
                 changed[row.id] = ChangedRecord(
                     id: row.id,
                     place: question.isList ? listed.count : nil,
-                    key: answer.keys.isEmpty ? nil : answer.keys[index]
+                    key: keys.isEmpty ? nil : keys[index]
                 )
             }
         case .newest, .count, .entries, .related: break

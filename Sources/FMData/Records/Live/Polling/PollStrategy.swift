@@ -99,4 +99,6 @@ enum PollScope: Hashable, Sendable {
 enum PollFailure: Error, Hashable, Sendable {
     /// The query has more records than are to be read again each time.
     case tooMany(Int)
+    /// The layout through which ids are read does not show the key.
+    case noKey(String, layout: String?)
 }

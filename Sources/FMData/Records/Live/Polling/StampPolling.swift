@@ -91,7 +91,9 @@ struct StampPolling: PollStrategy {
             if polls >= reconcile { return list() }
             guard changed > 0 else { return counted() }
             stage = .reading
-            return .ask(changed > ReadPlan.mostSingles ? .modifiedRecords(field: field, since: since) : .changes(key: nil))
+            return .ask(
+                changed > ReadPlan.mostSingles ? .modifiedRecords(field: field, since: since) : .changes(key: nil)
+            )
         case .reading:
             unread = 0
             return counted()

@@ -94,7 +94,9 @@ import Testing
 }
 
 @Suite struct LogPollingTests {
-    private static func polls() -> PlayedPolls { PlayedPolls(LogPolling(layout: "Log", serial: "Serial", reconcile: 3)) }
+    private static func polls() -> PlayedPolls {
+        PlayedPolls(LogPolling(layout: "Log", serial: "Serial", reconcile: 3))
+    }
 
     @Test func withoutNewEntriesNothingIsRead() throws {
         var table = PolledTable(300)
@@ -305,7 +307,10 @@ import Testing
         let records = places.map { ChangedRecord(id: $0, place: $0) }
         expectNoDifference(
             ReadPlan.parts(records, pageSize: 100),
-            [.places(3...90), .places(103...103), .places(1_000...1_099), .places(1_100...1_100), .places(2_000...2_019)]
+            [
+                .places(3...90), .places(103...103), .places(1_000...1_099), .places(1_100...1_100),
+                .places(2_000...2_019),
+            ]
         )
     }
 

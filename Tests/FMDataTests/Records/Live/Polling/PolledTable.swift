@@ -53,7 +53,8 @@ struct PolledTable {
         case .records: pages(found, isWhole: true)
         case .versions(_, let key): pages(found, hasKeys: key != nil)
         case .modified(_, let since, _): pages(found.filter { $0.stamp.map { $0 >= since } ?? false })
-        case .modifiedRecords(_, let since): pages(found.filter { $0.stamp.map { $0 >= since } ?? false }, isWhole: true)
+        case .modifiedRecords(_, let since):
+            pages(found.filter { $0.stamp.map { $0 >= since } ?? false }, isWhole: true)
         case .newest(let count, _, _):
             pages(Array(rows.filter { $0.stamp != nil }.sorted { $0.stamp! > $1.stamp! }.prefix(count)))
         case .count: pages(Array(found.prefix(1)), foundCount: found.count)
