@@ -82,7 +82,7 @@ extension DataAPI {
         let way: Way
 
         /// What needs nothing in the file: up to 500 records are read again each time, as by ``reread``; of more the ids and
-        /// modIds are compared, as by ``scan(_:key:)`` through the query's own layout. ``Freshness/watch`` says which. Name a
+        /// modIds are compared, as by ``scan(_:key:)-(String,_)`` through the query's own layout. ``Freshness/watch`` says which. Name a
         /// layout with few fields, or a stamp, for large tables: none is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
 
@@ -101,7 +101,7 @@ extension DataAPI {
             LiveWatch(way: .scan(layout: layout, key: key))
         }
 
-        /// ``scan(_:key:)``, by a layout key.
+        /// ``scan(_:key:)-(String,_)``, by a layout key.
         public static func scan(_ layout: some LayoutKey, key: String? = nil) -> LiveWatch {
             scan(layout.layoutName, key: key)
         }

@@ -119,7 +119,7 @@ import Testing
     /// It may still be on its way, for longer than the call may take.
     @Test func aCreateThatIsNotSeenStaysUnknownWhenTheCallHasNoTime() async throws {
         try await Hosted.run(.people(count: 1)) { database, sandbox in
-            let people = database.timeouts { $0.total = .seconds(20) }.layout(Member.self)
+            let people = database.timeouts { $0.total = .seconds(28) }.layout(Member.self)
             sandbox.inject(.reset, on: .createRecord, count: 1)
             let error = await people.upsert(Member(name: "Ada", uuid: "a"), by: .uuid).awaitSingleResult().failure
             expectNoDifference(error?.outcomeIsUnknown, true)

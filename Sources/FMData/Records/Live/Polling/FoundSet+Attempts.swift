@@ -105,7 +105,7 @@ private final class LastAnswer: @unchecked Sendable {
 }
 
 extension DataAPI.Layout {
-    /// One record; none where there is no such record, or none that the account may see.
+    /// One record; none where there is no such record.
     func attempt<R: RecordFields>(
         _ id: Int,
         as type: R.Type,
@@ -119,6 +119,6 @@ extension DataAPI.Layout {
                     date: answer.date
                 )
             }
-            .replaceError(of: .recordMissing, .recordAccessDenied, with: AttemptPage<R>())
+            .replaceError(of: .recordMissing, with: AttemptPage<R>())
     }
 }

@@ -210,7 +210,8 @@ struct PollQuestions<R: RecordFields>: Sendable {
 
     private func read(_ part: ReadPlan.Part, by key: String?) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         switch part {
-        case .single(let id): return record(id)
+        case .single(let id):
+            return record(id).replaceError(of: .recordAccessDenied, with: AttemptPage())
         case .places(let places): return found.attempts(offset: places.lowerBound, limit: places.count)
         case .having(let keys):
             // By key alone: whether a record still fits the query the list of versions has said.
