@@ -145,7 +145,6 @@ import Testing
     }
 
     @Test(
-        "a secret that was written into the host",
         arguments: [
             "https://api:s3cret@fms.example.com", "api:s3cret@fms.example.com:443", "http://s3cret@fms.example.com",
             "s3cret://a:b@fms.example.com", "https://api:s3@cret:s3cret@fms.example.com/s",
