@@ -47,7 +47,7 @@ nonisolated func expect(_ value: some Equatable & Sendable, _ what: String, line
     if "\(value)" != what { fatalError("line \(line): \(value) and not \(what)") }
 }
 
-func open(_ server: DataAPI.Server) -> DataAPI.Database {
+nonisolated func open(_ server: DataAPI.Server) -> DataAPI.Database {
     server.addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
 }
 
@@ -66,14 +66,14 @@ func useRecords(_ server: DataAPI.Server) async throws {
     expect(moved?.fieldData.address ?? "", "Emmy Noether, Göttingen")
 
     var names: [String] = []
-    var subscription: AnyCancellable?
+    var subscriptions: Set<AnyCancellable> = []
     await withCheckedContinuation { continuation in
-        subscription = people.sorted(by: .name).all().sink(
+        people.sorted(by: .name).all().sink(
             receiveCompletion: { _ in continuation.resume() },
             receiveValue: { person in names.append(person.fieldData.initials) }
         )
+        .store(in: &subscriptions)
     }
-    subscription = nil
     expect(names.count, "4")
     _ = try await people.delete(made.recordId).firstValue()
 
@@ -85,7 +85,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
 }
 
 @concurrent nonisolated func useRecordsInTheBackground(_ server: DataAPI.Server) async throws {
-    let people = await open(server).layout(Person.self)
+    let people = open(server).layout(Person.self)
     var persons: Set<Person> = []
     for try await person in people.find({ $0(.city) == "London" }).all().values { persons.insert(person.fieldData) }
     expect(persons.count, "1")
