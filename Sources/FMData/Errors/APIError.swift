@@ -156,6 +156,9 @@ extension FMRest.APIError {
         /// The journal of some writes cannot be used; `underlying` is a ``DataAPI/WriteJournalError``. Nothing was
         /// sent.
         public static let journal = Code("journal", -122)
+        /// What a copy of records knows could not be had from its ``DataAPI/CopyKeeper``; `underlying` is the error that it has failed
+        /// with. Nothing was sent.
+        public static let keeper = Code("keeper", -125)
         /// A find found another number of records than whoever wanted to write to all of them expected; see
         /// ``DataAPI/ExpectedCount``. Nothing was written.
         public static let countDiffers = Code("countDiffers", -123)
@@ -178,7 +181,7 @@ extension FMRest.APIError {
             .fileMaker, .unauthorized, .sessionLost, .credentialsReplaced, .tokensRefused,
             .tokenStore, .notDataAPI, .decoding, .encoding, .invalidRequest, .network, .tls,
             .timeout, .pagesDrifted, .responseTooLarge, .container, .conflict, .journal,
-            .countDiffers, .invalidValues, .rolledBack, .script, .shutdown, .cancelled, .noValue,
+            .keeper, .countDiffers, .invalidValues, .rolledBack, .script, .shutdown, .cancelled, .noValue,
         ]
 
         /// The kind that was kept by this name. One that only a later version knows has a number of no kind.

@@ -32,10 +32,10 @@ enum RecordAttempt<R, P> {
     case record(DataAPI.Record<R, P>)
     case unreadable(DataAPI.UnreadableRecord)
 
-    var version: RecordVersion {
+    var version: DataAPI.RecordVersion {
         switch self {
-        case .record(let record): RecordVersion(id: record.recordId, modId: record.modId)
-        case .unreadable(let record): RecordVersion(id: record.recordId, modId: record.modId)
+        case .record(let record): DataAPI.RecordVersion(recordId: record.recordId, modId: record.modId)
+        case .unreadable(let record): DataAPI.RecordVersion(recordId: record.recordId, modId: record.modId)
         }
     }
 

@@ -256,7 +256,7 @@ extension DataAPI.Database {
     /// done by the new account that was asked for as the one before: not the next page, not the next row of a batch.
     /// Reads under way are shared with nobody, pinned sessions and globals are gone, lists and what is known of layouts
     /// are empty. Live queries go on: they publish that nothing is there (``DataAPI/Freshness/Origin/reset``,
-    /// ``DataAPI/LiveEvent/Reset/otherAccount``), and then what the new account sees. What a subscriber on another
+    /// ``DataAPI/ResetReason/otherAccount``), and then what the new account sees. What a subscriber on another
     /// thread is just being handed is let be.
     ///
     /// Sessions of the account before are logged out. Nothing is sent for the new one before a request needs a session;

@@ -16,7 +16,7 @@ extension Verb {
         case .liveByScan: return live(rows.allRecords, .scan(HostPlan.layout))
         case .liveByStamp: return live(rows.allRecords, .stamp("Changed", reconcile: 2))
         case .liveByLog: return live(rows.allRecords, .log(HostPlan.logLayout, serial: "Serial", reconcile: 2))
-        case .changes: return rows.changes(options: options()).copied { $0.take($1) }
+        case .changes: return rows.changes(options: options()).eraseToAnyPublisher().copied { $0.take($1) }
         case .changesTakenUp:
             let cursor = KeptCursor()
             return rows.changes(options: options())

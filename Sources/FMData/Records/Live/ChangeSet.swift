@@ -17,7 +17,7 @@ extension DataAPI {
         /// Records that are not among those of the query any more, in the order of the old value.
         public var removed: [Removal]
         /// Records of the query that cannot be decoded, in versions that the value before did not know. Those that could be
-        /// decoded before are among the removed, with ``Removal/Reason/unreadable``.
+        /// decoded before are among the removed, with ``RemovalReason/unreadable``.
         public var unreadable: [UnreadableRecord] = []
         /// Places in the old value whose records are gone or elsewhere.
         public var deletions: IndexSet
@@ -41,26 +41,26 @@ extension DataAPI {
             /// The record as it was last seen; `nil` when that was before this program began, or by another account.
             public var record: Record?
             /// What became of it.
-            public var reason: Reason
-
-            /// Why a record is not among those of a query any more.
-            public enum Reason: Hashable, Sendable {
-                /// It is not in the table any more.
-                case deleted
-                /// It is still there, and the query does not find it any more.
-                case left
-                /// One or the other: many were gone at once, and they were not asked for one by one.
-                case unknown
-                /// It is still there, and cannot be decoded any more: ``ChangeSet/unreadable`` says why. A program that keeps
-                /// a copy can keep what it has.
-                case unreadable
-            }
+            public var reason: RemovalReason
         }
 
         /// Whether nothing has changed.
         public var isEmpty: Bool {
             deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && unreadable.isEmpty
         }
+    }
+
+    /// Why a record is not among those of a query any more.
+    public enum RemovalReason: Hashable, Sendable {
+        /// It is not in the table any more.
+        case deleted
+        /// It is still there, and the query does not find it any more.
+        case left
+        /// One or the other: many were gone at once, and they were not asked for one by one.
+        case unknown
+        /// It is still there, and cannot be decoded any more: ``ChangeSet/unreadable`` says why. A program that keeps
+        /// a copy can keep what it has.
+        case unreadable
     }
 }
 
@@ -88,10 +88,19 @@ extension DataAPI.ChangeSet {
         let modId: Int
         /// `nil` when it was known by another process, which tells versions apart by their modIds.
         var revision: Int?
+        /// A digest of its contents, where these can change without a commit.
+        var contents: UInt64?
     }
 
-    /// - Parameter record: the record at a place of the old value, as far as it is known.
-    init(from old: [Known], to new: LiveState<R>, record: (Int) -> Record? = { _ in nil }) {
+    /// - Parameters:
+    ///   - record: the record at a place of the old value, as far as it is known.
+    ///   - contents: a digest of what a record holds.
+    init(
+        from old: [Known],
+        to new: LiveState<R>,
+        record: (Int) -> Record? = { _ in nil },
+        contents: (Record) -> UInt64? = { _ in nil }
+    ) {
         inserted = []
         updated = []
         removed = []
@@ -118,7 +127,8 @@ extension DataAPI.ChangeSet {
         for (index, pair) in kept.enumerated() {
             let (known, record) = (old[pair.old], new.records[pair.new])
             let isModified =
-                known.revision.map { $0 != new.revisions[pair.new] } ?? (known.modId != record.modId)
+                known.revision.map { $0 != new.revisions[pair.new] }
+                ?? (known.modId != record.modId || known.contents.map { $0 != contents(record) } ?? false)
             if isModified { updated.append(Update(oldModId: known.modId, record: record)) }
             if stays[index] {
                 if isModified { modifications.insert(pair.new) }

@@ -13,6 +13,8 @@ final class LiveRegistry: Sendable {
 
         enum Query: Hashable, Sendable {
             case record(Int)
+            /// The poller of a copy, which is shared with nobody.
+            case copy(ObjectIdentifier)
             case found(
                 DataAPI.Find?,
                 sort: [DataAPI.SortQuery],
@@ -40,6 +42,12 @@ final class LiveRegistry: Sendable {
         var entries: [Key: Entry] = [:]
         var lastNumber = 0
 
+        mutating func enter(_ observer: any LiveObserver, as key: Key) {
+            entries = entries.filter { $0.value.observer != nil }
+            lastNumber += 1
+            entries[key] = Entry(observer: observer, number: lastNumber)
+        }
+
         /// Those that there are, with what they are entered as, in their order.
         var observers: [(observer: any LiveObserver, key: Key)] {
             entries.sorted { $0.value.number < $1.value.number }.compactMap { key, entry in
@@ -59,11 +67,20 @@ final class LiveRegistry: Sendable {
     ) -> LivePoller<R> {
         state.withLockedValue { state in
             if let poller = state.entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
-            state.entries = state.entries.filter { $0.value.observer != nil }
             let poller = LivePoller(poll(), key.options, of: layout)
-            state.lastNumber += 1
-            state.entries[key] = Entry(observer: poller, number: state.lastNumber)
+            state.enter(poller, as: key)
             return poller
+        }
+    }
+
+    /// A poller that is shared with nobody.
+    func enter<R: RecordFields>(
+        _ poller: CopyPoller<R>,
+        of layout: DataAPI.TypedLayout<R>,
+        _ options: DataAPI.LiveOptions
+    ) {
+        state.withLockedValue { state in
+            state.enter(poller, as: Key(.copy(ObjectIdentifier(poller)), of: layout, options))
         }
     }
 

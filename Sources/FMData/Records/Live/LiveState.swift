@@ -4,7 +4,7 @@ import NIOCore
 /// The records of a live query as one look has left them.
 struct LiveState<R: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<R>.Record
-    typealias Reason = DataAPI.ChangeSet<R>.Removal.Reason
+    typealias Reason = DataAPI.RemovalReason
 
     /// Of the account that has looked; `nil` as long as nobody has.
     private(set) var tenure: Tenure?
@@ -162,13 +162,15 @@ extension LiveState {
             uniquingKeysWith: { first, _ in first }
         )
         let reads = Dictionary(
-            findings.read.enumerated().map { ($1.version.id, $0) },
+            findings.read.enumerated().map { ($1.version.recordId, $0) },
             uniquingKeysWith: { _, last in last }
         )
         var bad = Dictionary(unreadable.map { ($0.recordId, $0) }, uniquingKeysWith: { first, _ in first })
         // An id whose modId falls is another record: of a copy that was put in the place of the file.
         let isOtherFile = findings.read.contains { attempt in
-            guard let place = places[attempt.version.id], !overtaken.contains(attempt.version.id) else { return false }
+            guard let place = places[attempt.version.recordId], !overtaken.contains(attempt.version.recordId) else {
+                return false
+            }
             return attempt.version.modId < records[place].modId
         }
         if isOtherFile {
@@ -224,7 +226,7 @@ extension LiveState {
     /// creation, at their place, else at the end.
     private func order(with read: [RecordAttempt<R, R.Portals>]) -> [Int] {
         let held = Set(ids)
-        let arrivals = read.map(\.version.id).filter { !held.contains($0) }.sorted()
+        let arrivals = read.map(\.version.recordId).filter { !held.contains($0) }.sorted()
         let ids = self.ids
         guard !arrivals.isEmpty else { return ids }
         let isRising = zip(records, records.dropFirst()).allSatisfy { $0.recordId < $1.recordId }

@@ -239,7 +239,7 @@ import Testing
         for id in 1...30 { sea.insert("\(id)") }
         let cursor = DataAPI.LiveCursor(
             query: DataAPI.FoundSet(layout: layout).fingerprint,
-            versions: (1...30).map { RecordVersion(id: $0, modId: 0) }
+            versions: (1...30).map { DataAPI.RecordVersion(recordId: $0, modId: 0) }
         )
         for id in 1...gone { sea.delete(id) }
         let events = Events()

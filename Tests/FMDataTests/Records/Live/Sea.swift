@@ -128,7 +128,7 @@ final class Sea: @unchecked Sendable {
 
     func events(since cursor: DataAPI.LiveCursor?) -> AnyPublisher<DataAPI.LiveEvent<Fields>, FMRest.APIError> {
         let found = DataAPI.FoundSet(layout: layout)
-        return LiveNews(poller: { self.poller }, expected: cursor?.versions.map(\.id) ?? []) {
+        return LiveNews(poller: { self.poller }, expected: cursor?.versions.map(\.recordId) ?? []) {
             var copy = LiveCopy(of: found, since: cursor)
             return { copy.events(of: $0) }
         }

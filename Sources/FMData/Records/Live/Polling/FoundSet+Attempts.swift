@@ -86,7 +86,7 @@ extension DataAPI.FoundSet {
                 return FetchedPage(
                     items: answer.records,
                     answer: PageAnswer(
-                        ids: answer.records.map(\.version.id),
+                        ids: answer.records.map(\.version.recordId),
                         foundCount: info.isReported ? info.foundCount : nil,
                         tableCount: info.isReported ? info.totalRecordCount : nil
                     ),

@@ -31,6 +31,10 @@ struct LogPolling: PollStrategy {
 
     var watch: DataAPI.LiveWatch { .log(layout, serial: serial, reconcile: reconcile) }
 
+    var memory: PollMemory { PollMemory(serial: last) }
+
+    mutating func resume(_ memory: PollMemory) { last = memory.serial }
+
     mutating func begin(_ known: PollKnowledge) -> PollQuestion {
         isBlank = known.isBlank
         greatest = nil

@@ -41,6 +41,8 @@ extension Poll {
                     isSorted: !found.sort.isEmpty,
                     comparesContents: comparesContents
                 )
+            } keeping: {
+                .of($0)
             }
         }
         isThere = { id, terms in
@@ -51,7 +53,7 @@ extension Poll {
 
 extension DataAPI.LiveOptions {
     /// The one place that knows them all.
-    fileprivate var strategy: any PollStrategy {
+    var strategy: any PollStrategy {
         let strategy: any PollStrategy =
             switch watch.way {
             case .automatic: AutomaticPolling()
@@ -69,11 +71,11 @@ extension DataAPI.LiveOptions {
 
 extension DataAPI.FoundSet {
     /// Whether it is of all records of the table.
-    fileprivate var isWholeTable: Bool { if case .range = request(limit: 1) { true } else { false } }
+    var isWholeTable: Bool { if case .range = request(limit: 1) { true } else { false } }
 }
 
 extension DataAPI.Layout {
-    fileprivate func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
+    func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
         let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
             getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
         return record.map { _ in true }
@@ -93,30 +95,34 @@ struct PollQuestions<R: RecordFields>: Sendable {
 
     private var layout: DataAPI.Layout { found.layout.layout }
 
+    /// What is done with the news of a page before the next one is asked for. It publishes, once, those that the poll is to keep.
+    typealias Keeping = ([RecordAttempt<R, R.Portals>]) -> AnyPublisher<[RecordAttempt<R, R.Portals>], FMRest.APIError>
+
     /// What a poll has found.
-    func findings(_ begin: @escaping () -> PollRun<R>) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
-        Deferred { self.findings(begin(), []) }.eraseToAnyPublisher()
+    func findings(
+        _ begin: @escaping () -> PollRun<R>,
+        keeping: @escaping Keeping
+    ) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
+        Deferred { self.findings(PollUnderWay(begin()), keeping) }.eraseToAnyPublisher()
     }
 
-    /// One question after the other.
+    /// One question after the other, and one page of its answer after the other.
     private func findings(
-        _ run: PollRun<R>,
-        _ read: [PollRun<R>.Attempt]
+        _ poll: PollUnderWay<R>,
+        _ keeping: @escaping Keeping
     ) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
-        answers(to: run.question, run)
-            .tryReduce((run: run, read: read)) { state, answer in
-                var state = state
-                state.read += try state.run.received(answer)
-                return state
+        let failed = { (error: any Error) in
+            (error as? PollFailure)?.error(of: self.layout) ?? FMRest.APIError(wrapping: error)
+        }
+        return answers(to: poll.run.question, poll.run)
+            .orderedMap(concurrency: 1) { answer in
+                do { return keeping(try poll.run.received(answer)) } catch { return .failing(failed(error)) }
             }
-            .tryMap { state in
-                var state = state
-                let scope = try state.run.answered()
-                return (state: state, scope: scope)
-            }
-            .mapError { ($0 as? PollFailure)?.error(of: layout) ?? FMRest.APIError(wrapping: $0) }
-            .followed { state, scope in
-                scope.map { .of(state.run.findings($0, state.read)) } ?? self.findings(state.run, state.read)
+            .reduce(()) { _, attempt in poll.read.append(attempt) }
+            .tryMap { try poll.run.answered() }
+            .mapError(failed)
+            .followed { scope in
+                scope.map { .of(poll.run.findings($0, poll.read)) } ?? self.findings(poll, keeping)
             }
             .eraseToAnyPublisher()
     }
@@ -226,6 +232,16 @@ struct PollQuestions<R: RecordFields>: Sendable {
     }
 }
 
+/// A poll with what it keeps of what it has read.
+private final class PollUnderWay<R: RecordFields> {
+    var run: PollRun<R>
+    var read: [PollRun<R>.Attempt] = []
+
+    init(_ run: PollRun<R>) {
+        self.run = run
+    }
+}
+
 extension PollFailure {
     fileprivate func error(of layout: DataAPI.Layout) -> FMRest.APIError {
         switch self {
@@ -285,7 +301,7 @@ extension PollRun.Answer {
         do {
             page.rows = try JSONDecoder().decode([[LooseInteger]].self, from: Data(json.utf8)).map { pair in
                 guard pair.count == 2 else { throw NoPairs() }
-                return RecordVersion(id: pair[0].value, modId: pair[1].value)
+                return DataAPI.RecordVersion(recordId: pair[0].value, modId: pair[1].value)
             }
         } catch {
             throw FMRest.APIError(
@@ -316,7 +332,7 @@ private struct LooseInteger: Decodable {
 extension Publisher where Failure == FMRest.APIError {
     /// One question after the other: what follows from the answer. OpenCombine's `flatMap` would keep the first for ever when the
     /// second fails.
-    fileprivate func followed<Result>(
+    func followed<Result>(
         by next: @escaping (Output) -> AnyPublisher<Result, Failure>
     ) -> AnyPublisher<Result, Failure> {
         orderedMap(concurrency: 1) { next($0).map { [$0] }.eraseToAnyPublisher() }.eraseToAnyPublisher()

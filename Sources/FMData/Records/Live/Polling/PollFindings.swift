@@ -16,12 +16,6 @@ struct PollFindings<R: RecordFields>: Sendable {
     var strategy: any PollStrategy
 }
 
-/// Which version of which record.
-struct RecordVersion: Hashable, Sendable {
-    let id: Int
-    let modId: Int
-}
-
 /// The versions of the records that are known when a poll begins.
 protocol HeldVersions: Sendable {
     var isBlank: Bool { get }

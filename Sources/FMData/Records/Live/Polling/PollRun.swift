@@ -71,7 +71,7 @@ struct PollRun<R: RecordFields> {
         case .records, .record, .modifiedRecords:
             for (attempt, row) in zip(answer.attempts, page.rows) {
                 let isChanged = note(row, near: listed.count, &page)
-                if question.isList { listed.append(row.id) }
+                if question.isList { listed.append(row.recordId) }
                 if case .unreadable(let record) = attempt {
                     unreadable = ((unreadable?.count ?? 0) + 1, unreadable?.first ?? record)
                     news.append(attempt)
@@ -79,21 +79,21 @@ struct PollRun<R: RecordFields> {
                     news.append(attempt)
                 }
                 // Behind a list of whole records nothing more is read.
-                if !question.isList { read[row.id] = row.modId }
+                if !question.isList { read[row.recordId] = row.modId }
             }
         case .changes:
-            for (attempt, row) in zip(answer.attempts, page.rows) where changed[row.id] != nil {
-                guard read[row.id] != row.modId else { continue }
-                read[row.id] = row.modId
+            for (attempt, row) in zip(answer.attempts, page.rows) where changed[row.recordId] != nil {
+                guard read[row.recordId] != row.modId else { continue }
+                read[row.recordId] = row.modId
                 news.append(attempt)
             }
         case .versions, .script, .modified:
             for (index, row) in page.rows.enumerated() {
                 let isChanged = note(row, near: listed.count, &page)
-                if question.isList { listed.append(row.id) }
+                if question.isList { listed.append(row.recordId) }
                 guard isChanged else { continue }
-                changed[row.id] = ChangedRecord(
-                    id: row.id,
+                changed[row.recordId] = ChangedRecord(
+                    id: row.recordId,
                     place: question.isList ? listed.count : nil,
                     key: keys.isEmpty ? nil : keys[index]
                 )
@@ -135,9 +135,9 @@ struct PollRun<R: RecordFields> {
     var unread: [ChangedRecord] { changed.values.filter { read[$0.id] == nil }.sorted { $0.id < $1.id } }
 
     /// Whether the version is news, and counts it for the strategy.
-    private func note(_ row: RecordVersion, near place: Int, _ page: inout PollPage) -> Bool {
-        guard read[row.id] != row.modId else { return false }
-        let known = held.modId(of: row.id, near: place)
+    private func note(_ row: DataAPI.RecordVersion, near place: Int, _ page: inout PollPage) -> Bool {
+        guard read[row.recordId] != row.modId else { return false }
+        let known = held.modId(of: row.recordId, near: place)
         guard known != row.modId else { return false }
         page.changed += 1
         if known == nil { page.arrivals += 1 }

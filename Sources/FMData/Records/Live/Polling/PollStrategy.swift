@@ -15,6 +15,31 @@ protocol PollStrategy: Sendable {
 
     /// What follows now that the answer is complete, however many pages it had.
     mutating func answered() -> PollStep
+
+    /// What it has to remember from one run of a program to the next.
+    var memory: PollMemory { get }
+
+    /// Goes on where an earlier run has ended.
+    mutating func resume(_ memory: PollMemory)
+}
+
+extension PollStrategy {
+    /// Nothing, where all that is needed are the versions of the records.
+    var memory: PollMemory { PollMemory() }
+
+    mutating func resume(_ memory: PollMemory) {}
+}
+
+/// What poll strategies remember from one run to the next, each its own.
+struct PollMemory: Hashable, Sendable, Codable {
+    /// The stamp from which is searched, as ISO 8601.
+    var stamp: String?
+    /// How many records of the table the account does not see.
+    var unseen: Int?
+    /// The greatest serial number of a log that was dealt with.
+    var serial: Int?
+    /// The digest of the related records' versions.
+    var related: UInt64?
 }
 
 /// What is known of the records when a poll begins.
@@ -62,7 +87,7 @@ enum PollQuestion: Hashable, Sendable {
 
 /// A page of an answer.
 struct PollPage: Hashable, Sendable {
-    var rows: [RecordVersion] = []
+    var rows: [DataAPI.RecordVersion] = []
     /// Beside the rows, where they are asked for.
     var stamps: [FMTimestamp?] = []
     /// Beside the rows, where they are asked for.

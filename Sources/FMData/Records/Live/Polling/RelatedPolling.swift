@@ -23,6 +23,17 @@ struct RelatedPolling: PollStrategy {
 
     var watch: DataAPI.LiveWatch { strategy.watch }
 
+    var memory: PollMemory {
+        var memory = strategy.memory
+        memory.related = digest
+        return memory
+    }
+
+    mutating func resume(_ memory: PollMemory) {
+        digest = memory.related
+        strategy.resume(memory)
+    }
+
     mutating func begin(_ known: PollKnowledge) -> PollQuestion {
         self.known = known
         found = VersionDigest()
@@ -63,19 +74,13 @@ struct RelatedPolling: PollStrategy {
     }
 }
 
-/// Ids and modIds as one number, which is another one when any of them is: FNV-1a, 64 bits
-/// ([RFC 9923](https://www.rfc-editor.org/rfc/rfc9923)).
+/// Ids and modIds as one number, which is another one when any of them is.
 struct VersionDigest: Hashable, Sendable {
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    private(set) var value = EmptyCollection<UInt8>().fnv1a()
 
-    mutating func add(_ version: RecordVersion) {
-        add(UInt64(bitPattern: Int64(version.id)))
-        add(UInt64(bitPattern: Int64(version.modId)))
-    }
-
-    private mutating func add(_ number: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            value = (value ^ (number >> shift & 0xFF)) &* 0x0000_0100_0000_01B3
+    mutating func add(_ version: DataAPI.RecordVersion) {
+        for number in [version.recordId, version.modId] {
+            value = withUnsafeBytes(of: number.littleEndian) { $0.fnv1a(from: value) }
         }
     }
 }

@@ -53,6 +53,13 @@ struct StampPolling: PollStrategy {
 
     var watch: DataAPI.LiveWatch { .stamp(field, scan: layout, overlap: overlap, reconcile: reconcile) }
 
+    var memory: PollMemory { PollMemory(stamp: mark?.description, unseen: unseen) }
+
+    mutating func resume(_ memory: PollMemory) {
+        mark = memory.stamp.flatMap(FMTimestamp.init)
+        unseen = memory.unseen ?? 0
+    }
+
     mutating func begin(_ known: PollKnowledge) -> PollQuestion {
         self.known = known
         stamps = []

@@ -138,11 +138,11 @@ import Testing
 
     @Test func recordsAreReadAgainWhenTheRelatedTableHasChanged() throws {
         var table = PolledTable(3)
-        table.related = [RecordVersion(id: 1, modId: 0)]
+        table.related = [DataAPI.RecordVersion(recordId: 1, modId: 0)]
         var polls = PlayedPolls(RelatedPolling(.watch(layout: "Lines"), ScanPolling(layout: nil)))
         expectNoDifference(try polls.poll(table).asked, ["related", "records"])
         expectNoDifference(try polls.poll(table).asked, ["related", "versions"])
-        table.related = [RecordVersion(id: 1, modId: 1)]
+        table.related = [DataAPI.RecordVersion(recordId: 1, modId: 1)]
         expectNoDifference(try polls.poll(table).asked, ["related", "records"])
     }
 }

@@ -21,7 +21,7 @@ struct PolledTable {
     var date: Date?
     /// Serial numbers of the log.
     var log: [Int] = []
-    var related: [RecordVersion] = []
+    var related: [DataAPI.RecordVersion] = []
     /// Whether the table is seen to move while it is read.
     var isInMotion = false
 
@@ -69,7 +69,7 @@ struct PolledTable {
     }
 
     private func serials(_ serials: [Int]) -> PollPage {
-        PollPage(rows: serials.map { RecordVersion(id: $0, modId: 0) }, serials: serials)
+        PollPage(rows: serials.map { DataAPI.RecordVersion(recordId: $0, modId: 0) }, serials: serials)
     }
 
     private func pages(
@@ -82,7 +82,7 @@ struct PolledTable {
             let rows = rows[start..<min(start + pageSize, rows.count)]
             return PollRun.Answer(
                 page: PollPage(
-                    rows: rows.map { RecordVersion(id: $0.id, modId: $0.modId) },
+                    rows: rows.map { DataAPI.RecordVersion(recordId: $0.id, modId: $0.modId) },
                     stamps: rows.map(\.stamp),
                     foundCount: foundCount ?? rows.count,
                     tableCount: self.rows.count + unseen,
@@ -162,13 +162,13 @@ struct PlayedPolls {
         let findings = run.findings(scope ?? .all, read)
         strategy = findings.strategy
         isBlank = false
-        poll.news = findings.read.map(\.version.id)
+        poll.news = findings.read.map(\.version.recordId)
         if let order = findings.order {
             let missing = Set(held.keys).subtracting(order).sorted()
             for id in missing { held[id] = nil }
             poll.missing = missing
         }
-        for attempt in findings.read { held[attempt.version.id] = attempt.version.modId }
+        for attempt in findings.read { held[attempt.version.recordId] = attempt.version.modId }
         return poll
     }
 }

@@ -1,0 +1,407 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+/// Follows the records of a query for one subscriber, who keeps a copy of them: records pass through a page at a time, as they are
+/// asked for, and ids and modIds alone are held.
+final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
+    // @unchecked: as the superclass; the subscriber is called by the one who delivers, outside of the lock.
+    typealias Event = DataAPI.CopyEvent<R>
+    typealias Attempt = RecordAttempt<R, R.Portals>
+    typealias Downstream = AnySubscriber<TenuredNews<Event>, FMRest.APIError>
+
+    /// What is to be told, and what to do when it has been.
+    private struct News {
+        let event: Event
+        let tenure: Tenure?
+        let taken: () -> Void
+    }
+
+    private enum Knowledge {
+        /// The keeper has not been asked yet.
+        case unasked
+        /// It goes on from what the keeper has, which was not compared with the host yet.
+        case kept
+        case compared
+    }
+
+    private let found: DataAPI.FoundSet<R>
+    private let keeper: DataAPI.CopyKeeper
+    private let initialStrategy: any PollStrategy
+    private let comparesContents: Bool
+    private let encoder: FMEncoder
+
+    private var knowledge = Knowledge.unasked
+    /// Of the records that the subscriber was told of.
+    private var versions = CopyVersions()
+    private var sample = IdentitySample()
+    /// Whether a look has been complete.
+    private var hasMark = false
+    /// As the last look that was accepted has left it.
+    private var strategy: any PollStrategy
+    /// Of the account that has looked.
+    private var tenure: Tenure?
+    /// How many records the look that is under way has passed on.
+    private var passed = 0
+    private var findings: PollFindings<R>?
+
+    /// Counts the copies: after a reset there is another one.
+    private var copy = 0
+
+    private var subscriber: Downstream?
+    /// Whether the subscriber has gone.
+    private var isOver = false
+    private var demand = Subscribers.Demand.none
+    private var pending = CircularBuffer<News>()
+    private var isDelivering = false
+
+    init(
+        _ found: DataAPI.FoundSet<R>,
+        _ keeper: DataAPI.CopyKeeper,
+        _ options: DataAPI.LiveOptions,
+        _ status: CurrentValueSubject<DataAPI.LiveStatus, Never>
+    ) {
+        self.found = found
+        self.keeper = keeper
+        initialStrategy = options.strategy
+        strategy = initialStrategy
+        comparesContents = options.related != .ignore
+        encoder = found.layout.layout.encoder
+        super.init(options, of: found.layout.layout, status)
+    }
+
+    // MARK: The subscriber
+
+    /// The subscriber comes, unless it has gone.
+    func add(_ subscriber: Downstream) {
+        act { now in
+            guard !isOver else { return ((), []) }
+            self.subscriber = subscriber
+            return ((), machine.subscribed(now) + lockedWishActions())
+        }
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        lock.withLock { self.demand += demand }
+        deliver()
+        wishesChanged()
+    }
+
+    func remove() {
+        let left = act { now in
+            isOver = true
+            guard subscriber != nil else { return (nil as Any?, []) }
+            return (lockedLeave(), machine.unsubscribed(now) + lockedWishActions())
+        }
+        withExtendedLifetime(left) {}
+    }
+
+    /// Returns what is to be let go outside of the lock.
+    private func lockedLeave() -> Any? {
+        defer {
+            subscriber = nil
+            pending = []
+            demand = .none
+        }
+        return (subscriber, pending)
+    }
+
+    override func lockedWishes() -> [LiveWish] {
+        guard subscriber != nil else { return [] }
+        return [demand > .none ? .wanted : pending.isEmpty ? .content : .undelivered]
+    }
+
+    // MARK: Looks
+
+    override func beginLook(_ terms: LookTerms) {
+        lock.withLock { passed = 0 }
+        let found = found.callOptions(terms.apply).bound(to: terms.tenure)
+        let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
+        run(findings.eraseToAnyPublisher()) { [self] findings, now, jitter in
+            self.findings = findings
+            let missing = findings.order.map { versions.missing(in: $0).filter { !overtaken.contains($0) } } ?? []
+            let outcome = PollerStateMachine.Outcome(
+                missing: missing,
+                held: versions.count,
+                hasChanges: passed > 0 || !missing.isEmpty,
+                isTorn: findings.isTorn,
+                isShort: findings.isShort,
+                work: terms.meter.work
+            )
+            return machine.looked(outcome, now, jitter: jitter)
+        }
+    }
+
+    override func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+        found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
+    }
+
+    private func polled(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<PollFindings<R>, FMRest.APIError> {
+        PollQuestions(found: found).findings { [self] in
+            lock.withLock {
+                PollRun(
+                    strategy,
+                    CopyKnowledge(isBlank: versions.isEmpty && !hasMark, count: versions.count) { [weak self] id in
+                        self?.lock.withLock { self?.versions.modId(of: id) }
+                    },
+                    isWholeTable: found.isWholeTable,
+                    // Copies have no order.
+                    isSorted: false,
+                    comparesContents: comparesContents
+                )
+            }
+        } keeping: { [self] news in
+            pass(news)
+        }
+    }
+
+    /// Tells the subscriber of records, and goes on when it has them: they are known from then on.
+    private func pass(_ news: [Attempt]) -> AnyPublisher<[Attempt], FMRest.APIError> {
+        let (copy, isOlder, news) = lock.withLock {
+            // One that cannot be decoded was told in this version.
+            let news = news.filter {
+                $0.unreadable == nil || versions.modId(of: $0.version.recordId) != $0.version.modId
+            }
+            return (self.copy, news.contains { lockedIsOlder($0.version) }, news)
+        }
+        guard !news.isEmpty else { return .of([]) }
+        if isOlder { return becomeOtherFile() }
+        let records = news.compactMap(\.record)
+        let unreadable = news.compactMap(\.unreadable)
+        return Future { [self] promise in
+            let taken = { [self] in
+                take(news, records, into: copy)
+                promise(.success([]))
+            }
+            if !unreadable.isEmpty { tell(.unreadable(unreadable), taken: records.isEmpty ? taken : {}) }
+            if !records.isEmpty { tell(.records(records), taken: taken) }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    /// The subscriber has them.
+    ///
+    /// - Parameter copy: of which it was told; there may be another one by now.
+    private func take(_ news: [Attempt], _ records: [DataAPI.TypedLayout<R>.Record], into copy: Int) {
+        var sample = lock.withLock { self.sample }
+        // Outside of the lock: it writes records down, which is other people's code.
+        sample.insert(records, encoder)
+        lock.withLock {
+            guard copy == self.copy else { return }
+            self.sample = sample
+            versions.insert(news.map(\.version))
+            passed += news.count
+        }
+    }
+
+    /// A modId never falls in one and the same file.
+    private func lockedIsOlder(_ version: DataAPI.RecordVersion) -> Bool {
+        versions.modId(of: version.recordId).map { version.modId < $0 } ?? false
+    }
+
+    override func lockedLetGo() -> Any? { findings.take() }
+
+    override func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
+        let removals = gone.sorted { $0.key < $1.key }.map { Event.Gone(recordId: $0.key, reason: $0.value) }
+        let query = found.fingerprint
+        guard
+            let (mark, findings, isFirst) = lock.withLock({ () -> (DataAPI.CopyMark, PollFindings<R>, Bool)? in
+                guard let findings else { return nil }
+                defer { hasMark = true }
+                versions.remove(Set(gone.keys))
+                sample.remove(Set(gone.keys))
+                strategy = findings.strategy
+                return (DataAPI.CopyMark(query: query, memory: strategy.memory, sample: sample), findings, !hasMark)
+            })
+        else { return {} }
+        let freshness = DataAPI.Freshness(
+            origin: isFirst ? .snapshot : look.origin,
+            asOf: server.time.date(look.began),
+            isComplete: !findings.isTorn,
+            looks: 1,
+            watch: findings.strategy.watch
+        )
+        return { [self] in
+            if !removals.isEmpty { tell(.gone(removals)) }
+            tell(.looked(mark, freshness))
+            wishesChanged()
+        }
+    }
+
+    // MARK: What the copy is
+
+    /// What the keeper has, asked for once.
+    private func asked() -> AnyPublisher<Void, FMRest.APIError> {
+        guard lock.withLock({ knowledge == .unasked }) else { return .of(()) }
+        return answer(of: keeper.mark)
+            .followed { [self] mark -> AnyPublisher<Void, FMRest.APIError> in
+                if let mark, mark.query != found.fingerprint {
+                    lock.withLock { knowledge = .compared }
+                    tell(.reset(.otherQuery))
+                    return .of(())
+                }
+                return versions(after: nil).map { [self] versions in
+                    lock.withLock {
+                        self.versions = versions
+                        knowledge = .kept
+                        hasMark = mark != nil
+                        sample = mark?.sample ?? sample
+                        if let mark { strategy.resume(mark.memory) }
+                    }
+                }
+                .eraseToAnyPublisher()
+            }
+            .eraseToAnyPublisher()
+    }
+
+    private func versions(
+        after last: Int?,
+        behind known: CopyVersions = CopyVersions()
+    ) -> AnyPublisher<CopyVersions, FMRest.APIError> {
+        let limit = 10_000
+        return answer { [keeper] done in keeper.versions(last, limit, done) }
+            .followed { [self] new -> AnyPublisher<CopyVersions, FMRest.APIError> in
+                let ids = [last].compactMap(\.self) + new.map(\.recordId)
+                guard zip(ids, ids.dropFirst()).allSatisfy({ $0 < $1 }) else {
+                    return .failing(
+                        FMRest.APIError(.keeper, reason: "The ids that the keeper answers with do not rise.")
+                    )
+                }
+                var versions = known
+                versions.insert(new)
+                return new.count < limit ? .of(versions) : self.versions(after: ids.last, behind: versions)
+            }
+            .eraseToAnyPublisher()
+    }
+
+    private func answer<Value>(
+        of ask: @escaping (_ done: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        Future { promise in
+            // A promise may be kept on any thread.
+            nonisolated(unsafe) let promise = promise
+            ask { result in
+                promise(
+                    result.mapError { error in
+                        FMRest.APIError(
+                            .keeper,
+                            reason: "What the copy has could not be read from its keeper.",
+                            underlying: error
+                        )
+                    }
+                )
+            }
+        }
+        .eraseToAnyPublisher()
+    }
+
+    /// Whether the records with the greatest ids are those that the copy has, asked once after an interruption.
+    private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
+        let (isNew, sample, count) = lock.withLock { (knowledge == .kept, self.sample, versions.count) }
+        guard isNew, !sample.entries.isEmpty else { return .of(()) }
+        // Found sets that are not sorted rise by their ids.
+        let offset = max(1, count + 1 - IdentitySample.size)
+        return found.unsorted.attempts(offset: offset, limit: IdentitySample.size)
+            .followed { [self] page -> AnyPublisher<Void, FMRest.APIError> in
+                let records = page.attempts.compactMap(\.record)
+                let isOther =
+                    lock.withLock { page.attempts.contains { lockedIsOlder($0.version) } }
+                    || sample.isContradicted(by: records, encoder)
+                if isOther { return becomeOtherFile() }
+                lock.withLock { knowledge = .compared }
+                return .of(())
+            }
+            .eraseToAnyPublisher()
+    }
+
+    /// The host has another file by now: the copy is of no use, and the look that has found it out ends here.
+    private func becomeOtherFile<Value>() -> AnyPublisher<Value, FMRest.APIError> {
+        let old = lock.withLock { lockedBeginAnew() }
+        withExtendedLifetime(old) {}
+        tell(.reset(.otherFile))
+        beginAnew()
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+    }
+
+    /// Returns what is to be let go outside of the lock.
+    private func lockedBeginAnew() -> Any {
+        defer {
+            copy += 1
+            versions = CopyVersions()
+            sample = IdentitySample()
+            strategy = initialStrategy
+            hasMark = false
+            knowledge = .compared
+            pending = []
+        }
+        return pending
+    }
+
+    override func forget(in tenure: Tenure) {
+        let (old, isKnown) = lock.withLock { () -> (Any?, Bool) in
+            defer { self.tenure = tenure }
+            guard let before = self.tenure, before !== tenure else { return (nil, false) }
+            let isKnown = !versions.isEmpty || hasMark || !pending.isEmpty
+            return (lockedBeginAnew(), isKnown)
+        }
+        withExtendedLifetime(old) {}
+        if isKnown { tell(.reset(.otherAccount)) }
+    }
+
+    // MARK: Delivery
+
+    /// - Parameter taken: called when the subscriber has it.
+    private func tell(_ event: Event, taken: @escaping () -> Void = {}) {
+        let old = lock.withLock { () -> News? in
+            guard subscriber != nil else { return nil }
+            // Of two looks that follow each other without anything between them the later one says it all.
+            var old: News?
+            if case .looked? = pending.last?.event, case .looked = event { old = pending.removeLast() }
+            pending.append(News(event: event, tenure: tenure, taken: taken))
+            return old
+        }
+        withExtendedLifetime(old) {}
+        deliver()
+    }
+
+    override func fail() { deliver() }
+
+    private enum Step {
+        case news(Downstream, News)
+        case failure(Downstream, FMRest.APIError, left: Any?)
+        case rest
+    }
+
+    /// One at a time: who comes while another thread delivers leaves it to that one.
+    private func deliver() {
+        let isFree = lock.withLock {
+            defer { isDelivering = true }
+            return !isDelivering
+        }
+        guard isFree else { return }
+        while true {
+            switch lock.withLock({ lockedStep() }) {
+            case .news(let subscriber, let news):
+                let more = subscriber.receive(TenuredNews(news: news.event, tenure: news.tenure))
+                if more > .none { lock.withLock { demand += more } }
+                news.taken()
+            case .failure(let subscriber, let error, let left):
+                subscriber.receive(completion: .failure(error))
+                return withExtendedLifetime(left) {}
+            case .rest: return
+            }
+        }
+    }
+
+    private func lockedStep() -> Step {
+        if let subscriber, demand > .none, let news = pending.popFirst() {
+            demand -= 1
+            return .news(subscriber, news)
+        }
+        if let subscriber, machine.phase == .ended, let failure {
+            return .failure(subscriber, failure, left: lockedLeave())
+        }
+        isDelivering = false
+        return .rest
+    }
+}

@@ -1,0 +1,335 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Copies that a program keeps: in each way of looking, over any number of records, and after any interruption.
+@Suite(.timeLimit(.minutes(10))) struct CopyTests {
+    /// What the Data API writes does not show in the log, so that all ids are compared each time.
+    private static let ways: [DataAPI.LiveOptions] = [
+        DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
+        DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Name")),
+        DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)")),
+        DataAPI.LiveOptions(watch: .log("Log", serial: "Serial", reconcile: 1)),
+    ]
+
+    private static func run(
+        ships count: Int,
+        _ body: (Harbour, CopyTable) async throws -> Void
+    ) async throws {
+        try await Harbour.run((1...count).map { "Ship\($0)" }) { try await body($0, CopyTable()) }
+    }
+
+    // MARK: What it is told
+
+    @Test(arguments: ways) func aCopyFollowsItsTable(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 600) { harbour, copy in
+            let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            let following = copy.follow(changes)
+            await copy.looks(1)
+            expectNoDifference(copy.names, harbour.names)
+            await until { changes.isAtRest }
+
+            try await harbour.edit(17, ["Name": "Draken"])
+            try await harbour.delete(18)
+            _ = try await harbour.insert("Skibladner")
+            changes.refresh()
+            await copy.looks(2)
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
+    /// Of a thousand records not one is read twice, and one that was deleted meanwhile is asked for.
+    @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(1)
+            first.cancel()
+
+            try await harbour.edit(17, ["Name": "Draken"])
+            try await harbour.delete(18)
+            _ = try await harbour.insert("Skibladner")
+            let before = copy.state
+            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(2)
+            expectNoDifference(copy.names, harbour.names)
+            expectNoDifference(copy.state.resets, [])
+            // Records, those that are gone, and the mark.
+            #expect(copy.state.count - before.count <= 4)
+            second.cancel()
+        }
+    }
+
+    @Test func aQuietRunAsksForStampsAndForTheLastRecords() async throws {
+        try await Self.run(ships: 1_200) { harbour, copy in
+            for id in 1...60 { try await harbour.edit(id, ["Port": "Bergen"]) }
+            let options = DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)"))
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(1)
+            first.cancel()
+            let before = harbour.requests
+            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(2)
+            expectNoDifference(harbour.requests - before, 2)
+            second.cancel()
+        }
+    }
+
+    @Test func aRecordThatCannotBeDecodedIsToldOnceAndTheOthersGoOn() async throws {
+        try await Self.run(ships: 3) { harbour, _ in
+            struct Berthed: LayoutRecord {
+                static let layout = "Ships"
+                var berth: Int
+                enum CodingKeys: String, CodingKey { case berth = "Port" }
+            }
+            for id in [1, 3] { try await harbour.edit(id, ["Port": "\(id)"]) }
+            let keeper = DataAPI.CopyKeeper(
+                mark: { done in done(.success(nil)) },
+                versions: { _, _, done in done(.success([])) }
+            )
+            let changes = harbour.database.layout(Berthed.self).changes(keptBy: keeper)
+            let events = TrackingSubscriber<DataAPI.CopyEvent<Berthed>, FMRest.APIError>()
+            changes.subscribe(events)
+            await events.valueCount(atLeast: 3)
+            await until { changes.isAtRest }
+            changes.refresh()
+            await events.valueCount(atLeast: 4)
+            guard case .unreadable(let bad) = events.values[0], case .records(let good) = events.values[1],
+                case .looked = events.values[2], case .looked = events.values[3]
+            else {
+                Issue.record("\(events.values)")
+                return
+            }
+            expectNoDifference(bad.map(\.recordId), [2])
+            expectNoDifference(good.map(\.recordId), [1, 3])
+            events.cancel()
+        }
+    }
+
+    // MARK: Interruptions
+
+    /// Killed behind each event of its first look, it never reads a page again that the copy has.
+    @Test func aFirstLookThatIsInterruptedGoesOn() async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
+            let options = DataAPI.LiveOptions(watch: .scan("Ships (ids)"))
+            var runs = 0
+            while copy.state.looks == 0, runs < 100 {
+                runs += 1
+                let before = copy.state
+                let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>(
+                    initialDemand: .max(1),
+                    onEvent: { if case .value(let event) = $0 { copy.carryOut(event) } }
+                )
+                harbour.ships.changes(keptBy: copy.keeper, options: options).subscribe(events)
+                await until { copy.state.count > before.count }
+                #expect(copy.ids.count > before.ships.count || copy.state.looks > 0)
+                events.cancel()
+            }
+            expectNoDifference(copy.names, harbour.names)
+            #expect(runs > 2)
+            expectNoDifference(copy.state.resets, [])
+        }
+    }
+
+    @Test(arguments: ways) func aLostAnswerInTheMiddleCostsNothingThatTheCopyHas(
+        options: DataAPI.LiveOptions
+    ) async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
+            harbour.sandbox.inject(.html(status: 502), on: .getRecords, skipping: 3)
+            let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            let following = copy.follow(changes)
+            await until {
+                harbour.time.advance(by: .milliseconds(100))
+                return copy.state.looks > 0
+            }
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
+    /// One false answer is no reason to take records from a copy.
+    @Test(arguments: [401, 101], ways) func aFalseFirstAnswerRemovesNothing(
+        code: Int,
+        options: DataAPI.LiveOptions
+    ) async throws {
+        try await Self.run(ships: 40) { harbour, copy in
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(1)
+            first.cancel()
+            try await harbour.delete(2)
+            harbour.sandbox.inject(.error(FileMakerError(code)), on: .getRecords)
+            harbour.sandbox.inject(.error(FileMakerError(code)), on: .find)
+            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await until {
+                harbour.time.advance(by: .milliseconds(100))
+                return copy.state.looks > 1
+            }
+            expectNoDifference(copy.names, harbour.names)
+            expectNoDifference(copy.state.resets, [])
+            second.cancel()
+        }
+    }
+
+    // MARK: Other files, queries and accounts
+
+    /// The backup gives the id of a record out again, in an equal version.
+    @Test(arguments: ways) func aRestoredBackupIsAReset(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 30) { harbour, copy in
+            _ = try await harbour.insert("Draken")
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(1)
+            first.cancel()
+            harbour.sandbox.reset()
+            _ = try await harbour.insert("Skibladner", port: "Bergen")
+            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            await copy.looks(2)
+            expectNoDifference(copy.state.resets, [.otherFile])
+            expectNoDifference(copy.names, harbour.names)
+            second.cancel()
+        }
+    }
+
+    @Test func anOlderVersionWhileItRunsIsAReset() async throws {
+        try await Self.run(ships: 30) { harbour, copy in
+            try await harbour.edit(7, ["Name": "Draken"])
+            let changes = harbour.ships.changes(keptBy: copy.keeper)
+            let following = copy.follow(changes)
+            await copy.looks(1)
+            await until { changes.isAtRest }
+            harbour.sandbox.reset()
+            changes.refresh()
+            await copy.looks(2)
+            expectNoDifference(copy.state.resets, [.otherFile])
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
+    @Test func anotherQueryIsAReset() async throws {
+        try await Self.run(ships: 5) { harbour, copy in
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
+            await copy.looks(1)
+            first.cancel()
+            try await harbour.edit(1, ["Port": "Bergen"])
+            let second = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
+            await copy.looks(2)
+            expectNoDifference(copy.state.resets, [.otherQuery])
+            expectNoDifference(copy.ids, [2, 3, 4, 5])
+            second.cancel()
+        }
+    }
+
+    @Test func anotherAccountIsAReset() async throws {
+        try await Self.run(ships: 5) { harbour, copy in
+            let changes = harbour.ships.changes(keptBy: copy.keeper)
+            let following = copy.follow(changes)
+            await copy.looks(1)
+            await until { changes.isAtRest }
+            harbour.database.replaceCredentials(Credentials(user: "someone", password: "else"))
+            await until { !copy.state.resets.isEmpty }
+            expectNoDifference(copy.state.resets, [.otherAccount])
+            expectNoDifference(copy.ids, [])
+            following.cancel()
+        }
+    }
+
+    // MARK: The contract
+
+    @Test func nothingIsAskedForBeforeDemandAndNoPageBeforeTheLastWasTaken() async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
+            let changes = harbour.ships.changes(keptBy: copy.keeper)
+            let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>(initialDemand: .none)
+            changes.subscribe(events)
+            await settled { harbour.requests }
+            expectNoDifference(harbour.requests, 0)
+            events.request(.max(1))
+            await events.valueCount(atLeast: 1)
+            // The page behind the one that waits to be taken.
+            await settled { harbour.requests }
+            #expect(harbour.requests <= 3)
+            #expect(harbour.requests < 5)
+            events.cancel()
+        }
+    }
+
+    @Test func aSecondSubscriberIsRefused() async throws {
+        try await Self.run(ships: 3) { harbour, copy in
+            let changes = harbour.ships.changes(keptBy: copy.keeper)
+            let first = copy.follow(changes)
+            await copy.looks(1)
+            let second = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
+            changes.subscribe(second)
+            guard case .failure(let error) = await second.completion() else { return }
+            expectNoDifference(error.code, .invalidRequest)
+            first.cancel()
+            // And served when the first has gone.
+            let third = copy.follow(changes)
+            await copy.looks(2)
+            third.cancel()
+        }
+    }
+
+    @Test func aKeeperThatFailsEndsIt() async throws {
+        struct Locked: Error {}
+        try await Self.run(ships: 3) { harbour, copy in
+            copy.change { $0.failure = Locked() }
+            let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(keptBy: copy.keeper).subscribe(events)
+            guard case .failure(let error) = await events.completion() else { return }
+            expectNoDifference(error.code, .keeper)
+            #expect(error.underlying is Locked)
+            expectNoDifference(harbour.requests, 0)
+        }
+    }
+
+    @Test func versionsThatDoNotRiseEndIt() async throws {
+        try await Self.run(ships: 3) { harbour, _ in
+            let keeper = DataAPI.CopyKeeper(
+                mark: { done in done(.success(nil)) },
+                versions: { _, _, done in
+                    done(.success([2, 1].map { DataAPI.RecordVersion(recordId: $0, modId: 0) }))
+                }
+            )
+            let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
+            harbour.ships.changes(keptBy: keeper).subscribe(events)
+            guard case .failure(let error) = await events.completion() else { return }
+            expectNoDifference(error.code, .keeper)
+        }
+    }
+
+    @Test func theMarkHoldsNothingOfWhatTheRecordsHold() async throws {
+        try await Self.run(ships: 3) { harbour, copy in
+            let following = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
+            await copy.looks(1)
+            let text = String(decoding: copy.state.mark ?? Data(), as: UTF8.self)
+            for secret in ["Oslo", "Ship1", "admin"] { #expect(!text.contains(secret)) }
+            following.cancel()
+        }
+    }
+
+    // MARK: Versions
+
+    @Test func versionsAreHeldByTheirIds() {
+        var versions = CopyVersions()
+        versions.insert([(3, 0), (7, 1), (5, 2), (5, 3)].map { DataAPI.RecordVersion(recordId: $0.0, modId: $0.1) })
+        versions.insert([(4, 4), (9, 5), (7, 6)].map { DataAPI.RecordVersion(recordId: $0.0, modId: $0.1) })
+        expectNoDifference((2...10).map { versions.modId(of: $0) }, [nil, 0, 4, 3, nil, 6, nil, 5, nil])
+        expectNoDifference(versions.missing(in: [9, 3, 8, 5]), [4, 7])
+        versions.remove([3, 9])
+        expectNoDifference(versions.count, 3)
+        expectNoDifference(versions.missing(in: []), [4, 5, 7])
+    }
+}
+
+extension Harbour {
+    /// Of all ships, as the host has them.
+    fileprivate var names: [String] {
+        (sandbox.records(ofTable: "Ships", inDatabase: "Harbour") ?? []).map { $0.values["Name"] ?? "" }
+    }
+}
