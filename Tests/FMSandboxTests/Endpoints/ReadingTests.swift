@@ -433,7 +433,7 @@ import Testing
         )
         try await withBench(.inProcess, [solution], configure: { $0.isoCriterionDates = setting }) {
             (bench: Bench) async throws in
-            func code(_ field: String, _ text: String, format: String = "2") async throws -> String {
+            func code(_ field: String, _ text: String, format: String = "2") async throws -> String? {
                 try await bench.find("L", [.object([field: .string(text)])], ["dateformats": .string(format)]).code
             }
             for field in ["D", "S"] {

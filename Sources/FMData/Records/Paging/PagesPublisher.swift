@@ -59,7 +59,7 @@ struct PagesPublisher<Item>: Publisher {
         private var date: Date?
         private var failure: FMRest.APIError?
         private var call: Call?
-        private var isWorking = false
+        private var worker = SoleWorker()
 
         init(_ source: PagesPublisher, downstream: any Subscriber<Output, FMRest.APIError>) {
             self.source = source
@@ -117,11 +117,7 @@ struct PagesPublisher<Item>: Publisher {
         }
 
         private func work() {
-            let isFree = lock.withLock {
-                defer { isWorking = true }
-                return !isWorking
-            }
-            guard isFree else { return }
+            guard lock.withLock({ worker.start() }) else { return }
             while true {
                 switch lock.withLock({ lockedTurn() }) {
                 case .call(let call, let source, let question):
@@ -160,7 +156,7 @@ struct PagesPublisher<Item>: Publisher {
             case .end(.impossible(let failure)):
                 return .end(.failure(source.error(failure)))
             case .rest:
-                isWorking = false
+                worker.stop()
                 return .rest
             }
         }
