@@ -44,8 +44,10 @@ import Testing
                 .map { $0.firstMatch(of: #/^ *\/\/\/(?: (.*)|)$/#).map { $0.1.map(String.init) ?? "" } }
             var sketches: [[String]] = []
             var isSketch = false
+            var isFenced = false
             for (line, before) in zip(doc.dropFirst(), doc) {
-                let isCode = line?.hasPrefix("    ") == true
+                if line?.hasPrefix("```") == true { isFenced.toggle() }
+                let isCode = !isFenced && line?.hasPrefix("    ") == true
                 if isCode, before == "" { sketches.append([]) }
                 isSketch = isCode && (isSketch || before == "")
                 if isSketch, let line { sketches[sketches.count - 1].append(String(line.dropFirst(4))) }
