@@ -42,6 +42,35 @@ extension Sandbox {
         case fileNotOpened = "802"
     }
 
+    /// What stands between the day and the time of a timestamp with `dateformats` 2. The guide calls the form ISO 8601, which allows
+    /// more than one; requests may write either.
+    public enum ISOTimestampSeparator: String, Codable, Sendable, CaseIterable {
+        /// `2026-01-31T22:15:00`.
+        case letter = "T"
+        /// `2026-01-31 22:15:00`.
+        case space = " "
+    }
+
+    /// Which dates a criterion may hold when the request has `dateformats` 2. The guide speaks of answers alone, and a public sample
+    /// keeps US dates in criteria beside another format. What cannot be read is error 500.
+    public enum CriterionDates: String, Codable, Sendable, CaseIterable {
+        /// `01/31/2026` and `2026-01-31`.
+        case usAndISO = "US and ISO"
+        /// `01/31/2026`, as in other requests.
+        case us = "US"
+        /// `2026-01-31`.
+        case iso = "ISO"
+    }
+
+    /// How the fields in the rows of a portal are named in answers. The guide speaks of qualified names under a condition that is not
+    /// known; recorded answers have them. Requests write qualified names in any case.
+    public enum PortalFieldNames: String, Codable, Sendable, CaseIterable {
+        /// With their table: `Phones::Number`.
+        case qualified
+        /// Without it: `Number`.
+        case plain
+    }
+
     /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such preference:
     /// with them every download is ``open``.
     public enum ContainerStreaming: Int, Sendable, CaseIterable {
@@ -123,6 +152,15 @@ extension Sandbox {
         /// What calls answer that need a data source whose file lacks the session's account. nil, the default, leaves it to the
         /// solutions, and to ``DataSourceWithoutAccount/emptyValues`` where they do not say.
         public var dataSourceWithoutAccount: DataSourceWithoutAccount?
+        /// What stands between day and time of timestamps in ISO 8601. nil, the default, leaves it to the solutions, and to
+        /// ``ISOTimestampSeparator/letter`` where they do not say.
+        public var isoTimestampSeparator: ISOTimestampSeparator?
+        /// Which dates criteria may hold when dates travel in ISO 8601. nil, the default, leaves it to the solutions, and to
+        /// ``CriterionDates/usAndISO`` where they do not say.
+        public var isoCriterionDates: CriterionDates?
+        /// How the fields of portal rows are named. nil, the default, leaves it to the solutions, and to
+        /// ``PortalFieldNames/qualified`` where they do not say.
+        public var portalFieldNames: PortalFieldNames?
         /// Which part of the OData interface there is. The default is ``OData/off``.
         public var odata: OData
         /// The clock. The default is the machine's.
@@ -154,6 +192,9 @@ extension Sandbox {
             ignoresNameCase: Bool? = nil,
             newPortalRecordInfoOnCreate: Bool? = nil,
             dataSourceWithoutAccount: DataSourceWithoutAccount? = nil,
+            isoTimestampSeparator: ISOTimestampSeparator? = nil,
+            isoCriterionDates: CriterionDates? = nil,
+            portalFieldNames: PortalFieldNames? = nil,
             odata: OData = .off,
             clock: any SandboxClock = SystemClock(),
             timeZone: TimeZone? = nil,
@@ -178,6 +219,9 @@ extension Sandbox {
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
             self.dataSourceWithoutAccount = dataSourceWithoutAccount
+            self.isoTimestampSeparator = isoTimestampSeparator
+            self.isoCriterionDates = isoCriterionDates
+            self.portalFieldNames = portalFieldNames
             self.odata = odata
             self.clock = clock
             self.timeZone = timeZone

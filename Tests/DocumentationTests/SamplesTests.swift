@@ -38,6 +38,23 @@ import Testing
             return claims
         }
 
+        /// What is indented in the doc comments of a source file as code is: behind an empty line of theirs.
+        static func sketches(in file: URL) throws -> [String] {
+            let doc = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+                .map { $0.firstMatch(of: #/^ *\/\/\/(?: (.*)|)$/#).map { $0.1.map(String.init) ?? "" } }
+            var sketches: [[String]] = []
+            var isSketch = false
+            var isFenced = false
+            for (line, before) in zip(doc.dropFirst(), doc) {
+                if line?.hasPrefix("```") == true { isFenced.toggle() }
+                let isCode = !isFenced && line?.hasPrefix("    ") == true
+                if isCode, before == "" { sketches.append([]) }
+                isSketch = isCode && (isSketch || before == "")
+                if isSketch, let line { sketches[sketches.count - 1].append(String(line.dropFirst(4))) }
+            }
+            return sketches.map { $0.joined(separator: "\n") }
+        }
+
         /// The lines of a document; of a source file those of its comments.
         private static func lines(of file: URL) throws -> [String] {
             let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
@@ -50,6 +67,12 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    private static func files(of library: String) -> [URL] {
+        let folder = root.appendingPathComponent("Sources/\(library)")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+        return files.compactMap { $0 as? URL }
+    }
+
     static let documents: [Document] = {
         var documents: [String: Document] = [:]
         func add(_ file: URL, to name: String) {
@@ -58,9 +81,7 @@ import Testing
         }
         add(root.appendingPathComponent("README.md"), to: "README")
         for library in libraries {
-            let folder = root.appendingPathComponent("Sources/\(library)")
-            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
-            for case let file as URL in files {
+            for file in files(of: library) {
                 switch file.pathExtension {
                 case "md": add(file, to: file.deletingPathExtension().lastPathComponent)
                 case "swift": add(file, to: library)
@@ -75,6 +96,17 @@ import Testing
         #expect(Self.documents.count > 15)
         #expect(Set(Self.documents.map(\.name)).isSuperset(of: ["README", "Errors"] + Self.libraries))
         expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
+    }
+
+    /// A sketch, which is indented and not compiled, shows the shape of a call. A type that it declares without leaving anything out
+    /// is a sample, and stands between fences.
+    @Test func noSketchDeclaresAWholeType() throws {
+        let sketches = try Self.libraries.flatMap { library in
+            try Self.files(of: library).filter { $0.pathExtension == "swift" }.flatMap(Document.sketches)
+        }
+        #expect(sketches.count > 100)
+        let types = #/^(?:public |final )*(?:struct|class|enum|actor|extension) .*\{/#.anchorsMatchLineEndings()
+        expectNoDifference(sketches.filter { $0.contains(types) && !$0.contains("…") }, [])
     }
 
     /// Each document in each place; in a brief run in one, another for each.

@@ -106,11 +106,14 @@ import Testing
     }
 
     /// Each way in which the sandbox can be told to behave otherwise, and the questions that tell.
-    @Test(arguments: [
-        (Otherwise.emptyPagePastEnd, ["find-past-end"]), (.recordMissingPastEnd, ["find-past-end"]),
-        (.ignoresNameCase, ["layout-name-case", "field-name-case"]), (.version18, []),
-        (.version19, []),
-    ])
+    private static let otherwise: [(Otherwise, [String])] = [
+        (.emptyPagePastEnd, ["find-past-end"]), (.recordMissingPastEnd, ["find-past-end"]),
+        (.ignoresNameCase, ["layout-name-case", "field-name-case"]), (.spaceInTimestamps, ["iso-timestamp"]),
+        (.criteriaInUS, ["iso-criterion"]), (.criteriaInISO, ["iso-criterion"]),
+        (.portalFieldsWithoutTable, ["portal-field-names"]), (.version18, []), (.version19, []),
+    ]
+
+    @Test(arguments: otherwise)
     func whatTheSandboxCanDoOtherwiseIsFound(_ otherwise: Otherwise, _ names: [String]) async throws {
         try await withHost(otherwise.configure) { sandbox in
             let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))
@@ -122,13 +125,18 @@ import Testing
     }
 
     enum Otherwise: CaseIterable {
-        case emptyPagePastEnd, recordMissingPastEnd, ignoresNameCase, version18, version19
+        case emptyPagePastEnd, recordMissingPastEnd, ignoresNameCase, spaceInTimestamps, criteriaInUS, criteriaInISO
+        case portalFieldsWithoutTable, version18, version19
 
         func configure(_ configuration: inout Sandbox.Configuration) {
             switch self {
             case .emptyPagePastEnd: configuration.findPastEnd = .emptyPage
             case .recordMissingPastEnd: configuration.findPastEnd = .recordMissing
             case .ignoresNameCase: configuration.ignoresNameCase = true
+            case .spaceInTimestamps: configuration.isoTimestampSeparator = .space
+            case .criteriaInUS: configuration.isoCriterionDates = .us
+            case .criteriaInISO: configuration.isoCriterionDates = .iso
+            case .portalFieldsWithoutTable: configuration.portalFieldNames = .plain
             case .version18: configuration.serverVersion = .v18
             case .version19: configuration.serverVersion = .v19
             }
@@ -160,10 +168,14 @@ import Testing
         "equal-value": (.editRecord, 0), "duplicate-mod-id": (.getRecord, 0), "stale-mod-id": (.editRecord, 0),
     ]
 
-    /// These need an answer of another content: see ``whatTheSandboxCanDoOtherwiseIsFound``.
-    private static let withoutError: Set = ["iso-timestamp", "iso-criterion", "portal-field-names"]
+    /// Those that an error does not answer need another content, and ``whatTheSandboxCanDoOtherwiseIsFound`` has it.
+    @Test func everyQuestionHasATestThatFindsADifference() {
+        let found = Set(Self.calls.keys).union(Self.otherwise.flatMap(\.1))
+        expectNoDifference(found, Set(ProbeQuestion.all.map(\.name)))
+        expectNoDifference(Set(Self.otherwise.map(\.0)), Set(Otherwise.allCases))
+    }
 
-    @Test(arguments: ProbeQuestion.all.map(\.name).filter { !withoutError.contains($0) })
+    @Test(arguments: calls.keys.sorted())
     func eachDifferenceIsFound(_ name: String) async throws {
         let question = try #require(ProbeQuestion.all.first { $0.name == name })
         let call = try #require(Self.calls[name])

@@ -2,9 +2,11 @@ extension DataAPI {
     /// What a container field says when a record is read: nothing, the URL to fetch its content from, or the path of a
     /// file that the container only refers to.
     ///
-    ///     struct Vessel: Codable {
-    ///         var photo: DataAPI.ContainerReference
-    ///     }
+    /// ```swift
+    /// struct Vessel: Codable {
+    ///     var photo: DataAPI.ContainerReference
+    /// }
+    /// ```
     ///
     /// An empty container is ``empty``, also where the property is optional. ``Database/download(_:isolation:)`` fetches what the
     /// reference refers to.

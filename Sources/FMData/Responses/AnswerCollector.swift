@@ -77,6 +77,11 @@ protocol AnswerRecord {
     associatedtype Fields: Decodable
     associatedtype Portals: Decodable
 
+    var recordId: Int { get }
+
+    /// A record that has been decoded.
+    static func record(_ record: DataAPI.Record<Fields, Portals>) -> Self
+
     /// Takes in all records that have arrived in full.
     static func take(
         from reader: inout RecordResponseReader<Fields, Portals>,
@@ -85,6 +90,8 @@ protocol AnswerRecord {
 }
 
 extension DataAPI.Record: AnswerRecord where R: Decodable, P: Decodable {
+    static func record(_ record: Self) -> Self { record }
+
     static func take(
         from reader: inout RecordResponseReader<R, P>,
         into records: inout [Self]
@@ -164,31 +171,6 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
             dataInfo: envelope.dataInfo,
             scriptResponse: envelope.scriptResponse,
             messages: envelope.messages
-        )
-    }
-}
-
-/// Reads an answer with records, those that cannot be decoded among them, and counts its bytes.
-final class RecordAttemptsAnswer<R: Decodable, P: Decodable>: AnswerCollector {
-    private let records: RecordCollector<RecordAttempt<R, P>>
-    private var bytes = 0
-
-    init(reader: AnswerReader) {
-        records = RecordCollector(reader: reader)
-    }
-
-    func take(_ part: HTTPResponsePart) {
-        if case .body(let part) = part { bytes += part.readableBytes }
-        records.take(part)
-    }
-
-    func response() throws -> RecordAttempts<R, P> {
-        let (attempts, envelope) = try records.finish()
-        return RecordAttempts(
-            records: attempts,
-            dataInfo: envelope.dataInfo,
-            bytes: bytes,
-            date: records.head.headers.first(name: "Date").flatMap(HTTPDate.parse)
         )
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 extension DataAPI {
     /// A record that the host has sent and that cannot be decoded: which it is, and why.
     ///
@@ -39,32 +37,9 @@ enum RecordAttempt<R, P> {
         }
     }
 
+    var recordId: Int { version.id }
     var record: DataAPI.Record<R, P>? { if case .record(let record) = self { record } else { nil } }
     var unreadable: DataAPI.UnreadableRecord? { if case .unreadable(let record) = self { record } else { nil } }
 }
 
 extension RecordAttempt: Sendable where R: Sendable, P: Sendable {}
-
-/// An answer with records, those that cannot be decoded among them, and how long its text was.
-struct RecordAttempts<R: Decodable, P: Decodable>: DataAPIResponse {
-    typealias Collector = RecordAttemptsAnswer<R, P>
-
-    static var isAboutRecords: Bool { true }
-
-    var records: [RecordAttempt<R, P>]
-    var dataInfo: DataAPI.DataInfo
-    /// After decompression.
-    var bytes = 0
-    /// When it was made, by the host's clock.
-    var date: Date?
-
-    mutating func nameScripts(_ scripts: ScriptNames) {}
-}
-
-extension RecordAttempts {
-    /// An answer that was read as a whole: one record that cannot be decoded is one too many.
-    init(from decoder: any Decoder) throws {
-        let response = try DataAPI.RecordResponse<R, P>(from: decoder)
-        self.init(records: response.data.map(RecordAttempt.record), dataInfo: response.dataInfo)
-    }
-}

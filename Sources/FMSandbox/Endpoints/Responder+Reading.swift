@@ -68,7 +68,7 @@ extension Responder {
         guard let value else { throw FileMakerError(958) }
         guard let elements = value.array else { throw FileMakerError(1708) }
         guard !elements.isEmpty else { throw FileMakerError(958) }
-        let acceptsISODates = try context.call.notation(file: context.database.fileDateFormat) == .iso
+        let dates = try context.notation().isISO ? engine.traits.isoCriterionDates : .us
         let today = engine.now.date
         let requests = try elements.map { element -> FindRequest in
             guard let object = element.object else { throw FileMakerError(1708) }
@@ -79,7 +79,7 @@ extension Responder {
                     continue
                 }
                 guard let text = member.value.scalarText else { throw FileMakerError(1708) }
-                let condition = try condition(member.key, text, layout, context, today, acceptsISODates)
+                let condition = try condition(member.key, text, layout, context, today, dates)
                 if let condition { request.conditions.append(condition) }
             }
             return request
@@ -105,7 +105,7 @@ extension Responder {
         _ layout: LayoutModel,
         _ context: Context,
         _ today: CivilDate,
-        _ acceptsISODates: Bool
+        _ dates: Sandbox.CriterionDates
     ) throws -> FindRequest.Condition? {
         let name = FieldName(key)
         let found = layout.field(named: context.ownName(name, on: layout)) ?? layout.portalField(named: name.qualified)
@@ -120,7 +120,7 @@ extension Responder {
             repetitions = repetition...repetition
         }
         guard !text.trimmed.isEmpty else { return nil }
-        let criterion = try Criterion(text, type: model.type, today: today, acceptsISODates: acceptsISODates)
+        let criterion = try Criterion(text, type: model.type, today: today, dates: dates)
         return FindRequest.Condition(reference: field.reference, repetitions: repetitions, criterion: criterion)
     }
 }

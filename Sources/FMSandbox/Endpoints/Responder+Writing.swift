@@ -68,7 +68,7 @@ extension Responder {
         tellsNewRows: Bool = false,
         _ body: (inout RecordWriter) throws -> Record
     ) async throws -> Answer {
-        let notation = try context.call.notation(file: context.database.fileDateFormat)
+        let notation = try context.notation()
         let options = try options(of: context.call)
         var plan = try ScriptPlan(context)
         try await plan.runPrerequest(context, on: layout)

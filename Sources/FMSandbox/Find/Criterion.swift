@@ -16,7 +16,7 @@ enum Criterion: Equatable, Sendable {
 
     /// Reads a criterion; the errors are those a host answers: 500, 501 and 502 for what is no date, time or number, 508
     /// for what a container cannot be searched for.
-    init(_ text: String, type: Solution.FieldType, today: CivilDate, acceptsISODates: Bool = false) throws {
+    init(_ text: String, type: Solution.FieldType, today: CivilDate, dates: Sandbox.CriterionDates = .us) throws {
         var text = text.trimmed
         // `~` asks for a relaxed search in Japanese text; folding is as relaxed as it gets.
         if text.hasPrefix("~") { text = String(text.dropFirst()).trimmed }
@@ -30,7 +30,7 @@ enum Criterion: Equatable, Sendable {
             case .text: self = .text(TextCriterion(text))
             case .number: self = .number(try NumberCriterion(text))
             case .date, .time, .timestamp:
-                self = .moment(try MomentCriterion(text, type: type, today: today, acceptsISODates: acceptsISODates))
+                self = .moment(try MomentCriterion(text, type: type, today: today, dates: dates))
             case .container: throw FileMakerError(508)
             }
         }

@@ -6,8 +6,8 @@ enum MomentCriterion: Equatable, Sendable {
     /// Bounds on the number of the day, or on microseconds; an open end is nil.
     case range(Solution.FieldType, from: Int?, to: Int?)
 
-    init(_ text: String, type: Solution.FieldType, today: CivilDate, acceptsISODates: Bool) throws {
-        let reader = MomentReader(type: type, today: today, acceptsISODates: acceptsISODates)
+    init(_ text: String, type: Solution.FieldType, today: CivilDate, dates: Sandbox.CriterionDates) throws {
+        let reader = MomentReader(type: type, today: today, dates: dates)
         if let (comparison, rest) = CriterionComparison.split(text) {
             let bounds = try reader.bounds(CriterionReader.plain(rest))
             switch comparison {
@@ -93,6 +93,18 @@ struct DatePattern: Equatable, Sendable {
             )
         else { return nil }
         return (earliest, latest)
+    }
+}
+
+extension DatePattern {
+    /// One day.
+    init(_ date: CivilDate) {
+        let (year, month, day) = date.components
+        self.init(
+            year: ComponentPattern(numbers: year...year),
+            month: ComponentPattern(numbers: month...month),
+            day: ComponentPattern(numbers: day...day)
+        )
     }
 }
 

@@ -1,8 +1,8 @@
-/// Reads the dates and times of criteria, in US order.
+/// Reads the dates and times of criteria, in US order unless they may be, or have to be, in that of ISO 8601.
 struct MomentReader {
     var type: Solution.FieldType
     var today: CivilDate
-    var acceptsISODates: Bool
+    var dates: Sandbox.CriterionDates
 
     private var failure: FileMakerError { FileMakerError(type == .time ? 501 : 500) }
 
@@ -49,7 +49,7 @@ struct MomentReader {
     }
 
     private func dateAndTime(_ text: String) throws -> (DatePattern, TimePattern) {
-        if let space = text.firstIndex(where: { $0 == " " || (acceptsISODates && $0 == "T") }) {
+        if let space = text.firstIndex(where: { $0 == " " || (dates != .us && $0 == "T") }) {
             let time = String(text[text.index(after: space)...]).trimmed
             return (try date(String(text[..<space])), try self.time(time))
         }
@@ -57,18 +57,11 @@ struct MomentReader {
     }
 
     private func date(_ text: String) throws -> DatePattern {
-        if text == "//" {
-            let (year, month, day) = today.components
-            return DatePattern(
-                year: ComponentPattern(numbers: year...year),
-                month: ComponentPattern(numbers: month...month),
-                day: ComponentPattern(numbers: day...day)
-            )
-        }
-        if acceptsISODates, let date = DateNotation.iso.date(from: text) {
-            return try self.date(DateNotation.us.write(date))
-        }
+        if text == "//" { return DatePattern(today) }
+        if dates != .us, let date = DateNotation.iso().date(from: text) { return DatePattern(date) }
         let parts = Self.components(of: text)
+        // A year stands alone in any order.
+        guard dates != .iso || parts.count == 1 else { throw failure }
         var pattern = DatePattern()
         switch parts.count {
         case 1:

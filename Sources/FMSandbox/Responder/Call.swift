@@ -99,15 +99,4 @@ extension Call {
         guard let text = value.string else { throw FileMakerError(1708) }
         return text
     }
-
-    /// `dateformats`, from the query or the body.
-    func notation(file: FileDateFormat) throws -> DateNotation {
-        guard let value = query["dateformats"].map(JSONValue.string) ?? body["dateformats"] else { return .us }
-        switch value.scalarText {
-        case "0": return .us
-        case "1": return .file(file)
-        case "2": return .iso
-        default: throw FileMakerError(960)
-        }
-    }
 }

@@ -17,6 +17,19 @@ struct Context: Sendable {
         return session.state.withLockedValue { $0.openedDatabases[owner] } ?? session.privileges
     }
 
+    /// How the request has its dates: `dateformats`, from the query or the body.
+    func notation() throws -> DateNotation {
+        guard let value = call.query["dateformats"].map(JSONValue.string) ?? call.body["dateformats"] else {
+            return .us
+        }
+        switch value.scalarText {
+        case "0": return .us
+        case "1": return .file(database.fileDateFormat)
+        case "2": return .iso(engine.traits.isoTimestampSeparator)
+        default: throw FileMakerError(960)
+        }
+    }
+
     func reader() -> Reader {
         Reader(model: model, world: engine.world, viewpoint: engine.viewpoint(of: session))
     }

@@ -41,7 +41,7 @@ struct Read {
             call.bodyText("layout.response") ?? call.query["layout.response"],
             for: layout
         )
-        notation = try call.notation(file: context.database.fileDateFormat)
+        notation = try context.notation()
         plan = try ScriptPlan(context)
         // A wrong portal name is refused before anything runs.
         _ = try PortalSelection(on: responseLayout ?? layout, names: portals, context)

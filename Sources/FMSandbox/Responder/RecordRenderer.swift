@@ -54,13 +54,14 @@ struct RecordRenderer {
         self.containerURL = containerURL
         let database = context.database
         self.database = database
-        func columns(_ fields: [LayoutFieldModel]) -> [Column] {
+        func columns(_ fields: [LayoutFieldModel], named: Sandbox.PortalFieldNames = .qualified) -> [Column] {
             fields.flatMap { field in
+                let name = named == .plain ? FieldName(field.name).field : field.name
                 let model = reader.model.tables[field.reference.table].fields[field.reference.field]
                 return field.repetitions.map { repetition in
                     Column(
                         key: JSONWriter.renderedKey(
-                            field.repetitions.count == 1 ? field.name : "\(field.name)(\(repetition))"
+                            field.repetitions.count == 1 ? name : "\(name)(\(repetition))"
                         ),
                         field: model,
                         reference: field.reference,
@@ -76,7 +77,7 @@ struct RecordRenderer {
             return PortalColumns(
                 item: item,
                 key: JSONWriter.renderedKey(item.portal.key),
-                columns: columns(item.portal.fields),
+                columns: columns(item.portal.fields, named: context.engine.traits.portalFieldNames),
                 info: PortalInfo(
                     objectName: item.portal.objectName,
                     database: occurrence.database,

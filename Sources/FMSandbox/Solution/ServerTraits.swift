@@ -7,6 +7,9 @@ struct ServerTraits: Equatable, Sendable {
     let ignoresNameCase: Bool
     let newPortalRecordInfoOnCreate: Bool
     let dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount
+    let isoTimestampSeparator: Sandbox.ISOTimestampSeparator
+    let isoCriterionDates: Sandbox.CriterionDates
+    let portalFieldNames: Sandbox.PortalFieldNames
     let containerStreaming: Sandbox.ContainerStreaming
     let timeZone: TimeZone
     let sessionLifetime: Duration
@@ -39,6 +42,13 @@ struct ServerTraits: Equatable, Sendable {
         dataSourceWithoutAccount =
             try configuration.dataSourceWithoutAccount
             ?? trait("dataSourceWithoutAccount", \.dataSourceWithoutAccount) ?? .emptyValues
+        isoTimestampSeparator =
+            try configuration.isoTimestampSeparator
+            ?? trait("isoTimestampSeparator", \.isoTimestampSeparator) ?? .letter
+        isoCriterionDates =
+            try configuration.isoCriterionDates ?? trait("isoCriterionDates", \.isoCriterionDates) ?? .usAndISO
+        portalFieldNames =
+            try configuration.portalFieldNames ?? trait("portalFieldNames", \.portalFieldNames) ?? .qualified
         containerStreaming =
             try configuration.containerStreaming ?? trait("openContainers", \.containerStreaming) ?? .authenticated
         timeZone = try configuration.timeZone ?? trait("timeZone", \.timeZone) ?? .gmt

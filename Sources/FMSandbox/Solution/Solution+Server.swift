@@ -17,6 +17,12 @@ extension Solution {
         /// What calls answer that need a data source whose file lacks the session's account. The default is
         /// ``Sandbox/DataSourceWithoutAccount/emptyValues``.
         public var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
+        /// What stands between day and time of timestamps in ISO 8601. The default is ``Sandbox/ISOTimestampSeparator/letter``.
+        public var isoTimestampSeparator: Sandbox.ISOTimestampSeparator?
+        /// Which dates criteria may hold when dates travel in ISO 8601. The default is ``Sandbox/CriterionDates/usAndISO``.
+        public var isoCriterionDates: Sandbox.CriterionDates?
+        /// How the fields of portal rows are named. The default is ``Sandbox/PortalFieldNames/qualified``.
+        public var portalFieldNames: Sandbox.PortalFieldNames?
         /// How containers are streamed; in JSON `openContainers`, true or false. The default is
         /// ``Sandbox/ContainerStreaming/authenticated``.
         public var containerStreaming: Sandbox.ContainerStreaming?
@@ -36,6 +42,9 @@ extension Solution {
             ignoresNameCase: Bool? = nil,
             newPortalRecordInfoOnCreate: Bool? = nil,
             dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount? = nil,
+            isoTimestampSeparator: Sandbox.ISOTimestampSeparator? = nil,
+            isoCriterionDates: Sandbox.CriterionDates? = nil,
+            portalFieldNames: Sandbox.PortalFieldNames? = nil,
             containerStreaming: Sandbox.ContainerStreaming? = nil,
             timeZone: TimeZone? = nil,
             sessionLifetime: Duration? = nil,
@@ -47,6 +56,9 @@ extension Solution {
             self.ignoresNameCase = ignoresNameCase
             self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
             self.dataSourceWithoutAccount = dataSourceWithoutAccount
+            self.isoTimestampSeparator = isoTimestampSeparator
+            self.isoCriterionDates = isoCriterionDates
+            self.portalFieldNames = portalFieldNames
             self.containerStreaming = containerStreaming
             self.timeZone = timeZone
             self.sessionLifetime = sessionLifetime
@@ -56,6 +68,7 @@ extension Solution {
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case version, findPastEnd, ignoresNameCase, newPortalRecordInfoOnCreate, dataSourceWithoutAccount
+            case isoTimestampSeparator, isoCriterionDates, portalFieldNames
             case openContainers, timeZone, sessionLifetime, keepAlive, compression
         }
 
@@ -70,6 +83,18 @@ extension Solution {
             dataSourceWithoutAccount = try container.decodeChoiceIfPresent(
                 Sandbox.DataSourceWithoutAccount.self,
                 forKey: .dataSourceWithoutAccount
+            )
+            isoTimestampSeparator = try container.decodeChoiceIfPresent(
+                Sandbox.ISOTimestampSeparator.self,
+                forKey: .isoTimestampSeparator
+            )
+            isoCriterionDates = try container.decodeChoiceIfPresent(
+                Sandbox.CriterionDates.self,
+                forKey: .isoCriterionDates
+            )
+            portalFieldNames = try container.decodeChoiceIfPresent(
+                Sandbox.PortalFieldNames.self,
+                forKey: .portalFieldNames
             )
             containerStreaming = try container.decodeIfPresent(Bool.self, forKey: .openContainers)
                 .map { $0 ? .open : .authenticated }
@@ -96,6 +121,9 @@ extension Solution {
             try container.encodeIfPresent(ignoresNameCase, forKey: .ignoresNameCase)
             try container.encodeIfPresent(newPortalRecordInfoOnCreate, forKey: .newPortalRecordInfoOnCreate)
             try container.encodeIfPresent(dataSourceWithoutAccount, forKey: .dataSourceWithoutAccount)
+            try container.encodeIfPresent(isoTimestampSeparator, forKey: .isoTimestampSeparator)
+            try container.encodeIfPresent(isoCriterionDates, forKey: .isoCriterionDates)
+            try container.encodeIfPresent(portalFieldNames, forKey: .portalFieldNames)
             try container.encodeIfPresent(containerStreaming.map { $0 == .open }, forKey: .openContainers)
             try container.encodeIfPresent(timeZone?.identifier, forKey: .timeZone)
             try container.encodeIfPresent(sessionLifetime?.seconds, forKey: .sessionLifetime)

@@ -6,8 +6,10 @@ enum DateNotation: Sendable, Equatable {
     case us
     /// The order and separator of the hosted file.
     case file(FileDateFormat)
-    /// `yyyy-MM-dd` and `yyyy-MM-ddTHH:mm:ss`.
-    case iso
+    /// `yyyy-MM-dd`, and `yyyy-MM-ddTHH:mm:ss` or with a space for the `T`.
+    case iso(Sandbox.ISOTimestampSeparator = .letter)
+
+    var isISO: Bool { if case .iso = self { true } else { false } }
 
     func write(_ date: CivilDate) -> String {
         let (year, month, day) = date.components
@@ -27,7 +29,8 @@ enum DateNotation: Sendable, Equatable {
     }
 
     func write(_ timestamp: CivilTimestamp) -> String {
-        write(timestamp.date) + (self == .iso ? "T" : " ") + timestamp.time.text
+        let separator = if case .iso(let separator) = self { separator.rawValue } else { " " }
+        return write(timestamp.date) + separator + timestamp.time.text
     }
 
     func date(from text: String) -> CivilDate? {
@@ -41,7 +44,7 @@ enum DateNotation: Sendable, Equatable {
     /// A date and a time separated by a space (or by `T` in the ISO notation); a date alone means midnight.
     func timestamp(from text: String) -> CivilTimestamp? {
         let text = text.trimmed
-        let separator = text.firstIndex { $0 == " " || (self == .iso && $0 == "T") }
+        let separator = text.firstIndex { $0 == " " || (isISO && $0 == "T") }
         guard let date = date(from: String(text[..<(separator ?? text.endIndex)])) else { return nil }
         guard let separator else { return CivilTimestamp(date: date, time: CivilTime(microseconds: 0)) }
         guard let time = CivilTime(text: String(text[text.index(after: separator)...])),

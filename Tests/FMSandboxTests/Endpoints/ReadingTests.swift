@@ -392,6 +392,80 @@ import Testing
         }
     }
 
+    @Test(
+        .tags(.openQuestion),
+        arguments: [
+            (nil, "2024-03-09T13:02:03"), (Sandbox.ISOTimestampSeparator.letter, "2024-03-09T13:02:03"),
+            (.space, "2024-03-09 13:02:03"),
+        ]
+    )
+    func whatStandsInATimestamp(_ setting: Sandbox.ISOTimestampSeparator?, _ expected: String) async throws {
+        let solution = Solution.oneTable([.init("S", .timestamp)], [.init(["S": "03/09/2024 13:02:03"])])
+        try await withBench(.inProcess, [solution], configure: { $0.isoTimestampSeparator = setting }) {
+            (bench: Bench) async throws in
+            let read = try await bench.get("layouts/L/records", [("dateformats", "2")])
+            #expect(read.fields["S"] == .string(expected))
+            // Writes may have either, and other formats are as ever.
+            for text in ["2024-03-10T01:02:03", "2024-03-10 01:02:03"] {
+                let edit: JSONValue = ["fieldData": ["S": .string(text)], "dateformats": "2"]
+                #expect(try await bench.patch("layouts/L/records/1", edit).code == "0")
+                #expect(try await bench.get("layouts/L/records/1").fields["S"] == "03/10/2024 01:02:03")
+            }
+        }
+    }
+
+    @Test(
+        .tags(.openQuestion),
+        arguments: [
+            (nil, "0", "0", "0"), (Sandbox.CriterionDates.usAndISO, "0", "0", "0"), (.us, "0", "500", "0"),
+            (.iso, "500", "0", "500"),
+        ]
+    )
+    func whichDatesCriteriaMayHold(
+        _ setting: Sandbox.CriterionDates?,
+        _ american: String,
+        _ iso: String,
+        _ month: String
+    ) async throws {
+        let solution = Solution.oneTable(
+            [.init("D", .date), .init("S", .timestamp)],
+            [.init(["D": "03/09/2024", "S": "03/09/2024 13:02:03"])]
+        )
+        try await withBench(.inProcess, [solution], configure: { $0.isoCriterionDates = setting }) {
+            (bench: Bench) async throws in
+            func code(_ field: String, _ text: String, format: String = "2") async throws -> String? {
+                try await bench.find("L", [.object([field: .string(text)])], ["dateformats": .string(format)]).code
+            }
+            for field in ["D", "S"] {
+                #expect(try await code(field, "3/9/2024") == american)
+                #expect(try await code(field, "2024-03-09") == iso)
+                #expect(try await code(field, "3/2024") == month)
+                #expect(try await code(field, "2024") == "0")
+                // In other formats they are American.
+                #expect(try await code(field, "3/9/2024", format: "0") == "0")
+                #expect(try await code(field, "2024-03-09", format: "0") == "500")
+            }
+            #expect(try await code("S", "2024-03-09T13:02:03") == iso)
+            #expect(try await code("D", "2024-03-01...2024-03-31") == iso)
+            #expect(try await code("D", ">2/1/2024") == american)
+        }
+    }
+
+    @Test(
+        .tags(.openQuestion),
+        arguments: [
+            (nil, ["recordId", "Phones::Kind", "Phones::Number", "modId"]),
+            (Sandbox.PortalFieldNames.qualified, ["recordId", "Phones::Kind", "Phones::Number", "modId"]),
+            (.plain, ["recordId", "Kind", "Number", "modId"]),
+        ]
+    )
+    func howFieldsOfPortalRowsAreNamed(_ setting: Sandbox.PortalFieldNames?, _ names: [String]) async throws {
+        try await withBench(configure: { $0.portalFieldNames = setting }) { (bench: Bench) async throws in
+            let record = try await bench.get("layouts/Contacts/records/1").response["data"][0]
+            expectNoDifference(record["portalData"]["Phones"][0].object?.keys, names)
+        }
+    }
+
     @Test(.tags(.openQuestion)) func noTransferLimitIsEverMet() async throws {
         try await withBench { (bench: Bench) async throws in
             for _ in 1...Effort.of(50, brief: 5) {

@@ -162,7 +162,7 @@ import Testing
             for type in Solution.FieldType.allCases {
                 let criterion: Criterion
                 do {
-                    criterion = try Criterion(text.joined(), type: type, today: Self.today, acceptsISODates: true)
+                    criterion = try Criterion(text.joined(), type: type, today: Self.today, dates: .usAndISO)
                 } catch {
                     let code = (error as? FileMakerError)?.code ?? 0
                     #expect([400, 500, 501, 502, 508].contains(code), "\(text.joined()): \(error)")

@@ -15,6 +15,9 @@ import Testing
         #expect(!traits.ignoresNameCase)
         #expect(!traits.newPortalRecordInfoOnCreate)
         #expect(traits.dataSourceWithoutAccount == .emptyValues)
+        #expect(traits.isoTimestampSeparator == .letter)
+        #expect(traits.isoCriterionDates == .usAndISO)
+        #expect(traits.portalFieldNames == .qualified)
         #expect(traits.containerStreaming == .authenticated)
         #expect(traits.timeZone == .gmt)
         #expect(traits.sessionLifetime == .seconds(900))
@@ -28,7 +31,10 @@ import Testing
             findPastEnd: .emptyPage,
             ignoresNameCase: true,
             newPortalRecordInfoOnCreate: true,
-            dataSourceWithoutAccount: .invalidAccount
+            dataSourceWithoutAccount: .invalidAccount,
+            isoTimestampSeparator: .space,
+            isoCriterionDates: .us,
+            portalFieldNames: .plain
         )
         let solutions = [solution("A", .init()), solution("B", server), solution("C", .init(version: .v18))]
         let theirs = try ServerTraits(.init(), solutions)
@@ -37,13 +43,19 @@ import Testing
         #expect(theirs.ignoresNameCase)
         #expect(theirs.newPortalRecordInfoOnCreate)
         #expect(theirs.dataSourceWithoutAccount == .invalidAccount)
+        #expect(theirs.isoTimestampSeparator == .space)
+        #expect(theirs.isoCriterionDates == .us)
+        #expect(theirs.portalFieldNames == .plain)
         let ours = try ServerTraits(
             .init(
                 serverVersion: .v19,
                 findPastEnd: .recordMissing,
                 ignoresNameCase: false,
                 newPortalRecordInfoOnCreate: false,
-                dataSourceWithoutAccount: .fileNotOpened
+                dataSourceWithoutAccount: .fileNotOpened,
+                isoTimestampSeparator: .letter,
+                isoCriterionDates: .iso,
+                portalFieldNames: .qualified
             ),
             solutions
         )
@@ -52,6 +64,9 @@ import Testing
         #expect(!ours.ignoresNameCase)
         #expect(!ours.newPortalRecordInfoOnCreate)
         #expect(ours.dataSourceWithoutAccount == .fileNotOpened)
+        #expect(ours.isoTimestampSeparator == .letter)
+        #expect(ours.isoCriterionDates == .iso)
+        #expect(ours.portalFieldNames == .qualified)
     }
 
     @Test func solutionsThatDisagreeDoNotStart() throws {

@@ -108,7 +108,10 @@ import Testing
                 version: .v19,
                 findPastEnd: .emptyPage,
                 ignoresNameCase: true,
-                newPortalRecordInfoOnCreate: true
+                newPortalRecordInfoOnCreate: true,
+                isoTimestampSeparator: .space,
+                isoCriterionDates: .iso,
+                portalFieldNames: .plain
             )
         )
         let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))

@@ -90,6 +90,12 @@ import Testing
             Sandbox.DataSourceWithoutAccount.allCases.map(\.rawValue)
         )
         expectNoDifference(
+            values("server", "isoTimestampSeparator"),
+            Sandbox.ISOTimestampSeparator.allCases.map(\.rawValue)
+        )
+        expectNoDifference(values("server", "isoCriterionDates"), Sandbox.CriterionDates.allCases.map(\.rawValue))
+        expectNoDifference(values("server", "portalFieldNames"), Sandbox.PortalFieldNames.allCases.map(\.rawValue))
+        expectNoDifference(
             Self.object("server", in: schema)["properties"]["version"]["enum"],
             .array(Sandbox.ServerVersion.allCases.map { .int($0.rawValue) })
         )

@@ -52,7 +52,7 @@ import Testing
     @Test func datesFollowTheNotation() throws {
         let date = try #require(CivilDate(year: 2024, month: 3, day: 9))
         let german = DateNotation.file(try #require(FileDateFormat(pattern: "dd.MM.yyyy")))
-        for (notation, text) in [(DateNotation.us, "03/09/2024"), (.iso, "2024-03-09"), (german, "09.03.2024")] {
+        for (notation, text) in [(DateNotation.us, "03/09/2024"), (.iso(), "2024-03-09"), (german, "09.03.2024")] {
             #expect(notation.write(date) == text)
             #expect(notation.date(from: text) == date)
         }
@@ -65,9 +65,10 @@ import Testing
     @Test func timestampsFollowTheNotation() throws {
         let timestamp = try #require(DateNotation.us.timestamp(from: "3/9/2024 1:02:03 PM"))
         #expect(DateNotation.us.write(timestamp) == "03/09/2024 13:02:03")
-        #expect(DateNotation.iso.write(timestamp) == "2024-03-09T13:02:03")
-        #expect(DateNotation.iso.timestamp(from: "2024-03-09T13:02:03") == timestamp)
-        #expect(DateNotation.iso.timestamp(from: "2024-03-09 13:02:03") == timestamp)
+        #expect(DateNotation.iso().write(timestamp) == "2024-03-09T13:02:03")
+        #expect(DateNotation.iso(.space).write(timestamp) == "2024-03-09 13:02:03")
+        #expect(DateNotation.iso().timestamp(from: "2024-03-09T13:02:03") == timestamp)
+        #expect(DateNotation.iso().timestamp(from: "2024-03-09 13:02:03") == timestamp)
         #expect(DateNotation.us.timestamp(from: "3/9/2024 25:00:00") == nil)
     }
 

@@ -34,7 +34,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
     private var machine: Machine
     private var downstream: Downstream?
     private var upstreams: [any Subscription] = []
-    private var isWorking = false
+    private var worker = SoleWorker()
 
     init(_ machine: Machine, on actor: ActorTurn?, downstream: Downstream) {
         self.machine = machine
@@ -80,11 +80,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
     // MARK: Work
 
     fileprivate func go() {
-        let isFree = lock.withLock {
-            defer { isWorking = true }
-            return !isWorking
-        }
-        if isFree { goOn(mayDeliver: actor.map(\.isHere) ?? true) }
+        if lock.withLock({ worker.start() }) { goOn(mayDeliver: actor.map(\.isHere) ?? true) }
     }
 
     private func goOn(mayDeliver: Bool) {
@@ -114,7 +110,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
     private func lockedStep(mayDeliver: Bool) -> JoinStep<Machine.Output, Machine.Failure> {
         guard downstream != nil else { return .rest }
         let step = machine.next(mayDeliver: mayDeliver)
-        if case .rest = step { isWorking = false }
+        if case .rest = step { worker.stop() }
         return step
     }
 

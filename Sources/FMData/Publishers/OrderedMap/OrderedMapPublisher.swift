@@ -65,7 +65,7 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
     private var asked = Subscribers.Demand.none
     private var groups: [Int: GroupSubscriber<Output, Failure>] = [:]
     private var hasBegun = false
-    private var isWorking = false
+    private var worker = SoleWorker()
 
     init(_ source: Source, downstream: Downstream) {
         machine = source.machine
@@ -120,11 +120,7 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
     }
 
     private func go() {
-        let isFree = lock.withLock {
-            defer { isWorking = true }
-            return !isWorking
-        }
-        guard isFree else { return }
+        guard lock.withLock({ worker.start() }) else { return }
         while let (step, source, downstream) = lock.withLock({ lockedStep() }) {
             switch step {
             case .ask(let count): ask(count)
@@ -148,7 +144,7 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
             let step = machine.next()
             guard case .rest = step else { return (step, source, downstream) }
         }
-        isWorking = false
+        worker.stop()
         return nil
     }
 

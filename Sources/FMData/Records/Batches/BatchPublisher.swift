@@ -64,7 +64,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private var callOffAlarm: (@Sendable () -> Void)?
     /// What the batch fails with, if it comes to that.
     private var failure: FMRest.APIError?
-    private var isWorking = false
+    private var worker = SoleWorker()
 
     /// What the machine knows by its index.
     private struct HeldRow {
@@ -338,11 +338,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     // MARK: Work
 
     private func go() {
-        let isFree = lock.withLock {
-            defer { isWorking = true }
-            return !isWorking
-        }
-        guard isFree else { return }
+        guard lock.withLock({ worker.start() }) else { return }
         while let action = nextAction() {
             // What has been noted is written together, before anything else is done that may take its time.
             if case .note = action {} else { lock.withLock { writer }?.flush() }
@@ -371,7 +367,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private func nextAction() -> Action? {
         lock.withLock {
             guard let downstream else {
-                isWorking = false
+                worker.stop()
                 return nil
             }
             switch machine.next() {
@@ -395,7 +391,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             case .end(let end):
                 return .end(end == .finished ? .finished : .failure(failure ?? .noAnswer))
             case .rest:
-                isWorking = false
+                worker.stop()
                 return nil
             }
             return .nothing

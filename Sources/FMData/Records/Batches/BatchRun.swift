@@ -210,7 +210,7 @@ where Downstream.Failure == FMRest.APIError {
     private var demand = Subscribers.Demand.none
     private var waiting = CircularBuffer<Downstream.Input>()
     private var completion: Subscribers.Completion<FMRest.APIError>?
-    private var isDelivering = false
+    private var worker = SoleWorker()
 
     init(_ run: BatchRun, _ sight: BatchSight<Downstream.Input>, _ downstream: Downstream) {
         self.run = run
@@ -277,11 +277,7 @@ where Downstream.Failure == FMRest.APIError {
     }
 
     private func deliver() {
-        let isFree = lock.withLock {
-            defer { isDelivering = true }
-            return !isDelivering
-        }
-        guard isFree else { return }
+        guard lock.withLock({ worker.start() }) else { return }
         while let (downstream, value) = next() {
             guard let value else { return downstream.receive(completion: lock.withLock { completion } ?? .finished) }
             let more = downstream.receive(value)
@@ -296,7 +292,7 @@ where Downstream.Failure == FMRest.APIError {
     private func next() -> (Downstream, Downstream.Input?)? {
         lock.withLock {
             guard let downstream else {
-                isDelivering = false
+                worker.stop()
                 return nil
             }
             if demand > .none, let value = waiting.popFirst() {
@@ -304,7 +300,7 @@ where Downstream.Failure == FMRest.APIError {
                 return (downstream, value)
             }
             guard waiting.isEmpty, completion != nil else {
-                isDelivering = false
+                worker.stop()
                 return nil
             }
             self.downstream = nil

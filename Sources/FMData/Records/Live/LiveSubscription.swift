@@ -75,7 +75,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     private var last: LiveState<R>?
     /// What is to be said of it, and was not yet.
     private var pending = CircularBuffer<Downstream.Input>()
-    private var isDelivering = false
+    private var worker = SoleWorker()
     /// Something came while it was delivering.
     private var isOffered = false
 
@@ -133,8 +133,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     func offer() {
         let isFree = lock.withLock {
             isOffered = true
-            defer { isDelivering = true }
-            return !isDelivering
+            return worker.start()
         }
         if isFree { deliver() }
     }
@@ -194,7 +193,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
         if let downstream, let failure { return .failure(downstream, failure, lockedLetGo()) }
         // Who came meanwhile has left it to this thread.
         if isOffered, downstream != nil { return .again }
-        isDelivering = false
+        worker.stop()
         return .rest
     }
 

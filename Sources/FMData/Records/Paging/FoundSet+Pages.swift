@@ -114,17 +114,29 @@ extension DataAPI.FoundSet {
         .eraseToAnyPublisher()
     }
 
-    /// One call to the server for records; an empty answer where FileMaker says that there are none: 401 of a find, 101 of a
-    /// range.
-    ///
-    /// - Parameter keys: what ``PageAnswer/keys`` shall be.
+    /// One call to the server for records, all of which have to be readable.
     fileprivate func fetch(
         offset: Int = 1,
         limit: Int,
         keys: @escaping ([Record]) throws -> [PageKey?] = { _ in [] }
     ) -> AnyPublisher<FetchedPage<Record>, FMRest.APIError> {
+        fetch(Record.self, offset: offset, limit: limit, keys: keys)
+    }
+
+    /// One call to the server for records; an empty answer where FileMaker says that there are none: 401 of a find, 101 of a
+    /// range.
+    ///
+    /// - Parameters:
+    ///   - item: what the records are read as.
+    ///   - keys: what ``PageAnswer/keys`` shall be.
+    func fetch<Item: AnswerRecord>(
+        _ item: Item.Type,
+        offset: Int,
+        limit: Int,
+        keys: @escaping ([Item]) throws -> [PageKey?] = { _ in [] }
+    ) -> AnyPublisher<FetchedPage<Item>, FMRest.APIError> where Item.Fields == R, Item.Portals == R.Portals {
         let layout = layout.layout
-        let nothing = FetchedPage<Record>(answer: PageAnswer(foundCount: 0))
+        let nothing = FetchedPage<Item>(answer: PageAnswer(foundCount: 0))
         let makeRequest: () throws -> DataAPIRequest<DataAPI.RecordResponse<R, R.Portals>>
         switch request(offset: offset, limit: limit) {
         case .range(let query):
@@ -136,17 +148,17 @@ extension DataAPI.FoundSet {
             }
             makeRequest = { try .find(in: layout, query: query) }
         }
-        return layout.database.fetch(makeRequest)
+        return layout.database.fetch(item, makeRequest)
             .tryMap { measured, took in
-                let records = measured.response.data
-                let info = measured.response.dataInfo
+                let items = measured.records
+                let info = measured.dataInfo
                 let answer = PageAnswer(
-                    ids: records.map(\.recordId),
-                    keys: try keys(records),
+                    ids: items.map(\.recordId),
+                    keys: try keys(items),
                     foundCount: info.isReported ? info.foundCount : nil,
                     tableCount: info.isReported ? info.totalRecordCount : nil
                 )
-                return FetchedPage(items: records, answer: answer, bytes: measured.bytes, took: took)
+                return FetchedPage(items: items, answer: answer, bytes: measured.bytes, took: took, date: measured.date)
             }
             .mapError { FMRest.APIError(wrapping: $0) }
             .replaceError(of: .noRecordsMatch, .recordMissing, with: nothing)
@@ -154,25 +166,12 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.Database {
-    /// Sends a request for records. Publishes its answer and how long it took once it had a session.
-    func fetch<F: Decodable, P: Decodable>(
-        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<F, P>>
-    ) -> AnyPublisher<(MeasuredRecords<F, P>, took: TimeAmount), FMRest.APIError> {
-        timed { try makeRequest().measured() }
-    }
-
-    /// Sends a request for records. Publishes its answer, with the records that cannot be decoded, and how long it took once
-    /// it had a session.
-    func fetchAttempts<F: Decodable, P: Decodable>(
-        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<F, P>>
-    ) -> AnyPublisher<(RecordAttempts<F, P>, took: TimeAmount), FMRest.APIError> {
-        timed { try makeRequest().attempted() }
-    }
-
-    private func timed<Response: DataAPIResponse>(
-        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
-    ) -> AnyPublisher<(Response, took: TimeAmount), FMRest.APIError> {
-        perform(makeRequest) { request, token in
+    /// Sends a request for records, which are read as `item`. Publishes its answer and how long it took once it had a session.
+    func fetch<Item: AnswerRecord>(
+        _ item: Item.Type,
+        _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<Item.Fields, Item.Portals>>
+    ) -> AnyPublisher<(MeasuredRecords<Item>, took: TimeAmount), FMRest.APIError> {
+        perform({ try makeRequest().measured(as: item) }) { request, token in
             let now = self.server.time.now
             let begun = now()
             return self.server.exchange(request, token: token).map { ($0, took: now() - begun) }.eraseToAnyPublisher()
@@ -183,7 +182,7 @@ extension DataAPI.Database {
 extension FetchedPage {
     /// What was read for its keys or its number.
     fileprivate func withoutItems<Other>() -> FetchedPage<Other> {
-        FetchedPage<Other>(answer: answer, bytes: bytes, took: took)
+        FetchedPage<Other>(answer: answer, bytes: bytes, took: took, date: date)
     }
 }
 

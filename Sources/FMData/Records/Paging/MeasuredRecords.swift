@@ -1,35 +1,37 @@
 import FMHTTP
+import Foundation
 import NIOCore
 
-/// An answer with records, and how long its text was.
-struct MeasuredRecords<R: Decodable, P: Decodable>: DataAPIResponse {
-    typealias Collector = MeasuredRecordAnswer<R, P>
+/// An answer with records, how long its text was, and when it was made. What the records are read as says what becomes of one that
+/// cannot be decoded: of a ``DataAPI/Record`` the error of the call, of a ``RecordAttempt`` an attempt like the others.
+struct MeasuredRecords<Item: AnswerRecord>: DataAPIResponse {
+    typealias Collector = MeasuredRecordsAnswer<Item>
 
     static var isAboutRecords: Bool { true }
 
-    var response: DataAPI.RecordResponse<R, P>
+    var records: [Item]
+    var dataInfo: DataAPI.DataInfo
     /// After decompression.
     var bytes = 0
+    /// When it was made, by the host's clock.
+    var date: Date?
+}
 
-    init(_ response: DataAPI.RecordResponse<R, P>, bytes: Int) {
-        self.response = response
-        self.bytes = bytes
-    }
-
+extension MeasuredRecords {
+    /// An answer that was read as a whole: one record that cannot be decoded is one too many.
     init(from decoder: any Decoder) throws {
-        response = try DataAPI.RecordResponse(from: decoder)
+        let response = try DataAPI.RecordResponse<Item.Fields, Item.Portals>(from: decoder)
+        self.init(records: response.data.map(Item.record), dataInfo: response.dataInfo)
     }
-
-    mutating func nameScripts(_ scripts: ScriptNames) { response.nameScripts(scripts) }
 }
 
 /// Decodes records while the body arrives, and counts its bytes.
-final class MeasuredRecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
-    private let records: RecordAnswer<R, P>
+final class MeasuredRecordsAnswer<Item: AnswerRecord>: AnswerCollector {
+    private let records: RecordCollector<Item>
     private var bytes = 0
 
     init(reader: AnswerReader) {
-        records = RecordAnswer(reader: reader)
+        records = RecordCollector(reader: reader)
     }
 
     func take(_ part: HTTPResponsePart) {
@@ -37,25 +39,23 @@ final class MeasuredRecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
         records.take(part)
     }
 
-    func response() throws -> MeasuredRecords<R, P> {
-        MeasuredRecords(try records.response(), bytes: bytes)
+    func response() throws -> MeasuredRecords<Item> {
+        let (items, envelope) = try records.finish()
+        return MeasuredRecords(
+            records: items,
+            dataInfo: envelope.dataInfo,
+            bytes: bytes,
+            date: records.head.headers.first(name: "Date").flatMap(HTTPDate.parse)
+        )
     }
 }
 
 extension DataAPIRequest {
     /// The same request for records, whose answer is measured.
-    func measured<R, P>() -> DataAPIRequest<MeasuredRecords<R, P>> where Response == DataAPI.RecordResponse<R, P> {
-        reading(MeasuredRecords<R, P>.self)
-    }
-
-    /// The same request for records, those that cannot be decoded among them.
-    func attempted<R, P>() -> DataAPIRequest<RecordAttempts<R, P>> where Response == DataAPI.RecordResponse<R, P> {
-        reading(RecordAttempts<R, P>.self)
-    }
-
-    /// The same request, whose answer is read as something else.
-    private func reading<Other>(_ type: Other.Type) -> DataAPIRequest<Other> {
-        DataAPIRequest<Other>(
+    func measured<Item>(
+        as item: Item.Type
+    ) -> DataAPIRequest<MeasuredRecords<Item>> where Response == DataAPI.RecordResponse<Item.Fields, Item.Portals> {
+        DataAPIRequest<MeasuredRecords<Item>>(
             method: method,
             path: path,
             options: options,

@@ -1,4 +1,5 @@
 import FMHTTP
+import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -7,6 +8,8 @@ import OpenCombine
 struct ItemPage<Item> {
     let items: [Item]
     let progress: DataAPI.PagingProgress
+    /// When the host gave the last answer with a date, by its own clock.
+    var date: Date?
 }
 
 /// An answer with what is in it.
@@ -18,6 +21,8 @@ struct FetchedPage<Item> {
     var bytes = 0
     /// From the request, when it had its session, to the last byte.
     var took = TimeAmount.zero
+    /// When the host answered, by its own clock.
+    var date: Date?
 }
 
 /// Publishes pages, each when it is asked for, one call to the server after the other. Between them it holds no session, and of
@@ -51,9 +56,10 @@ struct PagesPublisher<Item>: Publisher {
         private var source: PagesPublisher?
         private var downstream: (any Subscriber<Output, FMRest.APIError>)?
         private var items: [Item] = []
+        private var date: Date?
         private var failure: FMRest.APIError?
         private var call: Call?
-        private var isWorking = false
+        private var worker = SoleWorker()
 
         init(_ source: PagesPublisher, downstream: any Subscriber<Output, FMRest.APIError>) {
             self.source = source
@@ -91,6 +97,7 @@ struct PagesPublisher<Item>: Publisher {
             case .success(let page):
                 let drift = machine.received(page.answer, bytes: page.bytes, took: page.took)
                 items = page.items
+                date = page.date ?? date
                 source.sizes.learned(machine.size)
                 return drift
             case .failure(let error):
@@ -110,11 +117,7 @@ struct PagesPublisher<Item>: Publisher {
         }
 
         private func work() {
-            let isFree = lock.withLock {
-                defer { isWorking = true }
-                return !isWorking
-            }
-            guard isFree else { return }
+            guard lock.withLock({ worker.start() }) else { return }
             while true {
                 switch lock.withLock({ lockedTurn() }) {
                 case .call(let call, let source, let question):
@@ -143,7 +146,7 @@ struct PagesPublisher<Item>: Publisher {
                 self.items = []
                 let isWhole = rows.elementsEqual(items.indices)
                 return .publish(
-                    ItemPage(items: isWhole ? items : rows.map { items[$0] }, progress: progress),
+                    ItemPage(items: isWhole ? items : rows.map { items[$0] }, progress: progress, date: date),
                     to: downstream
                 )
             case .end(.finished):
@@ -153,7 +156,7 @@ struct PagesPublisher<Item>: Publisher {
             case .end(.impossible(let failure)):
                 return .end(.failure(source.error(failure)))
             case .rest:
-                isWorking = false
+                worker.stop()
                 return .rest
             }
         }

@@ -71,15 +71,11 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<FetchedPage<Row>, FMRest.APIError> {
         guard case .records(let offset) = question.part else { return Empty().eraseToAnyPublisher() }
         let part = DataAPI.PortalRequest(name: portal, limit: question.limit, offset: offset)
-        return database.fetch {
-            try DataAPIRequest<DataAPI.RecordResponse<NoFields, [String: [Row]]>>.record(
-                recordId.recordId(),
-                of: self,
-                query: DataAPI.RecordQuery(portal: [part])
-            )
+        return database.fetch(DataAPI.Record<NoFields, [String: [Row]]>.self) {
+            try .record(recordId.recordId(), of: self, query: DataAPI.RecordQuery(portal: [part]))
         }
         .tryMap { measured, took in
-            let record = measured.response.data.first
+            let record = measured.records.first
             // No other portal was asked for, whatever the server calls this one.
             let rows = record?.portalData?.values.first ?? []
             let answer = PageAnswer(

@@ -53,7 +53,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var isOver = false
     private var demand = Subscribers.Demand.none
     private var pending = CircularBuffer<News>()
-    private var isDelivering = false
+    private var deliverer = SoleWorker()
 
     init(
         _ found: DataAPI.FoundSet<R>,
@@ -374,11 +374,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// One at a time: who comes while another thread delivers leaves it to that one.
     private func deliver() {
-        let isFree = lock.withLock {
-            defer { isDelivering = true }
-            return !isDelivering
-        }
-        guard isFree else { return }
+        guard lock.withLock({ deliverer.start() }) else { return }
         while true {
             switch lock.withLock({ lockedStep() }) {
             case .news(let subscriber, let news):
@@ -401,7 +397,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         if let subscriber, machine.phase == .ended, let failure {
             return .failure(subscriber, failure, left: lockedLeave())
         }
-        isDelivering = false
+        deliverer.stop()
         return .rest
     }
 }

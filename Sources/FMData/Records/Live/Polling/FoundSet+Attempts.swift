@@ -19,8 +19,7 @@ extension DataAPI.FoundSet {
     func attemptPages() -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         layout.layout.database.asOneAccount { tenure in
             let found = bound(to: tenure)
-            let last = LastAnswer()
-            return PagesPublisher<RecordAttempt<R, R.Portals>>(
+            return PagesPublisher<AttemptPage<R>.Attempt>(
                 strategy: OffsetPaging(),
                 sizes: tenure.pageSizes.memory(of: subject(of: .offset), fixed: nil),
                 isPoll: true,
@@ -28,7 +27,7 @@ extension DataAPI.FoundSet {
                     guard case .records(let offset) = question.part else {
                         preconditionFailure("Paging by places asks for records")
                     }
-                    return found.fetchAttempts(offset: offset, limit: question.limit, last)
+                    return found.fetch(AttemptPage<R>.Attempt.self, offset: offset, limit: question.limit)
                 },
                 log: { layout.layout.logDrift($0) },
                 error: { FMRest.APIError($0, "", of: layout.layout) }
@@ -38,7 +37,7 @@ extension DataAPI.FoundSet {
                     attempts: page.items,
                     foundCount: page.progress.total,
                     tableCount: page.progress.tableCount,
-                    date: last.date,
+                    date: page.date,
                     isInMotion: !page.progress.drift.isEmpty
                 )
             }
@@ -48,60 +47,17 @@ extension DataAPI.FoundSet {
 
     /// A part of the records, in one call; none where FileMaker says that there are none.
     func attempts(offset: Int = 1, limit: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
-        let last = LastAnswer()
-        return fetchAttempts(offset: offset, limit: limit, last)
+        fetch(AttemptPage<R>.Attempt.self, offset: offset, limit: limit)
             .map { page in
                 AttemptPage(
                     attempts: page.items,
                     foundCount: page.answer.foundCount,
                     tableCount: page.answer.tableCount,
-                    date: last.date
+                    date: page.date
                 )
             }
             .eraseToAnyPublisher()
     }
-
-    private func fetchAttempts(
-        offset: Int,
-        limit: Int,
-        _ last: LastAnswer
-    ) -> AnyPublisher<FetchedPage<RecordAttempt<R, R.Portals>>, FMRest.APIError> {
-        let layout = layout.layout
-        let nothing = FetchedPage<RecordAttempt<R, R.Portals>>(answer: PageAnswer(foundCount: 0))
-        let makeRequest: () throws -> DataAPIRequest<DataAPI.RecordResponse<R, R.Portals>>
-        switch request(offset: offset, limit: limit) {
-        case .range(let query):
-            makeRequest = { try .records(of: layout, query: query) }
-        case .find(let query):
-            // Of a find that contradicts itself the server need not be asked.
-            if case .success? = query.plan {
-                return Just(nothing).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
-            }
-            makeRequest = { try .find(in: layout, query: query) }
-        }
-        return layout.database.fetchAttempts(makeRequest)
-            .map { answer, took in
-                let info = answer.dataInfo
-                last.date = answer.date
-                return FetchedPage(
-                    items: answer.records,
-                    answer: PageAnswer(
-                        ids: answer.records.map(\.version.recordId),
-                        foundCount: info.isReported ? info.foundCount : nil,
-                        tableCount: info.isReported ? info.totalRecordCount : nil
-                    ),
-                    bytes: answer.bytes,
-                    took: took
-                )
-            }
-            .replaceError(of: .noRecordsMatch, .recordMissing, with: nothing)
-    }
-}
-
-/// When the last answer was made. A page is published before the next one is asked for.
-private final class LastAnswer: @unchecked Sendable {
-    // @unchecked: one call comes after the other, and what one has left is read before the next one begins.
-    var date: Date?
 }
 
 extension DataAPI.Layout {
@@ -111,7 +67,7 @@ extension DataAPI.Layout {
         as type: R.Type,
         _ query: DataAPI.RecordQuery
     ) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
-        database.fetchAttempts { try .record(id, of: self, query: query) }
+        database.fetch(AttemptPage<R>.Attempt.self) { try .record(id, of: self, query: query) }
             .map { answer, _ in
                 AttemptPage<R>(
                     attempts: answer.records,
