@@ -125,6 +125,7 @@ extension Program {
             // A connection that is always closed in front of a request never brings a row home.
             if !chance.once(in: 4) { hosts[index].keepAlive = 5000 }
         }
+        if !isCalm { delayWrites(&chance) }
         for job in jobs where chance.once(in: 2) {
             for row in job.rows where chance.once(in: 4) {
                 guard let kind = row.strangersDeed(&chance) else { continue }
@@ -140,6 +141,19 @@ extension Program {
             planRun(&steps[index], &chance)
             steps[index].run?.job = job.id
             steps[index].host = job.host
+        }
+    }
+
+    /// The host may still be at work on what a program has sent that is dead by now.
+    private mutating func delayWrites(_ chance: inout Chance) {
+        for _ in 0..<chance.pick([0, 1, 3, 8]) {
+            let rule = Sandbox.FaultRule(
+                .delay(.milliseconds(chance.magnitude(10...200_000))),
+                on: chance.pick([.createRecord, .createRecord, .editRecord, .deleteRecord]),
+                skipping: chance.magnitude(1...20) - 1,
+                count: chance.pick([1, 1, 4])
+            )
+            faults.append(.request(host: chance.pick(jobs).host, rule))
         }
     }
 
