@@ -21,6 +21,15 @@ enum OldFindings {
         167,  // One of values was told of changes from one account's records to another's, without a reset.
     ]
 
+    /// Those of journals.
+    static let journalsSeeds: [UInt64] = [
+        // Rows that met a login whose answer was no HTTP were noted as refused for good, and were never sent.
+        229,
+        // Planted again.
+        9,  // A row was sent before its attempt was noted.
+        55,  // A row of a killed run was looked for once, while the host was still at work on it.
+    ]
+
     /// Those of live queries.
     static let liveSeeds: [UInt64] = [
         // A login that was told of a dead token counted as one with refused credentials, and was never tried again.

@@ -7,6 +7,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [
         (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
+        (.journals, OldFindings.journalsSeeds),
     ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
         let seeds = seeds.prefix(Effort.of(.max, brief: 1))
@@ -17,7 +18,7 @@ import Testing
         // Those that watch go on for hours.
         let count =
             switch work {
-            case .calls, .records: Effort.of(300, brief: 4)
+            case .calls, .records, .journals: Effort.of(300, brief: 4)
             case .live: Effort.of(100, brief: 2)
             case .accounts: Effort.of(25, brief: 1)
             }

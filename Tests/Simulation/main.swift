@@ -18,8 +18,9 @@ if options.contains("--seed"), let seed = arguments.first {
 guard let count = arguments.first else {
     print(
         """
-        usage: simulate [--records | --live | --accounts] [--hundred | --until-found] <number of seeds> [<first seed>]
-               simulate [--records | --live | --accounts] [--hundred] --seed <seed>
+        usage: simulate [KIND] [--hundred | --until-found] <number of seeds> [<first seed>]
+               simulate [KIND] [--hundred] --seed <seed>
+        KIND: --records, --live, --accounts or --journals
         """
     )
     exit(64)

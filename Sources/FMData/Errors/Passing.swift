@@ -1,3 +1,5 @@
+import FMHTTP
+
 /// What keeps a request from being carried out for the moment, and passes by itself. It is the one table for all that
 /// wait: calls that are tried again, batches, commits, saves, live queries.
 enum Passing: Equatable, Sendable {
@@ -41,5 +43,9 @@ extension FMRest.APIError {
     }
 
     /// Whether what came was no answer of a Data API, or none that could be read. A reading can be made again then.
-    var isUnreadable: Bool { code == .notDataAPI || code == .decoding }
+    var isUnreadable: Bool {
+        if code == .notDataAPI || code == .decoding { return true }
+        let cause = (underlying as? HTTPClientError)?.code
+        return cause == .malformedResponse || cause == .decompressionFailed
+    }
 }

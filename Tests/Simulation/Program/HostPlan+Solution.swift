@@ -30,6 +30,7 @@ extension HostPlan {
             )
         }
         if work == .records { solution.addJobs() }
+        if work == .journals { solution.keepTrails() }
         if work == .live || work == .accounts {
             solution.tables[0].fields.append(.init("Changed", .timestamp, autoEnter: .modificationTimestamp))
             solution.layouts.append(
@@ -98,6 +99,16 @@ extension HostPlan {
 }
 
 extension Solution {
+    /// Gives every record a key, which need not be its own, and a trail of all that was written into it.
+    fileprivate mutating func keepTrails() {
+        tables[0].fields += [
+            .init("Key"),
+            .init("Trail", autoEnter: .calculation("Trail & \"|\" & Note", replacesExisting: true)),
+        ]
+        for id in tables[0].records.indices { tables[0].records[id].values["Key"] = JobPlan.key(ofRecord: id + 1) }
+        layouts.append(.layout(.init(name: HostPlan.keyedLayout, table: "Rows", fields: ["Marker", "Note", "Key"])))
+    }
+
     /// Gives every record an owner, who alone sees it, and every account a layout of its own.
     fileprivate mutating func divide() {
         tables[0].fields += [

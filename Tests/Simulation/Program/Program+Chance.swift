@@ -8,7 +8,8 @@ extension Program {
         var chance = Chance(seed: seed, purpose: .program)
         self.work = work
         let drawn = chance.magnitude(3...100)
-        let count = calls ?? drawn
+        // Of a job's runs each takes its time.
+        let count = calls ?? (work == .journals ? 2 + drawn / 10 : drawn)
         self.seed = seed
         client = ClientPlan(chance: &chance)
         let hostCount = chance.once(in: 3) ? 2 : 1
@@ -29,7 +30,13 @@ extension Program {
         }
         let violence = chance.pick([0, 2, 5, 10, 30])
         faults = (0..<violence).map { _ in
-            PlannedFault(span: span, hosts: hostCount, connections: chance.pick([4, 20, 60]), chance: &chance)
+            PlannedFault(
+                span: span,
+                hosts: hostCount,
+                connections: chance.pick([4, 20, 60]),
+                endpoints: work.endpoints,
+                chance: &chance
+            )
         }
         // What holds an answer lets it go some day.
         faults.append(.moment(milliseconds: span + 2000, host: 0, .releaseAnswers))
@@ -41,6 +48,7 @@ extension Program {
             default: .shutdown
             }
         if chance.once(in: 4) { calmDown() }
+        if work == .journals { planJobs(&chance) }
     }
 
     private mutating func calmDown() {
@@ -127,7 +135,13 @@ extension Step {
 }
 
 extension PlannedFault {
-    fileprivate init(span: Int, hosts: Int, connections: Int, chance: inout Chance) {
+    fileprivate init(
+        span: Int,
+        hosts: Int,
+        connections: Int,
+        endpoints: [Sandbox.Endpoint],
+        chance: inout Chance
+    ) {
         let host = chance.below(hosts)
         switch chance.below(10) {
         case 0..<4: self = .connection(1 + chance.below(connections), ConnectionFault(chance: &chance))
@@ -137,7 +151,7 @@ extension PlannedFault {
                 host: host,
                 HostEvent(chance: &chance)
             )
-        default: self = .request(host: host, Sandbox.FaultRule(chance: &chance))
+        default: self = .request(host: host, Sandbox.FaultRule(endpoints: endpoints, chance: &chance))
         }
     }
 }
@@ -183,8 +197,19 @@ extension HostEvent {
     }
 }
 
+extension Work {
+    /// What faults are meant for that are not meant for all requests.
+    fileprivate var endpoints: [Sandbox.Endpoint] {
+        switch self {
+        case .calls, .records, .live, .accounts: Sandbox.Endpoint.allCases
+        case .journals:
+            [.createRecord, .editRecord, .deleteRecord, .find, .getRecord, .createRecord, .editRecord, .login]
+        }
+    }
+}
+
 extension Sandbox.FaultRule {
-    fileprivate init(chance: inout Chance) {
+    fileprivate init(endpoints: [Sandbox.Endpoint], chance: inout Chance) {
         let fault: Sandbox.Fault =
             switch chance.below(24) {
             case 0: .expireToken
@@ -209,7 +234,7 @@ extension Sandbox.FaultRule {
             case 21, 22: .htmlAfterExecution(status: chance.pick([500, 502, 503, 504]))
             default: .restart
             }
-        var endpoint = chance.once(in: 2) ? chance.pick(Sandbox.Endpoint.allCases) : nil
+        var endpoint = chance.once(in: 2) ? chance.pick(endpoints) : nil
         // Half of a file's bytes, announced as the whole, are a file to everybody.
         if fault == .brokenJSON, endpoint == nil || endpoint == .downloadContainer { endpoint = .getRecord }
         self.init(

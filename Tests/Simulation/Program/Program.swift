@@ -7,6 +7,10 @@ struct Program: Equatable {
     var weather: Network.Weather
     var steps: [Step]
     var faults: [PlannedFault]
+    /// What is written with journals.
+    var jobs: [JobPlan] = []
+    /// What others do to the records of jobs.
+    var strangers: [StrangersDeed] = []
     var ending: Ending
     /// Whether nothing goes wrong in it and nobody is slow: then every call has to succeed, and no session is left.
     var isCalm = false
@@ -68,6 +72,8 @@ struct Step: Equatable {
     var inside: Int?
     /// Whose object it uses; `nil` is the one that everybody uses, whoever logs in there.
     var account: String?
+    /// Of a run of a job.
+    var run: RunPlan?
 
     enum Demand: Equatable {
         case unlimited
@@ -84,6 +90,8 @@ struct Step: Equatable {
         case beforeDemand
         case after(milliseconds: Int)
         case atValue(Int)
+        /// While something is being noted in the journal, for the so many eth time of this run, or some time later.
+        case atNote(Int, later: Int)
     }
 }
 
@@ -95,6 +103,7 @@ extension Program: CustomStringConvertible {
                 "  \(weather)",
             ]
             + hosts.map { "  \($0)" }
+            + jobs.map { "  \($0)" } + strangers.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")
     }

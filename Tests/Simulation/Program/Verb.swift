@@ -17,6 +17,8 @@ enum Verb: Equatable, CaseIterable {
     case hint, createByOthers, editByOthers, deleteByOthers
     // Of several accounts: who it is, and somebody else from now on.
     case whoAmI, swap, swapByLogin
+    // One run of a job that is written with a journal.
+    case journal
 
     /// Whether it goes on until it is cancelled.
     var isWatching: Bool { Work.watching.contains(self) }
@@ -69,13 +71,15 @@ enum Work: String, CaseIterable {
     case live
     /// A bit of everything by two accounts that see different records: side by side, and one in the place of the other.
     case accounts
+    /// Many rows that are written with a journal, by runs of which most are killed.
+    case journals
 
     /// Each verb as often as it comes in a program that does a bit of everything.
     var usual: [Verb] {
         switch self {
         case .calls:
             Verb.allCases.filter {
-                !(Self.ofRecords + Self.watching + Self.ofOthers + Self.ofAccounts).contains($0)
+                !(Self.ofRecords + Self.watching + Self.ofOthers + Self.ofAccounts + [.journal]).contains($0)
             } + [
                 .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
                 .list,
@@ -96,6 +100,12 @@ enum Work: String, CaseIterable {
                 .shared,
                 .create, .edit, .delete, .upload, .save, .createRetrying, .batchCreate, .batchEdit, .batchEdit,
                 .live, .live, .liveFound, .liveFound, .changes, .changes, .observe,
+            ]
+        // Beside what each job is written by.
+        case .journals:
+            [
+                .journal, .journal, .journal, .journal, .journal, .journal, .journal, .read, .find, .create, .edit,
+                .logOut,
             ]
         }
     }

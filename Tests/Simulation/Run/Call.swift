@@ -47,6 +47,7 @@ final class Call: Subscriber {
         values.append(input)
         note("value \(values.count)")
         simulation.checkAccount(of: self, given: input)
+        simulation.checkRow(of: self, given: input)
         if end != nil { complain("a value after the end") }
         if values.count > demanded { complain("a value that nobody asked for") }
         if case .atValue(let number)? = step.cancel, values.count >= number { cancel() }
@@ -83,6 +84,7 @@ final class Call: Subscriber {
         end = .cancelled
         note("cancelled")
         self.subscription = nil
+        simulation.willCancel(self)
         subscription.cancel()
         simulation.ended(self)
         runInner()

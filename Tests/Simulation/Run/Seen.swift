@@ -13,6 +13,8 @@ enum Seen: Equatable {
     case copy(Copy)
     /// What became of a row of many.
     case row(Int, Outcome)
+    /// The same with all that is told of it.
+    case told(Told)
     case nothing
 
     enum Outcome { case done, failed, unknown, skipped }
@@ -22,7 +24,7 @@ enum Seen: Equatable {
         switch self {
         case .record(let id, let marker): [(id, marker)]
         case .copy(let copy): copy.lines.map { ($0.id, $0.marker) }
-        case .created, .text, .names, .bytes, .row, .nothing: []
+        case .created, .text, .names, .bytes, .row, .told, .nothing: []
         }
     }
 
@@ -40,6 +42,28 @@ enum Seen: Equatable {
             default: .done
             }
         self = .row(row.index, outcome)
+    }
+}
+
+/// What is told of a row of a journal.
+struct Told: Equatable {
+    let index: Int
+    let kind: DataAPI.WriteResult.Kind
+    let recordId: Int?
+    let fileMakerCode: FileMakerErrorCode?
+    let isFromJournal: Bool
+    /// Of an error: whether it may be another one in another run.
+    let mayPass: Bool
+    let text: String
+
+    init(_ row: DataAPI.BatchRow) {
+        index = row.index
+        kind = row.result.kind
+        recordId = row.recordId
+        fileMakerCode = row.error?.fileMakerCode
+        isFromJournal = row.isFromJournal
+        mayPass = row.error.map { BatchTrouble($0).mayPass } ?? false
+        text = "\(row)"
     }
 }
 

@@ -17,14 +17,23 @@ final class Simulation: @unchecked Sendable {
     private let userThread: VirtualMachine.Thread
     let network: Network
     let hosts: [SimulatedHost]
-    private let log: LogBook
+    let log: LogBook
     private(set) var servers: [DataAPI.Server] = []
     private(set) var databases: [DataAPI.Database] = []
     private(set) var calls: [Int: Call] = [:]
     /// The objects that the steps use, as far as they are held.
     var objects: [Int: WeakDatabase] = [:]
     private(set) var callCount = 0
-    private var running = 0
+    /// Calls that are to end by themselves, and those that are about to begin behind another one.
+    var running = 0
+    /// What is written with journals, by number.
+    var jobs: [Int: Job] = [:]
+    /// Of records that strangers have removed, by host.
+    var lostTrails: [Int: [Trail]] = [:]
+    /// Those that go on with the journals in the end.
+    private(set) var nextDatabases: [DataAPI.Database] = []
+    private(set) var nextServers: [DataAPI.Server] = []
+    private var nextShutdowns: [AnyCancellable] = []
     private var logins = 0
     private var connections: [Int: Int] = [:]
     private(set) var findings: [String] = []
@@ -94,10 +103,14 @@ final class Simulation: @unchecked Sendable {
 
     func ended(_ call: Call) {
         if !call.step.verb.isWatching { running -= 1 }
+        runEnded(call)
         checkLimits()
     }
 
-    func database(of step: Step) -> DataAPI.Database { databases[step.host] }
+    func database(of step: Step) -> DataAPI.Database {
+        (step.run?.isLast == true ? nextDatabases : databases)[step.host]
+    }
+
     func host(of step: Step) -> SimulatedHost { hosts[step.host] }
 
     func onUserThread(in milliseconds: Int, _ job: @escaping () -> Void) {
@@ -111,6 +124,7 @@ final class Simulation: @unchecked Sendable {
         watchLifetimes()
         plan()
         letCallsEnd()
+        letJobsEnd()
         letWatchersSee()
         checkRegistries()
         end()
@@ -120,19 +134,9 @@ final class Simulation: @unchecked Sendable {
 
     private func makeClient() {
         let random = SharedChance(seed: program.seed)
-        let (machine, network) = (machine, network)
         let loops = VirtualLoopGroup((0..<program.client.loops).map { _ in VirtualLoop(on: machine) })
         for (index, host) in hosts.enumerated() {
-            var runtime = Runtime(eventLoopGroup: loops) { [unowned self] opening in
-                self.open(opening, by: index, through: network)
-            }
-            runtime.random = { random.fraction() }
-            let server = DataAPI.Server(
-                host: host.name,
-                config: program.client.config(log),
-                runtime: runtime,
-                wallClock: { Date(timeIntervalSince1970: Double(machine.now.uptimeNanoseconds) / 1_000_000_000) }
-            )
+            let server = makeServer(for: host, index, program.client.config(log), loops, random)
             servers.append(server)
             let user = program.work == .accounts ? HostPlan.accounts[0] : HostPlan.user
             databases.append(
@@ -142,6 +146,63 @@ final class Simulation: @unchecked Sendable {
                 )
             )
         }
+    }
+
+    /// Another program, which has nothing of the first one but its journals, and all the patience that it takes.
+    func makeNextClient() {
+        var plan = program.client
+        (plan.total, plan.firstByte, plan.waitingDeadline, plan.maximumSessions) = (nil, 120, 30, 2)
+        let random = SharedChance(seed: program.seed &+ 1)
+        let loops = VirtualLoopGroup([VirtualLoop(on: machine)])
+        for (index, host) in hosts.enumerated() {
+            var config = plan.config(log)
+            config.sessions.maximumSessions = min(2, program.hosts[index].maximumSessions)
+            let server = makeServer(for: host, hosts.count + index, config, loops, random)
+            nextServers.append(server)
+            nextDatabases.append(
+                server.addDatabase(
+                    HostPlan.database,
+                    credentials: .init(user: HostPlan.user, password: HostPlan.password)
+                )
+            )
+        }
+    }
+
+    func endNextClient() {
+        var ended = 0
+        onUserThread(in: 0) { [self] in
+            nextShutdowns = nextServers.map {
+                $0.shutdown().sink { _ in
+                    ended += 1
+                } receiveValue: { _ in
+                }
+            }
+        }
+        machine.run(for: .minutes(5))
+        if ended < nextServers.count { find("the shutdown of the last client never ended") }
+        nextShutdowns = []
+        nextDatabases = []
+        nextServers = []
+    }
+
+    private func makeServer(
+        for host: SimulatedHost,
+        _ owner: Int,
+        _ config: DataAPI.Config,
+        _ loops: VirtualLoopGroup,
+        _ random: SharedChance
+    ) -> DataAPI.Server {
+        let (machine, network) = (machine, network)
+        var runtime = Runtime(eventLoopGroup: loops) { [unowned self] opening in
+            self.open(opening, by: owner, through: network)
+        }
+        runtime.random = { random.fraction() }
+        return DataAPI.Server(
+            host: host.name,
+            config: config,
+            runtime: runtime,
+            wallClock: { Date(timeIntervalSince1970: Double(machine.now.uptimeNanoseconds) / 1_000_000_000) }
+        )
     }
 
     private func open(
@@ -167,7 +228,10 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func plan() {
-        for step in program.steps where step.inside == nil { onUserThread(in: step.time) { self.begin(step) } }
+        makeJobs()
+        for step in program.steps where step.inside == nil && !isFollowing(step) {
+            onUserThread(in: step.time) { self.begin(step) }
+        }
         for fault in program.faults {
             switch fault {
             case .connection: break
@@ -185,9 +249,12 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func letCallsEnd() {
-        run(for: .hours(1))
+        // Each run of a job may wait for what the one before has sent.
+        run(for: program.jobs.isEmpty ? .hours(1) : .hours(24))
         // Steps inside of calls that never had anything.
-        for step in program.steps where calls[step.id] == nil { onUserThread(in: 0) { self.begin(step) } }
+        for step in program.steps where calls[step.id] == nil && step.run == nil {
+            onUserThread(in: 0) { self.begin(step) }
+        }
         run(for: .hours(1))
         for call in unended { onUserThread(in: 0) { call.askForTheRest() } }
         run(for: .hours(1))
@@ -202,7 +269,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     /// Runs until all has ended, or for so long.
-    private func run(for span: TimeAmount) {
+    func run(for span: TimeAmount) {
         let end = machine.now + span
         var isFirst = true
         while machine.now < end, isFirst || running > 0 {
@@ -337,6 +404,7 @@ final class Simulation: @unchecked Sendable {
             }
         }
         checkAuthors()
+        checkJobs()
         for (index, host) in hosts.enumerated() {
             Ledger(host).check(calls.values.filter { $0.step.host == index }) { self.find($0) }
         }
@@ -356,6 +424,8 @@ final class Simulation: @unchecked Sendable {
         }
         return switch step.verb {
         case .readMissing: error.fileMakerCode == .recordMissing
+        // Its disk may be full.
+        case .journal: error.code == .journal
         case _ where step.verb.isWatching: error.code == .shutdown
         // Work of its own finds no session beside the one that holds everybody's globals.
         case .pinned: program.client.maximumSessions == 1 && program.steps.contains { $0.verb == .setGlobals }
@@ -388,6 +458,7 @@ final class Simulation: @unchecked Sendable {
         let pools = servers.map(\.pools)
         onUserThread(in: 0) { [self] in
             calls = [:]
+            jobs = [:]
             shutdowns = [:]
             databases = []
             servers = []

@@ -38,6 +38,8 @@ extension Verb {
         case .batchCreate, .batchEdit, .batchUpsert, .commit:
             let indexes = values.compactMap { if case .row(let index, _) = $0 { index } else { nil } }
             return indexes.sorted() == Array(0..<Verb.rows) ? nil : "got outcomes of the rows \(indexes)"
+        // What is told of each row is looked at as it comes.
+        case .journal: return nil
         case _ where isWatching: return "finished, though nothing says that there is no more"
         default:
             return values.count == 1 ? nil : "published \(values.count) values"

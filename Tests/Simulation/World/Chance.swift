@@ -12,7 +12,7 @@ struct Chance: RandomNumberGenerator {
     }
 
     enum Purpose: Int {
-        case program, turns, network, client
+        case program, turns, network, client, disks
     }
 
     mutating func next() -> UInt64 {

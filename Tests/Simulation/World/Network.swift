@@ -9,7 +9,7 @@ final class Network: @unchecked Sendable {
     private let thread: VirtualMachine.Thread
     private let trace: Trace
     private var chance: Chance
-    private let weather: Weather
+    private var weather: Weather
     private var hosts: [String: SimulatedHost] = [:]
     private var faults: [Int: ConnectionFault] = [:]
     private var attempts = 0
@@ -40,6 +40,9 @@ final class Network: @unchecked Sendable {
 
     /// Connections that are opened from now on have no faults.
     func calmDown() { faults = [:] }
+
+    /// Nor do they take long.
+    func clearUp() { weather.latency = 50...200 }
 
     func note(_ text: () -> String) { trace.note(text) }
 

@@ -13,7 +13,7 @@ final class SimulatedHost: @unchecked Sendable {
     let loop: VirtualLoop
     private let connections: ServerConnections
     private let machine: VirtualMachine
-    private let trace: Trace
+    let trace: Trace
     private(set) var isDown = false
     private let tokens = SeenTokens()
 
@@ -98,6 +98,13 @@ final class SimulatedHost: @unchecked Sendable {
         suffer(.releaseAnswers)
         suffer(.dropConnections)
         suffer(.expireSessions)
+    }
+
+    /// Nothing goes wrong from now on; what is at work goes on.
+    func forgetFaults(expiresSessions: Bool) {
+        engine.withState { $0.faults = FaultScript() }
+        suffer(.releaseAnswers)
+        if expiresSessions { suffer(.expireSessions) }
     }
 
     /// Requests for records so far.

@@ -81,7 +81,7 @@ extension DataAPI {
             storage = { JournalClosures(loadLines: load, appendLines: append, closeLines: close) }
         }
 
-        private init(storage: @escaping @Sendable () -> any JournalStorage) {
+        init(storage: @escaping @Sendable () -> any JournalStorage) {
             self.storage = storage
         }
     }

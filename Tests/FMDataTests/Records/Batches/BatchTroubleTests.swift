@@ -1,4 +1,5 @@
 import CustomDump
+import FMHTTP
 import Testing
 
 @testable import FMData
@@ -25,6 +26,17 @@ import Testing
     ])
     func kinds(code: FMRest.APIError.Code, trouble: BatchTrouble) {
         expectNoDifference(BatchTrouble(FMRest.APIError(code, reason: "")), trouble)
+    }
+
+    @Test(arguments: [
+        (HTTPClientError.Code.malformedResponse, BatchTrouble.garbled), (.decompressionFailed, .garbled),
+        (.connectionClosed, .passing), (.proxyAuthenticationRequired, .refused),
+    ])
+    func whatTheHTTPClientHasMet(code: HTTPClientError.Code, trouble: BatchTrouble) {
+        // As of a login: its outcome is not that of the write.
+        let login = FMRest.APIError.RequestSummary(method: "POST", origin: "h", path: "/")
+        let error = FMRest.APIError(HTTPClientError(code: code, outcome: .answered))
+        expectNoDifference(BatchTrouble(error.about(login, isSafeToRepeat: true)), trouble)
     }
 
     @Test func aLostAnswerIsThatBeforeAllElse() {

@@ -455,6 +455,21 @@ import Testing
         }
     }
 
+    /// What a login was answered says nothing of the rows that waited for it.
+    @Test func rowsThatMetAGarbledLoginAreSentByTheNextRun() async throws {
+        try await Self.run { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes = Member.numbered(0..<5).map(Write.create)
+            sandbox.inject(.badChunkSize(.overflow), on: .login, count: nil)
+            let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(first.map(\.short), (0..<5).map { "\($0) failed network" })
+            sandbox.clearFaults()
+            let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
+            expectNoDifference(second.map(\.short), (0..<5).map { "\($0) created" })
+            expectNoDifference(second.map(\.isFromJournal), Array(repeating: false, count: 5))
+        }
+    }
+
     @Test func rowsBehindTheWindowAreToldAfterAStop() async throws {
         try await Self.run { people, _ in
             let writes = Array(repeating: Write.create(Member(name: "")), count: 2_000)
