@@ -32,12 +32,12 @@ enum RecordAttempt<R, P> {
 
     var version: DataAPI.RecordVersion {
         switch self {
-        case .record(let record): DataAPI.RecordVersion(recordId: record.recordId, modId: record.modId)
-        case .unreadable(let record): DataAPI.RecordVersion(recordId: record.recordId, modId: record.modId)
+        case .record(let record): record.version
+        case .unreadable(let record): record.version
         }
     }
 
-    var recordId: Int { version.id }
+    var recordId: Int { version.recordId }
     var record: DataAPI.Record<R, P>? { if case .record(let record) = self { record } else { nil } }
     var unreadable: DataAPI.UnreadableRecord? { if case .unreadable(let record) = self { record } else { nil } }
 }

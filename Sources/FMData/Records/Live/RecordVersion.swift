@@ -13,3 +13,13 @@ extension DataAPI {
         }
     }
 }
+
+extension DataAPI.Record {
+    /// Which version of which record it is.
+    var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
+}
+
+extension DataAPI.UnreadableRecord {
+    /// Which version of which record it is.
+    var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
+}

@@ -57,10 +57,6 @@ extension IdentitySample.Entry {
     }
 }
 
-extension DataAPI.Record {
-    var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
-}
-
 extension IdentitySample: Codable {
     private enum EntryKeys: CodingKey {
         case recordId, modId, fields

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CopyTests {
     /// What the Data API writes does not show in the log, so that all ids are compared each time.
     private static let ways: [DataAPI.LiveOptions] = [
-        DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
+        DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .reread), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
         DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Name")),
         DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)")),
         DataAPI.LiveOptions(watch: .log("Log", serial: "Serial", reconcile: 1)),
