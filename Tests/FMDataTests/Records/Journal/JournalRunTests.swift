@@ -464,6 +464,8 @@ import Testing
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(first.map(\.short), (0..<5).map { "\($0) failed network" })
             sandbox.clearFaults()
+            // Those that the client was never told of.
+            sandbox.expireSessions()
             let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(second.map(\.short), (0..<5).map { "\($0) created" })
             expectNoDifference(second.map(\.isFromJournal), Array(repeating: false, count: 5))
