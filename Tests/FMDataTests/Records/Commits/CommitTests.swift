@@ -117,7 +117,7 @@ import Testing
                 .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
                 .edit(99, ["City": "x"]), .edit(3, ["City": "x"]), .delete(1),
             ]
-            let options = DataAPI.CommitOptions(isAtomic: false)
+            let options = DataAPI.CommitOptions(isAtomic: false, patience: .zero)
             let rows = try await writes.publisher.commit(in: people, by: script, options: options).outcome().get()
             expectNoDifference(
                 rows.map(\.short),

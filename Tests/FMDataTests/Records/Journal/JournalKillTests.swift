@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, [false, true])
+    @Test(arguments: Kind.allCases, Effort.isThorough ? [false, true] : [true])
     func killedAndResumed(kind: Kind, withFaults: Bool) async throws {
         var random = SeededRandom(seed: UInt64(kind.recordCount) + (withFaults ? 1_000 : 0))
         var killed = 0

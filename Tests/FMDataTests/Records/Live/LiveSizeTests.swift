@@ -9,7 +9,7 @@ import Testing
 
 /// Live queries over more records than are read again each time.
 @Suite(.timeLimit(.minutes(10))) struct LiveSizeTests {
-    private static let count = 6_000
+    private static let count = Effort.of(6_000, brief: 1_200)
 
     /// What the Data API writes does not show in the log, so that all ids are compared each time.
     private static let ways: [DataAPI.LiveOptions] = [

@@ -298,7 +298,9 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     /// Whether the records with the greatest ids are those that the copy has, asked once after an interruption: that of the program, or of
     /// the host, which may be one in which a backup was restored.
     private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
-        let (isNew, sample, count) = lock.withLock { (knowledge == .kept || failure != nil, self.sample, versions.count) }
+        let (isNew, sample, count) = lock.withLock {
+            (knowledge == .kept || failure != nil, self.sample, versions.count)
+        }
         guard isNew, !sample.entries.isEmpty else { return .of(()) }
         // Found sets that are not sorted rise by their ids.
         let offset = max(1, count + 1 - IdentitySample.size)
