@@ -238,7 +238,10 @@ import Testing
         let side = Effort.of(40, brief: 15)
         let twoLists = Self.find { $0(.age).isOneOf(0..<side) && $0(.city).isOneOf((0..<side).map { "\($0)" }) }
         expectNoDifference(try twoLists.requests(limit: 1_600).count, side * side)
-        #expect(refusal { $0(.age).isOneOf(0..<80) && $0(.city).isOneOf((0..<80).map { "\($0)" }) } == .tooComplex)
+        // To find that out takes seconds in a debug build.
+        if Effort.isThorough {
+            #expect(refusal { $0(.age).isOneOf(0..<80) && $0(.city).isOneOf((0..<80).map { "\($0)" }) } == .tooComplex)
+        }
     }
 
     /// Alternatives that exclude different records: `a, omit b` for each, then for what two of them have in common.
