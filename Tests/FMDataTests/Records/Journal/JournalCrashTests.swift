@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOCore
 import OpenCombine
 import Testing
@@ -27,7 +28,7 @@ import Testing
         world.check("\(Self.batches[batch].name), never killed")
         for loses in [false, true] {
             for fate in JournalledWorld.Fate.all {
-                for first in 0...length {
+                for first in stride(from: 0, through: length, by: Effort.of(1, brief: 2)) {
                     var killed = JournalledWorld(tasks)
                     killed.run(killedAfter: first, fate: fate, losesUnsynced: loses)
                     for second in [Int.max] + Array(stride(from: first % 3, through: length, by: 3)) {
@@ -47,7 +48,7 @@ import Testing
         let tasks = Self.batches[batch].tasks
         for losses in [Set([0]), [1], [0, 1, 2], [2, 3]] {
             for fate in JournalledWorld.Fate.all {
-                for first in 0..<40 {
+                for first in stride(from: 0, to: 40, by: Effort.of(1, brief: 3)) {
                     var world = JournalledWorld(tasks)
                     world.losses = losses
                     world.run(killedAfter: first, fate: fate, losesUnsynced: true)
@@ -64,7 +65,7 @@ import Testing
     func stoppedAtEveryStep(batch: Int) {
         let tasks = Self.batches[batch].tasks
         for losses in [Set<Int>(), [0], [1, 2]] {
-            for first in 0..<10 {
+            for first in stride(from: 0, to: 10, by: Effort.of(1, brief: 2)) {
                 for loses in [false, true] {
                     var world = JournalledWorld(tasks)
                     world.losses = losses

@@ -47,7 +47,7 @@ import Testing
 
     /// Of a thousand records not one is read twice, and one that was deleted meanwhile is asked for.
     @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
-        try await Self.run(ships: 1_000) { harbour, copy in
+        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await copy.looks(1)
             first.cancel()
@@ -116,7 +116,7 @@ import Testing
 
     /// Killed behind each event of its first look, it never reads a page again that the copy has.
     @Test func aFirstLookThatIsInterruptedGoesOn() async throws {
-        try await Self.run(ships: 1_000) { harbour, copy in
+        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let options = DataAPI.LiveOptions(watch: .scan("Ships (ids)"))
             var runs = 0
             while copy.state.looks == 0, runs < 100 {
@@ -140,7 +140,7 @@ import Testing
     @Test(arguments: ways) func aLostAnswerInTheMiddleCostsNothingThatTheCopyHas(
         options: DataAPI.LiveOptions
     ) async throws {
-        try await Self.run(ships: 1_000) { harbour, copy in
+        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             harbour.sandbox.inject(.html(status: 502), on: .getRecords, skipping: 3)
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
@@ -242,7 +242,7 @@ import Testing
     // MARK: The contract
 
     @Test func nothingIsAskedForBeforeDemandAndNoPageBeforeTheLastWasTaken() async throws {
-        try await Self.run(ships: 1_000) { harbour, copy in
+        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper)
             let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>(initialDemand: .none)
             changes.subscribe(events)
