@@ -232,7 +232,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// What the keeper has, asked for once.
     private func asked() -> AnyPublisher<Void, FMRest.APIError> {
-        guard lock.withLock({ knowledge == .unasked }) else { return .of(()) }
+        let (isNew, copy) = lock.withLock { (knowledge == .unasked, self.copy) }
+        guard isNew else { return .of(()) }
         return answer(of: keeper.mark)
             .followed { [self] mark -> AnyPublisher<Void, FMRest.APIError> in
                 if let mark, mark.query != found.fingerprint {
@@ -242,6 +243,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 }
                 return versions(after: nil).map { [self] versions in
                     lock.withLock {
+                        // The account may be another one by now.
+                        guard copy == self.copy else { return }
                         self.versions = versions
                         knowledge = .kept
                         hasMark = mark != nil
@@ -341,14 +344,12 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     }
 
     override func forget(in tenure: Tenure) {
-        let (old, isKnown) = lock.withLock { () -> (Any?, Bool) in
+        let old: Any? = lock.withLock {
             defer { self.tenure = tenure }
-            guard let before = self.tenure, before !== tenure else { return (nil, false) }
-            let isKnown = !versions.isEmpty || hasMark || !pending.isEmpty
-            return (lockedBeginAnew(), isKnown)
+            guard let before = self.tenure, before !== tenure else { return nil }
+            return lockedBeginAnew()
         }
-        withExtendedLifetime(old) {}
-        if isKnown { tell(.reset(.otherAccount)) }
+        if old != nil { tell(.reset(.otherAccount)) }
     }
 
     // MARK: Delivery
