@@ -1,6 +1,8 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
+import Foundation
 import NIOHTTP1
 import OpenCombine
 import Testing
@@ -118,9 +120,22 @@ import Testing
             "WakeUp": "07:00:00", "Status": "new",
         ]
         try await World.run { world in
+            // What was asked of a layout holds for a minute, and a busy machine takes longer than that.
+            let database = DataAPI.Server(
+                host: world.sandbox.url,
+                config: .patient,
+                runtime: Runtime(),
+                wallClock: { Date() },
+                time: ManualTime().sessionTime
+            )
+            .addDatabase(
+                "World",
+                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            )
+            let contacts = database.addLayout("Contacts")
             func refused(by code: FileMakerError, _ fields: [String: String]) async -> FMRest.APIError? {
                 world.sandbox.inject(.error(code), on: .createRecord)
-                return await world.contacts.createRecord(record: EditRecord(createRecord: fields))
+                return await contacts.createRecord(record: EditRecord(createRecord: fields))
                     .awaitSingleResult().failure
             }
             for code in [503, 504, 505, 507, 510, 513] {
@@ -139,6 +154,7 @@ import Testing
             let list = await refused(by: 506, sent)
             expectNoDifference(list?.fields, ["Status"])
             expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], 1)
+            _ = await database.logOut().awaitSingleResult()
         }
     }
 
