@@ -7,8 +7,9 @@ extension DataAPI {
     ///         versions: { after, limit, done in done(Result { try table.versions(after: after, limit: limit) }) }
     ///     )
     ///
-    /// Both closures are called while a look begins, one call after the other, on a thread of the HTTP client's: what takes long, such
-    /// as a query of a database on disk, belongs on a thread of the program's own. Each calls back once, from any thread.
+    /// Both closures are called while the first look begins, one call after the other, on a thread that serves others, too: what takes
+    /// long, such as a query of a database on disk, belongs on a thread of the program's own. Each calls back once, from any thread.
+    /// What a closure fails with ends the publisher, as ``FMRest/APIError/Code/keeper``.
     public struct CopyKeeper: Sendable {
         let mark: @Sendable (_ done: @escaping @Sendable (Result<CopyMark?, any Error>) -> Void) -> Void
         let versions:
