@@ -139,7 +139,9 @@ import Testing
             try sandbox.setLocked(true, person: 1)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
             let edits = (1...2).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
-            edits.publisher.edit(in: people).subscribe(subscriber)
+            // Longer than the busiest machine takes to come back to this test.
+            let options = DataAPI.BatchOptions(patience: .seconds(3_600))
+            edits.publisher.edit(in: people, options: options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             try sandbox.setLocked(false, person: 1)
             await subscriber.completion()
