@@ -24,6 +24,11 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ]
 
+/// Of test targets, which nobody can depend on. Each batch of the compiler expands the macros of all tests of its target, and the
+/// module is made by one more pass over them, though nobody imports it: two batches and no such pass take a third less.
+let testSettings: [SwiftSetting] =
+    settings + [.unsafeFlags(["-driver-batch-count", "2", "-no-emit-module-separately"])]
+
 let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
 let customDump: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 /// Without it a difference that `expectNoDifference` finds is printed, but fails no test on Linux.
@@ -211,7 +216,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
                 nio("NIOEmbedded"), nioSSL,
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "FMDataTests",
@@ -220,7 +225,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             exclude: ["Answers"],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "FMWebhooksTests",
@@ -228,7 +233,7 @@ let package = Package(
                 "FMWebhooks", "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "FMSandboxTests",
@@ -236,7 +241,7 @@ let package = Package(
                 "FMSandbox", "FMTestSupport", customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         // Models of layouts with hard names and of saved answers, made by the plugin in each build.
         .target(
@@ -250,7 +255,7 @@ let package = Package(
         .testTarget(
             name: "FMModelTests",
             dependencies: ["FMModel", "FMModelSamples", "FMData", "FMTestSupport", customDump, issueReporting],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "FMDataCLITests",
@@ -258,7 +263,7 @@ let package = Package(
                 "FMDataCLI", "FMData", "FMModel", "FMSandbox", "FMTestSupport", customDump, issueReporting,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "DocumentationTests",
@@ -266,7 +271,7 @@ let package = Package(
                 "FMData", "FMSandbox", "FMTestSupport", "samples-in-main-file", "samples-in-functions", openCombine,
                 customDump, issueReporting,
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         isSimulated
             ? .executableTarget(
@@ -281,7 +286,7 @@ let package = Package(
                 dependencies: simulation + ["FMTestSupport", customDump, issueReporting],
                 path: "Tests/Simulation",
                 exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
-                swiftSettings: settings
+                swiftSettings: testSettings
             ),
         // The samples of README and DocC, as readers would paste them.
         .plugin(

@@ -36,4 +36,7 @@ enum OldFindings {
         2046, 4149, 4590, 4910, 7998,
         8202,  // The sandbox closed before the last bytes of a compressed answer had left.
     ]
+
+    /// A backup that was restored between two looks, without a request that failed, was not noticed.
+    static let copiesSeeds: [UInt64] = [405]
 }

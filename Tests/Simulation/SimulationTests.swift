@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [
         (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
-        (.journals, OldFindings.journalsSeeds),
+        (.journals, OldFindings.journalsSeeds), (.copies, OldFindings.copiesSeeds),
     ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
         let seeds = seeds.prefix(Effort.of(.max, brief: 1))
@@ -20,6 +20,7 @@ import Testing
             switch work {
             case .calls, .records, .journals: Effort.of(300, brief: 4)
             case .live: Effort.of(100, brief: 2)
+            case .copies: Effort.of(50, brief: 1)
             case .accounts: Effort.of(25, brief: 1)
             }
         let seeds = 1...UInt64(count)

@@ -20,7 +20,7 @@ guard let count = arguments.first else {
         """
         usage: simulate [KIND] [--hundred | --until-found] <number of seeds> [<first seed>]
                simulate [KIND] [--hundred] --seed <seed>
-        KIND: --records, --live, --accounts or --journals
+        KIND: --records, --live, --accounts, --journals or --copies
         """
     )
     exit(64)

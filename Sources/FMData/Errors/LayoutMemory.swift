@@ -123,7 +123,8 @@ final class LayoutMemory: @unchecked Sendable {
         flight id: Int,
         _ fetch: () -> AnyPublisher<FileAnswer, FMRest.APIError>
     ) {
-        let request = fetch().map(Optional.some).replaceError(with: nil)
+        // At the end, when its session is free: what follows from the answer needs one.
+        let request = fetch().last().map(Optional.some).replaceError(with: nil)
             .sink { self.answered(inquiry, flight: id, $0) }
         let isWanted = lock.withLock {
             guard flights[inquiry]?.id == id else { return false }

@@ -49,8 +49,9 @@ struct DiskPlan: Equatable {
     var failure: Int?
 }
 
-/// One run of a job. It begins when the one before has ended, or was killed.
+/// One run of a job, or of a copy. It begins when the one before has ended, or was killed.
 struct RunPlan: Equatable {
+    /// The job's number, or the copy's.
     var job: Int
     /// Milliseconds since then.
     var pause: Int

@@ -27,6 +27,10 @@ enum HostEvent: Equatable {
     case jump(seconds: Int)
     case dropConnections
     case releaseAnswers
+    /// The file is backed up.
+    case backUp
+    /// The file is closed, and the last backup is there instead of it; without one, the file as it was in the beginning.
+    case restore
 }
 
 extension [PlannedFault] {

@@ -11,6 +11,8 @@ struct Program: Equatable {
     var jobs: [JobPlan] = []
     /// What others do to the records of jobs.
     var strangers: [StrangersDeed] = []
+    /// What is kept by following changes.
+    var copies: [CopyPlan] = []
     var ending: Ending
     /// Whether nothing goes wrong in it and nobody is slow: then every call has to succeed, and no session is left.
     var isCalm = false
@@ -72,7 +74,7 @@ struct Step: Equatable {
     var inside: Int?
     /// Whose object it uses; `nil` is the one that everybody uses, whoever logs in there.
     var account: String?
-    /// Of a run of a job.
+    /// Of a run of a job, or of one that follows a copy.
     var run: RunPlan?
 
     enum Demand: Equatable {
@@ -103,7 +105,7 @@ extension Program: CustomStringConvertible {
                 "  \(weather)",
             ]
             + hosts.map { "  \($0)" }
-            + jobs.map { "  \($0)" } + strangers.map { "  \($0)" }
+            + jobs.map { "  \($0)" } + copies.map { "  \($0)" } + strangers.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")
     }

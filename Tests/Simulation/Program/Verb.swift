@@ -19,9 +19,11 @@ enum Verb: Equatable, CaseIterable {
     case whoAmI, swap, swapByLogin
     // One run of a job that is written with a journal.
     case journal
+    // One run of a program that keeps a copy.
+    case followCopy
 
     /// Whether it goes on until it is cancelled.
-    var isWatching: Bool { Work.watching.contains(self) }
+    var isWatching: Bool { Work.watching.contains(self) || self == .followCopy }
 
     /// What it changes on the host when it is carried out once; `nil` for what changes nothing that lasts.
     var write: Write? {
@@ -73,13 +75,16 @@ enum Work: String, CaseIterable {
     case accounts
     /// Many rows that are written with a journal, by runs of which most are killed.
     case journals
+    /// Copies that programs keep, which are killed, while others write and backups are restored.
+    case copies
 
     /// Each verb as often as it comes in a program that does a bit of everything.
     var usual: [Verb] {
         switch self {
         case .calls:
             Verb.allCases.filter {
-                !(Self.ofRecords + Self.watching + Self.ofOthers + Self.ofAccounts + [.journal]).contains($0)
+                !(Self.ofRecords + Self.watching + Self.ofOthers + Self.ofAccounts + [.journal, .followCopy])
+                    .contains($0)
             } + [
                 .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .read, .read, .read,
                 .list,
@@ -107,6 +112,7 @@ enum Work: String, CaseIterable {
                 .journal, .journal, .journal, .journal, .journal, .journal, .journal, .read, .find, .create, .edit,
                 .logOut,
             ]
+        case .copies: [.followCopy, .followCopy, .followCopy, .read, .logOut] + Self.ofOthers + Self.ofOthers
         }
     }
 

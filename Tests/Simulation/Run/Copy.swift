@@ -2,7 +2,7 @@
 
 /// The records of a live query as its subscriber knows them: what came, with the changes that it was told of carried out.
 struct Copy: Equatable {
-    struct Line: Equatable {
+    struct Line: Hashable {
         var id: Int
         var modId: Int
         var marker: String
@@ -86,5 +86,19 @@ extension Copy.Line {
             marker: record.fieldData.marker,
             note: record.fieldData.note
         )
+    }
+}
+
+extension Copy {
+    /// - Parameter told: what there is of it for those who follow the changes.
+    static func difference(_ told: [Line], _ expected: [Line]) -> String {
+        func text(_ lines: Set<Line>) -> [String] {
+            lines.sorted { ($0.id, $0.modId) < ($1.id, $1.modId) }.map { "\($0.id).\($0.modId) \($0.marker)" }
+        }
+        let (told, expected) = (Set(told), Set(expected))
+        return """
+            \(expected.count) are there, and it was told of \(told.count); \
+            not told: \(text(expected.subtracting(told))), not there: \(text(told.subtracting(expected)))
+            """
     }
 }

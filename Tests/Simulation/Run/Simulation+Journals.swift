@@ -47,13 +47,14 @@ extension Simulation {
 
     /// A run is about to be cancelled.
     func willCancel(_ call: Call) {
+        copyRunEnds(call)
         guard call.step.run?.dies == true else { return }
         trace.note { "call \(call.step.id): its process dies" }
         job(of: call.step)?.kill(call.step)
     }
 
     func runEnded(_ call: Call) {
-        guard let run = call.step.run, !run.isLast,
+        guard !isEnding, let run = call.step.run, !run.isLast,
             let next = program.steps.first(where: { $0.run?.job == run.job && $0.id > call.step.id })
         else { return }
         running += 1

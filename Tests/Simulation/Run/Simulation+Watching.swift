@@ -16,6 +16,7 @@ extension Simulation {
         let watching = watching
         guard !watching.isEmpty else { return }
         let start = machine.now
+        isEnding = true
         onUserThread(in: 0) { [self] in
             network.calmDown()
             if !program.isCalm { for host in hosts { host.calmDown() } }
@@ -33,6 +34,10 @@ extension Simulation {
             let (step, host) = (call.step, host(of: call.step))
             if shutdownsHaveEnded { find("call \(step.id) \(step.verb): goes on after the shutdown") }
             guard mustHaveSeen(step) || hasSeen(step, since: start) else { continue }
+            if step.verb == .followCopy {
+                if let complaint = complaint(aboutCopyOf: step) { find("call \(step.id) \(step.verb): \(complaint)") }
+                continue
+            }
             let table = host.table(for: account(of: step), isFound: step.verb == .liveFound)
             let complaint = step.verb.complaint(aboutLast: call.values.last, step: step.id, table: table)
             if let complaint { find("call \(step.id) \(step.verb): \(complaint)") }

@@ -28,12 +28,16 @@ final class Simulation: @unchecked Sendable {
     var running = 0
     /// What is written with journals, by number.
     var jobs: [Int: Job] = [:]
+    /// What is kept of the hosts' records, by number.
+    var copies: [Int: KeptCopy] = [:]
     /// Of records that strangers have removed, by host.
     var lostTrails: [Int: [Trail]] = [:]
     /// Those that go on with the journals in the end.
     private(set) var nextDatabases: [DataAPI.Database] = []
     private(set) var nextServers: [DataAPI.Server] = []
     private var nextShutdowns: [AnyCancellable] = []
+    /// Whether those who watch are let see everything: nobody begins to watch any more.
+    var isEnding = false
     private var logins = 0
     private var connections: [Int: Int] = [:]
     private(set) var findings: [String] = []
@@ -229,6 +233,7 @@ final class Simulation: @unchecked Sendable {
 
     private func plan() {
         makeJobs()
+        makeCopies()
         for step in program.steps where step.inside == nil && !isFollowing(step) {
             onUserThread(in: step.time) { self.begin(step) }
         }
@@ -459,6 +464,7 @@ final class Simulation: @unchecked Sendable {
         onUserThread(in: 0) { [self] in
             calls = [:]
             jobs = [:]
+            copies = [:]
             shutdowns = [:]
             databases = []
             servers = []

@@ -200,8 +200,8 @@ extension Verb {
         case .swapByLogin:
             return Deferred { database.login(credentials: simulation.credentialsOfTheOther(than: database)) }
                 .eraseToAnyPublisher().seen { _ in .nothing }
-        case .journal:
-            return simulation.write(step, in: database)
+        case .journal: return simulation.write(step, in: database)
+        case .followCopy: return simulation.follow(step, in: database)
         }
     }
 }

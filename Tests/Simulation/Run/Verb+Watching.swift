@@ -60,19 +60,11 @@ extension Verb {
             return value == own ? nil : "expected \(own), and was told \(value ?? .nothing)"
         case (.changes, .copy(let copy)?), (.changesTakenUp, .copy(let copy)?):
             // A copy has no order.
-            return copy.lines.sorted { $0.id < $1.id } == expected ? nil : difference(copy, expected)
-        case (_, .copy(let copy)?): return copy.lines == expected ? nil : difference(copy, expected)
+            return copy.lines.sorted { $0.id < $1.id } == expected ? nil : Copy.difference(copy.lines, expected)
+        case (_, .copy(let copy)?): return copy.lines == expected ? nil : Copy.difference(copy.lines, expected)
         default: return "was told nothing"
         }
     }
-
-    private func difference(_ copy: Copy, _ expected: [Copy.Line]) -> String {
-        "there are \(expected.map(\.version)), and it was told of \(copy.lines.map(\.version))"
-    }
-}
-
-extension Copy.Line {
-    fileprivate var version: String { "\(id).\(modId)" }
 }
 
 extension AnyPublisher where Failure == FMRest.APIError {

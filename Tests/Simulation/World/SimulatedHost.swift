@@ -16,6 +16,11 @@ final class SimulatedHost: @unchecked Sendable {
     let trace: Trace
     private(set) var isDown = false
     private let tokens = SeenTokens()
+    private var backup: World
+    /// How often a backup was restored.
+    private(set) var restores = 0
+    var whenRestored: () -> Void = {}
+    private let work: Work
 
     init(name: String, plan: HostPlan, on machine: VirtualMachine, trace: Trace) throws {
         self.name = name
@@ -24,6 +29,8 @@ final class SimulatedHost: @unchecked Sendable {
         clock = HostClock(machine)
         loop = VirtualLoop(on: machine)
         engine = try Engine([plan.solution], configuration: plan.configuration(clock: clock))
+        backup = engine.world
+        work = plan.work
         let executor = VirtualExecutor(on: machine)
         connections = try ServerConnections(
             of: engine,
@@ -67,6 +74,15 @@ final class SimulatedHost: @unchecked Sendable {
                 }
             )
         case .releaseAnswers: engine.heldAnswers.release()
+        case .backUp: backup = engine.world
+        case .restore:
+            engine.withState { state in
+                state.world = backup
+                state.worldVersion += 1
+            }
+            restores += 1
+            whenRestored()
+            suffer(.restart(downForMilliseconds: 0))
         }
     }
 
@@ -78,12 +94,14 @@ final class SimulatedHost: @unchecked Sendable {
     /// What others commit to the record of a step, which may be gone.
     func commitByOthers(_ verb: Verb, step id: Int) {
         trace.note { "\(self.name): \(verb) of step \(id)" }
+        // By their notes other records are known that a restored backup gives old ids.
+        let note = HostPlan.secret + (work == .copies ? "o\(id)" : "")
         try? engine.commitOfOthers("Rows", HostPlan.database) { writer, table in
             switch verb {
             case .createByOthers:
                 _ = try writer.create(
                     in: table,
-                    writer.changes(["Marker": "o\(id)", "Note": HostPlan.secret], in: table)
+                    writer.changes(["Marker": "o\(id)", "Note": note], in: table)
                 )
             case .editByOthers:
                 try writer.change(id + 1, in: table, writer.changes(["Note": HostPlan.secret + "o"], in: table))

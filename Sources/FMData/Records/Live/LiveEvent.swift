@@ -152,7 +152,11 @@ struct LiveCopy<R: RecordFields> {
     private func isOfOtherFile(_ cursor: DataAPI.LiveCursor, _ state: LiveState<R>) -> Bool {
         let versions = state.versions
         return cursor.versions.contains { version in versions[version.recordId].map { $0 < version.modId } ?? false }
-            || cursor.sample.isContradicted(by: state.records, encoder)
+            || cursor.sample.isContradicted(
+                by: state.records,
+                encoder,
+                in: state.tenure?.layouts.known(found.shownLayout.name)
+            )
     }
 
     private func cursor(of state: LiveState<R>) -> DataAPI.LiveCursor {

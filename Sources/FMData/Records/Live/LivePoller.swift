@@ -112,9 +112,33 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
             return (self.state, self.strategy)
         }
-        run(poll.perform(state, strategy, terms)) { [self] findings, now, jitter in
+        let findings = poll.perform(state, strategy, terms)
+            .followed { [self] findings in
+                compared(state, terms).followed { [self] isOther in
+                    isOther ? performAnew(terms) : .of(findings)
+                }
+            }
+        run(findings) { [self] findings, now, jitter in
             lockedLooked(findings, work: terms.meter.work, now, jitter)
         }
+    }
+
+    /// Whether the host has another file by now than the one that the state is of.
+    private func compared(_ state: State, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+        // Cursors are compared with what comes, by what the layout shows, which is known then.
+        if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
+        return askedAfterLogin { poll.isOfOtherFile(state.records, terms) }
+    }
+
+    /// Polls as if nothing were known.
+    private func performAnew(_ terms: LookTerms) -> Poll<R>.Publisher {
+        poll.perform(State(), poll.strategy, terms)
+            .map { findings in
+                var findings = findings
+                findings.isOfOtherFile = true
+                return findings
+            }
+            .eraseToAnyPublisher()
     }
 
     override func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
@@ -151,6 +175,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     override func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
         let (old, findings, overtaken) = lock.withLock { (state, self.findings, self.overtaken) }
         guard let findings else { return {} }
+        beganToKnow()
         // Outside of the lock: it compares records, which is other people's code. Nobody else changes the state meanwhile, since
         // orders are carried out one at a time.
         let next = old.next(

@@ -50,7 +50,7 @@ struct LiveState<R: RecordFields>: Sendable {
 
     /// Whether a poll has found these records in this order, and none of them in another version: most polls.
     func isConfirmed(by findings: PollFindings<R>) -> Bool {
-        guard !isBlank, findings.isTorn != isComplete else { return false }
+        guard !isBlank, !findings.isOfOtherFile, findings.isTorn != isComplete else { return false }
         let bad = Dictionary(unreadable.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
         if let order = findings.order {
             guard order.count == records.count + bad.count,
@@ -167,12 +167,14 @@ extension LiveState {
         )
         var bad = Dictionary(unreadable.map { ($0.recordId, $0) }, uniquingKeysWith: { first, _ in first })
         // An id whose modId falls is another record: of a copy that was put in the place of the file.
-        let isOtherFile = findings.read.contains { attempt in
-            guard let place = places[attempt.version.recordId], !overtaken.contains(attempt.version.recordId) else {
-                return false
+        let isOtherFile =
+            findings.isOfOtherFile
+            || findings.read.contains { attempt in
+                guard let place = places[attempt.version.recordId], !overtaken.contains(attempt.version.recordId) else {
+                    return false
+                }
+                return attempt.version.modId < records[place].modId
             }
-            return attempt.version.modId < records[place].modId
-        }
         if isOtherFile {
             next.epoch += 1
             next.origin = .reset

@@ -35,6 +35,8 @@ class Poller: LiveObserver, @unchecked Sendable {
     private(set) final var overtaken: Set<Int> = []
     /// What was learnt of records that are gone, until the look is accepted.
     private final var isThere: [Int: Bool] = [:]
+    /// How many logins there had been when what is known was compared with what the host has; `nil` when that is to be done.
+    private final var loginsWhenCompared: Int?
     private final var turn: LookBudget.ID?
     private final var work: AnyCancellable?
     /// Counts what was begun: what comes of anything but the last is out of date.
@@ -119,7 +121,12 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     /// The database became another account's.
-    final func beginAnew() { act { _ in ((), machine.begunAnew()) } }
+    final func beginAnew() {
+        act { _ in
+            loginsWhenCompared = nil
+            return ((), machine.begunAnew())
+        }
+    }
 
     /// Whether it has failed for good.
     final var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
@@ -230,9 +237,32 @@ class Poller: LiveObserver, @unchecked Sendable {
             let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
             look = Look(began: server.time.now(), origin: wokenBy.take() ?? .poll, terms: terms)
             overtaken = []
+            if failure != nil { loginsWhenCompared = nil }
             return terms
         }
         beginLook(terms)
+    }
+
+    /// Asks whether the host has another file than the one that is known, such as a backup that was restored: where there was a login
+    /// since that was asked last, or a look has failed. No file is replaced without being closed, which ends all sessions.
+    ///
+    /// - Parameter ask: publishes one value.
+    final func askedAfterLogin(
+        _ ask: () -> AnyPublisher<Bool, FMRest.APIError>
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
+        let logins = database.sessionStatus.logins
+        guard lock.withLock({ loginsWhenCompared != logins }) else { return .of(false) }
+        return ask()
+            .handleEvents(receiveOutput: { [self] isOther in
+                if !isOther { lock.withLock { loginsWhenCompared = logins } }
+            })
+            .eraseToAnyPublisher()
+    }
+
+    /// What is known from now on was read in a session that is open at this moment.
+    final func beganToKnow() {
+        let logins = database.sessionStatus.logins
+        lock.withLock { loginsWhenCompared = loginsWhenCompared ?? logins }
     }
 
     /// A call of the look that is under way has its session, or its answer.

@@ -300,7 +300,8 @@ import Testing
                     Just(PollFindings(order: [], strategy: strategy)).setFailureType(to: FMRest.APIError.self)
                         .eraseToAnyPublisher()
                 },
-                isThere: { _, _ in Just(true).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
+                isThere: { _, _ in Just(true).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() },
+                isOfOtherFile: { _, _ in Just(false).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
             )
             let poller = LivePoller(poll, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {

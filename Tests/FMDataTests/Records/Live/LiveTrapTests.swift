@@ -485,12 +485,53 @@ import Testing
             _ = try await harbour.insert("Draken")
             let cursor = await Self.follow(harbour, harbour.ships.allRecords).cursor
             harbour.sandbox.reset()
-            _ = try await harbour.insert("Skibladner", port: "Bergen")
+            _ = try await harbour.insert("Skibladner")
             let events = await Self.follow(harbour, harbour.ships.allRecords, since: cursor).events
             guard case .reset(.otherFile) = events[0], case .snapshot = events[1] else {
                 Issue.record("\(events)")
                 return
             }
+        }
+    }
+
+    /// The backup gives an id out again, in an equal version, and nobody is away meanwhile.
+    @Test(arguments: [DataAPI.LiveWatch.automatic, .reread, .scan("Ships (ids)"), .log("Log", serial: "Serial")])
+    func aBackupThatIsRestoredWhileAQueryRunsIsShownAsItIs(watch: DataAPI.LiveWatch) async throws {
+        try await Harbour.run { harbour in
+            _ = try await harbour.insert("Draken")
+            let query = harbour.ships.live(DataAPI.LiveOptions(watch: watch))
+            let values = await harbour.watch(query)
+            harbour.sandbox.reset()
+            _ = try await harbour.insert("Skibladner")
+            await harbour.refresh(query)
+            expectNoDifference(
+                values.values.last?.records.map(\.fieldData.name),
+                ["Ask", "Embla", "Fram", "Skibladner"]
+            )
+            expectNoDifference(values.values.last?.freshness.origin, .reset)
+            values.cancel()
+        }
+    }
+
+    /// Between two sessions, too: calculations that are not stored.
+    @Test func whatChangesWithoutACommitIsNoOtherFile() async throws {
+        struct Freight: LayoutRecord {
+            static let layout = "Ships"
+            var cargo: Double?
+            enum CodingKeys: String, CodingKey { case cargo = "Cargo" }
+        }
+        try await Harbour.run { harbour in
+            let query = harbour.database.layout(Freight.self).live()
+            let values = TrackingSubscriber<DataAPI.LiveValue<Freight>, FMRest.APIError>()
+            query.subscribe(values)
+            await values.valueCount(atLeast: 1)
+            await until { query.isAtRest }
+            _ = try await harbour.others.layout.database.addLayout("Crates")
+                .createRecord(["Ship": "Ask", "Weight": 7]).firstValue()
+            harbour.sandbox.expireSessions()
+            await harbour.look(query)
+            expectNoDifference(values.values.map(\.freshness.origin), [.snapshot])
+            values.cancel()
         }
     }
 

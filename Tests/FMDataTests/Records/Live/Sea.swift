@@ -143,7 +143,12 @@ final class Sea: @unchecked Sendable {
     // MARK: Looks
 
     var poll: Poll<Fields> {
-        Poll(strategy: Self.strategy, perform: { _, _, _ in self.answer() }, isThere: { id, _ in self.isThere(id) })
+        Poll(
+            strategy: Self.strategy,
+            perform: { _, _, _ in self.answer() },
+            isThere: { id, _ in self.isThere(id) },
+            isOfOtherFile: { _, _ in Just(false).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher() }
+        )
     }
 
     private static var strategy: any PollStrategy { RereadPolling(maximum: .max) }

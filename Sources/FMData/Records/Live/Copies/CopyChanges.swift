@@ -15,10 +15,10 @@ extension DataAPI {
     /// looks of its own, on the terms of ``LiveOptions``, of which ``LiveOptions/removeDuplicates`` has no effect: a record that
     /// was committed anew comes, whatever it holds. Where ``LiveOptions/related`` makes it read all records again, all come.
     ///
-    /// That a record is gone is told when it was asked for, or two looks agree. After an interruption the ten records with the greatest
-    /// ids are read again: when one of them, in the version that is known, has other values in most of its fields, or any record an
-    /// older modId, another file is there, such as a backup that was restored, and the copy is ``CopyEvent/reset(_:)``. A type most of whose
-    /// fields are unstored calculations or related fields has its copy reset in each run.
+    /// That a record is gone is told when it was asked for, or two looks agree. In each run, after a look that has failed and after each
+    /// login, since no file is replaced without ending all sessions, the ten records with the greatest ids are read again: when one of
+    /// them, in the version that is known, has another value in a field that changes by a commit alone, or any record an older modId,
+    /// another file is there, such as a backup that was restored, and the copy is ``CopyEvent/reset(_:)``.
     ///
     /// One subscriber at a time: another one fails with ``FMRest/APIError/Code/invalidRequest``.
     public struct CopyChanges<R: RecordFields>: Publisher, Sendable {

@@ -17,21 +17,14 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         let taken: () -> Void
     }
 
-    private enum Knowledge {
-        /// The keeper has not been asked yet.
-        case unasked
-        /// It goes on from what the keeper has, which was not compared with the host yet.
-        case kept
-        case compared
-    }
-
     private let found: DataAPI.FoundSet<R>
     private let keeper: DataAPI.CopyKeeper
     private let initialStrategy: any PollStrategy
     private let comparesContents: Bool
     private let encoder: FMEncoder
 
-    private var knowledge = Knowledge.unasked
+    /// Whether the keeper has said what it has.
+    private var isAsked = false
     /// Of the records that the subscriber was told of.
     private var versions = CopyVersions()
     private var sample = IdentitySample()
@@ -117,6 +110,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         lock.withLock { passed = 0 }
         let found = found.callOptions(terms.apply).bound(to: terms.tenure)
         let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
+            // It may have been another file's already.
+            .followed { [self] findings in compared(found).map { findings }.eraseToAnyPublisher() }
         run(findings.eraseToAnyPublisher()) { [self] findings, now, jitter in
             self.findings = findings
             let missing = findings.order.map { versions.missing(in: $0).filter { !overtaken.contains($0) } } ?? []
@@ -186,6 +181,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         var sample = lock.withLock { self.sample }
         // Outside of the lock: it writes records down, which is other people's code.
         sample.insert(records, encoder)
+        beganToKnow()
         lock.withLock {
             guard copy == self.copy else { return }
             self.sample = sample
@@ -232,12 +228,12 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// What the keeper has, asked for once.
     private func asked() -> AnyPublisher<Void, FMRest.APIError> {
-        let (isNew, copy) = lock.withLock { (knowledge == .unasked, self.copy) }
+        let (isNew, copy) = lock.withLock { (!isAsked, self.copy) }
         guard isNew else { return .of(()) }
         return answer(of: keeper.mark)
             .followed { [self] mark -> AnyPublisher<Void, FMRest.APIError> in
                 if let mark, mark.query != found.fingerprint {
-                    lock.withLock { knowledge = .compared }
+                    lock.withLock { isAsked = true }
                     tell(.reset(.otherQuery))
                     return .of(())
                 }
@@ -246,7 +242,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                         // The account may be another one by now.
                         guard copy == self.copy else { return }
                         self.versions = versions
-                        knowledge = .kept
+                        isAsked = true
                         hasMark = mark != nil
                         sample = mark?.sample ?? sample
                         if let mark { strategy.resume(mark.memory) }
@@ -298,26 +294,16 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// Whether the records with the greatest ids are those that the copy has, asked once after an interruption: that of the program, or of
-    /// the host, which may be one in which a backup was restored.
+    /// Whether the records with the greatest ids are still those that the copy has.
     private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
-        let (isNew, sample, count) = lock.withLock {
-            (knowledge == .kept || failure != nil, self.sample, versions.count)
-        }
-        guard isNew, !sample.entries.isEmpty else { return .of(()) }
-        // Found sets that are not sorted rise by their ids.
-        let offset = max(1, count + 1 - IdentitySample.size)
-        return found.unsorted.attempts(offset: offset, limit: IdentitySample.size)
-            .followed { [self] page -> AnyPublisher<Void, FMRest.APIError> in
-                let records = page.attempts.compactMap(\.record)
-                let isOther =
-                    lock.withLock { page.attempts.contains { lockedIsOlder($0.version) } }
-                    || sample.isContradicted(by: records, encoder)
-                if isOther { return becomeOtherFile() }
-                lock.withLock { knowledge = .compared }
-                return .of(())
+        let (sample, count) = lock.withLock { (self.sample, versions.count) }
+        guard !sample.entries.isEmpty else { return .of(()) }
+        return askedAfterLogin {
+            found.isOfOtherFile(than: sample, among: count) { [self] version in lock.withLock { lockedIsOlder(version) }
             }
-            .eraseToAnyPublisher()
+        }
+        .followed { [self] isOther in isOther ? becomeOtherFile() : .of(()) }
+        .eraseToAnyPublisher()
     }
 
     /// The host has another file by now: the copy is of no use, and the look that has found it out ends here.
@@ -337,7 +323,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             sample = IdentitySample()
             strategy = initialStrategy
             hasMark = false
-            knowledge = .compared
+            isAsked = true
             pending = []
         }
         return pending

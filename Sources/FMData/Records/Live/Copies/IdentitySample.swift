@@ -1,3 +1,5 @@
+import OpenCombine
+
 /// What the records with the greatest ids hold, by which they are known again: ids that a restored backup gives out again are those of
 /// other records, and may come with equal modIds.
 struct IdentitySample: Hashable, Sendable {
@@ -6,7 +8,7 @@ struct IdentitySample: Hashable, Sendable {
 
     struct Entry: Hashable, Sendable {
         let version: DataAPI.RecordVersion
-        /// A digest of each field with its name.
+        /// A digest of each field: 12 bits of its name, and 20 of its name with its value.
         let fields: [UInt32]
     }
 
@@ -32,28 +34,94 @@ struct IdentitySample: Hashable, Sendable {
 
     mutating func remove(_ gone: Set<Int>) { entries.removeAll { gone.contains($0.version.recordId) } }
 
-    /// Whether one of these records, in the version that is known, is another one: most of its fields are not what they were.
-    /// Unstored calculations and related fields change without a commit, so that a part of them may.
-    func isContradicted<R: RecordFields>(by records: [DataAPI.TypedLayout<R>.Record], _ encoder: FMEncoder) -> Bool {
+    /// Whether one of these records, in the version that is known, is another one.
+    ///
+    /// - Parameter layout: shows which fields change by a commit alone: one of them is enough. Where it is not known, most of a record's
+    ///   fields have to hold something else, since calculations and related fields change without a commit.
+    func isContradicted<R: RecordFields>(
+        by records: [DataAPI.TypedLayout<R>.Record],
+        _ encoder: FMEncoder,
+        in layout: DataAPI.Layout.LayoutMetaData?
+    ) -> Bool {
         var known: [DataAPI.RecordVersion: Entry] = [:]
         for entry in entries { known[entry.version] = entry }
         return records.contains { record in
-            guard let old = known[record.version], let new = Entry(record, encoder) else { return false }
-            let shared = Set(old.fields).intersection(new.fields).count
-            return 2 * shared < min(old.fields.count, new.fields.count)
+            guard let old = known[record.version] else { return false }
+            let fields = layout.map { layout in { layout.changesByCommitAlone($0) } } ?? { _ in true }
+            guard let new = Entry(record, encoder, of: fields) else { return false }
+            let (same, different) = new.compared(to: old)
+            return layout == nil ? different > same : different > 0
         }
     }
 }
 
 extension IdentitySample.Entry {
-    /// `nil` for a record that cannot be written.
-    fileprivate init?<R: Encodable, P>(_ record: DataAPI.Record<R, P>, _ encoder: FMEncoder) {
+    /// - Parameter isMeant: whether a field of that name is.
+    /// - Returns: `nil` for a record that cannot be written.
+    fileprivate init?<R: Encodable, P>(
+        _ record: DataAPI.Record<R, P>,
+        _ encoder: FMEncoder,
+        of isMeant: (String) -> Bool = { _ in true }
+    ) {
         guard case .object(let members)? = try? encoder.wireValue(of: record.fieldData, .fields) else { return nil }
         version = record.version
-        fields = members.map { member in
-            UInt32(truncatingIfNeeded: member.value.json.fnv1a(from: member.name.utf8.fnv1a()))
+        fields = members.filter { isMeant($0.name) && $0.value.fieldValue.text != "<No Access>" }
+            .map { member in
+                let name = member.name.utf8.fnv1a()
+                let value = member.value.json.fnv1a(from: name)
+                return UInt32(truncatingIfNeeded: name) << 20 | UInt32(truncatingIfNeeded: value) & 0xF_FFFF
+            }
+            .sorted()
+    }
+
+    /// How many of the fields that both have hold the same, and how many do not. Names of equal digests say nothing.
+    fileprivate func compared(to other: Self) -> (same: Int, different: Int) {
+        let others = Dictionary(grouping: other.fields) { $0 >> 20 }
+        return Dictionary(grouping: fields) { $0 >> 20 }.reduce(into: (0, 0)) { counts, field in
+            guard field.value.count == 1, let other = others[field.key], other.count == 1 else { return }
+            if field.value == other { counts.0 += 1 } else { counts.1 += 1 }
         }
-        .sorted()
+    }
+}
+
+extension DataAPI.Layout.LayoutMetaData {
+    /// Whether what a record holds in a field changes only when the record is committed, with another modId.
+    fileprivate func changesByCommitAlone(_ name: String) -> Bool {
+        let name = FieldSuspicion.plainName(name).lowercased()
+        guard let field = fieldMetaData.first(where: { $0.name.lowercased() == name }) else { return false }
+        // The address of a container's content is another one in each answer.
+        return field.type == .normal && !field.global && field.result != .container && !field.name.contains("::")
+    }
+}
+
+extension DataAPI.FoundSet {
+    /// Whether the host has another file than the one that a sample was taken of: asks for the records with the greatest ids.
+    ///
+    /// - Parameters:
+    ///   - count: how many records are known.
+    ///   - isOlder: whether a record was known in a later version. A modId never falls in one and the same file.
+    func isOfOtherFile(
+        than sample: IdentitySample,
+        among count: Int,
+        isOlder: @escaping (DataAPI.RecordVersion) -> Bool = { _ in false }
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
+        let encoder = layout.layout.encoder
+        // Found sets that are not sorted rise by their ids.
+        let offset = max(1, count + 1 - IdentitySample.size)
+        return shownLayout.described { layout in
+            if sample.entries.isEmpty { return .of(false) }
+            return unsorted.attempts(offset: offset, limit: IdentitySample.size)
+                .map { page in
+                    page.attempts.contains { isOlder($0.version) }
+                        || sample.isContradicted(by: page.attempts.compactMap(\.record), encoder, in: layout)
+                }
+                .eraseToAnyPublisher()
+        }
+    }
+
+    /// The layout whose fields the records have.
+    var shownLayout: DataAPI.Layout {
+        responseLayout.map { layout.layout.database.addLayout($0) } ?? layout.layout
     }
 }
 

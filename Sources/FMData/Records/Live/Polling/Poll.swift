@@ -5,6 +5,7 @@ import OpenCombine
 /// One poll of the records of a live query: a publisher of what it found, made anew each time.
 struct Poll<R: RecordFields>: Sendable {
     typealias Publisher = AnyPublisher<PollFindings<R>, FMRest.APIError>
+    typealias Record = DataAPI.TypedLayout<R>.Record
 
     /// What the first poll begins with.
     let strategy: any PollStrategy
@@ -15,6 +16,8 @@ struct Poll<R: RecordFields>: Sendable {
     let perform: @Sendable (_ held: LiveState<R>, _ strategy: any PollStrategy, _ terms: LookTerms) -> Publisher
     /// Whether a record that a poll has not found is still there.
     let isThere: @Sendable (Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
+    /// Whether the host has another file than the one that the records are of.
+    let isOfOtherFile: @Sendable (_ records: [Record], _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
 }
 
 extension Poll {
@@ -47,6 +50,16 @@ extension Poll {
         }
         isThere = { id, terms in
             found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
+        }
+        isOfOtherFile = { records, terms in
+            // One record says nothing of the file.
+            if strategy is RecordPolling { return .of(false) }
+            var sample = IdentitySample()
+            sample.insert(records, found.layout.layout.encoder)
+            return found.callOptions(terms.apply).bound(to: terms.tenure).isOfOtherFile(
+                than: sample,
+                among: records.count
+            )
         }
     }
 }

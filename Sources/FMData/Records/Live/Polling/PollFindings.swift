@@ -12,6 +12,8 @@ struct PollFindings<R: RecordFields>: Sendable {
     var isTorn = false
     /// Whether fewer came than the host had counted.
     var isShort = false
+    /// Whether the host has another file than the one that was known: the records are all of that.
+    var isOfOtherFile = false
     /// How the next poll goes on.
     var strategy: any PollStrategy
 }

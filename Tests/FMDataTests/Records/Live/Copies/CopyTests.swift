@@ -195,6 +195,24 @@ import Testing
         }
     }
 
+    /// Nothing fails, and no record is older: the host has asked for another login, and one name is another one.
+    @Test(arguments: ways) func aBackupRestoredWhileItRunsIsAReset(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 30) { harbour, copy in
+            _ = try await harbour.insert("Draken")
+            let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            let following = copy.follow(changes)
+            await copy.looks(1)
+            await until { changes.isAtRest }
+            harbour.sandbox.reset()
+            _ = try await harbour.insert("Skibladner")
+            changes.refresh()
+            await copy.looks(2)
+            expectNoDifference(copy.state.resets, [.otherFile])
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
     @Test func anOlderVersionWhileItRunsIsAReset() async throws {
         try await Self.run(ships: 30) { harbour, copy in
             try await harbour.edit(7, ["Name": "Draken"])
