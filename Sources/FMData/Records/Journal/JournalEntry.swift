@@ -222,17 +222,18 @@ private struct JournalWords {
         var value: Value?
     }
 
-    private var rest: ArraySlice<UInt8>
+    /// `nil` behind the last word, which may be an empty one.
+    private var rest: ArraySlice<UInt8>?
 
     init(_ body: ArraySlice<UInt8>) { rest = body }
 
-    var isEmpty: Bool { rest.isEmpty }
+    var isEmpty: Bool { rest == nil }
 
     mutating func next() -> ArraySlice<UInt8>? {
-        guard !rest.isEmpty else { return nil }
-        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
-        defer { rest = rest[min(end + 1, rest.endIndex)...] }
-        return rest[..<end]
+        guard let rest else { return nil }
+        let end = rest.firstIndex(of: UInt8(ascii: " "))
+        self.rest = end.map { rest[($0 + 1)...] }
+        return rest[..<(end ?? rest.endIndex)]
     }
 
     mutating func word() -> String? { next().map { String(decoding: $0, as: UTF8.self) } }

@@ -42,6 +42,16 @@ import Testing
         }
     }
 
+    @Test func anEmptyWordAtTheEndIsOne() throws {
+        var header = Self.header
+        header.layout = ""
+        let line = JournalEntry.header(header).line(0)
+        expectNoDifference(try JournalEntry(line: Array(line.utf8)[...], number: 0), .header(header))
+        let body = Array("0 withdrawn 3 ".utf8)
+        let more = body + " ".utf8 + CRC32.hex(of: body).utf8
+        #expect(throws: DataAPI.WriteJournalError.Reason.damaged) { try JournalEntry(line: more[...], number: 0) }
+    }
+
     @Test func linesAddUp() throws {
         let reading = try JournalReading(Self.bytes)
         expectNoDifference(reading.cutBytes, 0)
