@@ -6,8 +6,10 @@ import OpenCombine
 ///
 /// `benchmarks hold WAY URL` prints by how many bytes its memory has grown, and how many of them it holds.
 enum RecordHolder {
-    enum Way: String, CaseIterable {
+    enum Way: String {
         case live, array
+        /// Follows the changes of a copy that is kept elsewhere.
+        case copy
     }
 
     static func bytes(_ way: Way, at url: String) throws -> (resident: Double, held: Double) {
@@ -44,6 +46,20 @@ enum RecordHolder {
             let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
             await looks.untilEnded(1)
             // Whoever brought the records still has them in hand.
+            try await Task.sleep(for: .seconds(1))
+            try say(since: before)
+            subscription.cancel()
+        case .copy:
+            let looks = Arrivals()
+            let keeper = DataAPI.CopyKeeper(
+                mark: { done in done(.success(nil)) },
+                versions: { _, _, done in done(.success([])) }
+            )
+            let subscription = vessels.changes(keptBy: keeper).sink(
+                receiveCompletion: { _ in },
+                receiveValue: { if case .looked = $0 { looks.arrived() } }
+            )
+            await looks.untilCount(1)
             try await Task.sleep(for: .seconds(1))
             try say(since: before)
             subscription.cancel()

@@ -1,0 +1,170 @@
+import FMData
+import Foundation
+import NIOConcurrencyHelpers
+import OpenCombine
+
+/// What it costs to follow 100,000 records of which the program keeps the copy, in each way: the first look, a quiet one, another run,
+/// one edit with one deletion, and a fifth that has changed at once; and what a record takes in memory.
+///
+/// Figures: `copies.<way>.<first|quiet|resumed|little|fifth>.<requests|bytes|seconds>`, and `copies.memory.held_per_record` of the
+/// second half of the records. The server is a process of its own.
+enum CopiesSuite: Suite {
+    static let name = "copies"
+    // It takes minutes.
+    static let isPartOfAll = false
+
+    private static let recordCount = 100_000
+    private static let ways: [(name: String, watch: DataAPI.LiveWatch)] = [
+        ("automatic", .automatic), ("scan", .scan("Vessels (ids)")),
+        ("stamp", .stamp("Changed", scan: "Vessels (ids)", reconcile: 1_000)),
+        ("log", .log("Log", serial: "Serial", reconcile: 1_000)), ("reread", .reread),
+    ]
+
+    static func run(_ report: inout Report, _ options: Options) async throws {
+        for (name, watch) in ways where options.measures(name) {
+            let server = try FleetServer(records: recordCount)
+            for (part, figures) in try await follow(by: watch, server) {
+                let name = "copies.\(name).\(part)"
+                report["\(name).requests"] = Double(figures.requests)
+                report["\(name).bytes"] = Double(figures.bytes)
+                report["\(name).seconds"] = figures.seconds
+                print(
+                    "\(name): \(figures.requests) requests, \(figures.bytes) bytes, "
+                        + "\(String(format: "%.2f", figures.seconds)) s, \(figures.records) records"
+                )
+                fflush(nil)
+            }
+            server.stop()
+        }
+        if options.measures("memory") {
+            var held: [Int: Double] = [:]
+            for count in [recordCount / 2, recordCount] {
+                let server = try FleetServer(records: count)
+                held[count] = try RecordHolder.bytes(.copy, at: server.url).held
+                server.stop()
+            }
+            let bytes = (held[recordCount, default: 0] - held[recordCount / 2, default: 0]) / Double(recordCount / 2)
+            report["copies.memory.held_per_record"] = bytes
+            print("a record that a program keeps takes \(String(format: "%.1f", bytes)) bytes here")
+        }
+    }
+
+    private struct Figures {
+        var requests: Int
+        var bytes: Int
+        var seconds: Double
+        /// How many were told.
+        var records: Int
+    }
+
+    private static func follow(
+        by watch: DataAPI.LiveWatch,
+        _ server: FleetServer
+    ) async throws -> [(part: String, Figures)] {
+        let (vessels, others) = (server.vessels(), server.vessels(sessions: 8))
+        let copy = KeptVersions()
+        var parts: [(String, Figures)] = []
+        /// Measures a look that begins here, by the changes that are followed or by a run that is begun.
+        func look(_ part: String, _ begin: () -> Void) async throws {
+            let (before, told) = (try server.counts(), copy.told)
+            let looks = copy.looks
+            let time = await seconds {
+                begin()
+                await copy.untilLooked(looks + 1)
+            }
+            let after = try server.counts()
+            parts.append(
+                (
+                    part,
+                    Figures(
+                        requests: after.requests - before.requests,
+                        bytes: after.bytes - before.bytes,
+                        seconds: time,
+                        records: copy.told - told
+                    )
+                )
+            )
+        }
+        func changes() -> DataAPI.CopyChanges<Vessel> {
+            vessels.changes(
+                keptBy: copy.keeper,
+                options: DataAPI.LiveOptions(watch: watch, every: .seconds(3_600) ... .seconds(3_600))
+            )
+        }
+        var followed = changes()
+        var run: AnyCancellable?
+        try await look("first") { run = copy.follow(followed) }
+        try await look("quiet") { followed.refresh() }
+        run?.cancel()
+        followed = changes()
+        try await look("resumed") { run = copy.follow(followed) }
+        _ = try await others.edit(recordCount / 2, ["Notes": "Repaired"]).firstValue()
+        _ = try await others.delete(recordCount / 3).firstValue()
+        try await look("little") { followed.refresh() }
+        let edits = stride(from: 1, to: recordCount, by: 5).map { DataAPI.RecordEdit($0, ["Notes": "Surveyed again"]) }
+        _ = try await edits.publisher.edit(in: others, options: DataAPI.BatchOptions(concurrency: 8)).summary
+            .firstValue()
+        try await look("fifth") { followed.refresh() }
+        run?.cancel()
+        return parts
+    }
+}
+
+/// What a copy that a program keeps has of each record: its version.
+final class KeptVersions: Sendable {
+    private struct State {
+        var modIds: [Int: Int] = [:]
+        var mark: DataAPI.CopyMark?
+        var told = 0
+        var looks = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+    private let ends = Arrivals()
+
+    var told: Int { state.withLockedValue(\.told) }
+    var looks: Int { state.withLockedValue(\.looks) }
+
+    func untilLooked(_ count: Int) async { await ends.untilCount(count) }
+
+    var keeper: DataAPI.CopyKeeper {
+        DataAPI.CopyKeeper(
+            mark: { [state] done in done(.success(state.withLockedValue(\.mark))) },
+            versions: { [state] after, limit, done in
+                let modIds = state.withLockedValue(\.modIds)
+                let ids = modIds.keys.filter { $0 > after ?? .min }.sorted().prefix(limit)
+                done(.success(ids.map { DataAPI.RecordVersion(recordId: $0, modId: modIds[$0] ?? 0) }))
+            }
+        )
+    }
+
+    func follow(_ changes: DataAPI.CopyChanges<Vessel>) -> AnyCancellable {
+        changes.sink(
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion { fatalError("\(error)") }
+            },
+            receiveValue: { [self] in carryOut($0) }
+        )
+    }
+
+    private func carryOut(_ event: DataAPI.CopyEvent<Vessel>) {
+        let hasLooked = state.withLockedValue { state in
+            switch event {
+            case .records(let records):
+                state.told += records.count
+                for record in records { state.modIds[record.recordId] = record.modId }
+            case .unreadable(let records): state.told += records.count
+            case .gone(let gone):
+                state.told += gone.count
+                for record in gone { state.modIds[record.recordId] = nil }
+            case .looked(let mark, _):
+                state.mark = mark
+                state.looks += 1
+                return true
+            case .reset: state = State(looks: state.looks)
+            }
+            return false
+        }
+        if hasLooked { ends.arrived() }
+    }
+}
