@@ -298,7 +298,14 @@ class Poller: LiveObserver, @unchecked Sendable {
             .eraseToAnyPublisher()
         run(answers) { [self] answers, now, jitter in
             for (id, isThere) in answers { self.isThere[id] = isThere }
-            return machine.confirmed(ids, work: terms.meter.work, now, jitter: jitter)
+            let isThere = Dictionary(answers, uniquingKeysWith: { first, _ in first })
+            return machine.confirmed(
+                deleted: ids.filter { isThere[$0] == false },
+                left: ids.filter { isThere[$0] != false },
+                work: terms.meter.work,
+                now,
+                jitter: jitter
+            )
         }
     }
 

@@ -268,8 +268,7 @@ struct PollerStateMachine {
                 queue(&actions)
             } else {
                 // A table that never stands still is not looked at without a pause, and what is there holds.
-                torn = 0
-                accept(removing: [], after: work, now, jitter, &actions)
+                confirmTorn(outcome, now, jitter, &actions)
             }
             return settled(actions)
         }
@@ -297,15 +296,44 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
+    /// Of what a torn look has not found most may have moved between its pages; some are asked for, other ones each time.
+    private mutating func confirmTorn(
+        _ outcome: Outcome,
+        _ now: NIODeadline,
+        _ jitter: Double,
+        _ actions: inout [Action]
+    ) {
+        let (missing, count) = (outcome.missing, outcome.missing.count)
+        guard count > 0 else {
+            torn = 0
+            return accept(removing: [], after: outcome.work, now, jitter, &actions)
+        }
+        let first = Int(jitter * Double(count)) % count
+        phase = .confirming
+        actions.append(.confirm((0..<min(count, settings.singles)).map { missing[(first + $0) % count] }))
+    }
+
     /// - Parameters:
-    ///   - gone: those that are not the query's any more, of those asked for.
+    ///   - deleted: those that are not there any more, of those asked for.
+    ///   - left: those that are: they are not the query's any more, unless the look was torn.
     ///   - work: how long the host has worked for the look, this included.
-    mutating func confirmed(_ gone: [Int], work: TimeAmount, _ now: NIODeadline, jitter: Double) -> [Action] {
+    mutating func confirmed(
+        deleted: [Int],
+        left: [Int],
+        work: TimeAmount,
+        _ now: NIODeadline,
+        jitter: Double
+    ) -> [Action] {
         guard case .confirming = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
         suspects = nil
-        accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
+        if torn > 0 {
+            torn = 0
+            accept(removing: deleted, after: work, now, jitter, &actions)
+        } else {
+            accept(removing: deleted + left, hasChanges: true, after: work, now, jitter, &actions)
+        }
         return settled(actions)
     }
 

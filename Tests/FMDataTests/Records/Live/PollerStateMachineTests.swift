@@ -137,8 +137,25 @@ import Testing
         script.begin()
         expectNoDifference(script.looked(missing: [3, 4]), [.confirm([3, 4])])
         expectNoDifference(
-            script.machine.confirmed([3, 4], work: .zero, script.now, jitter: 0.5),
+            script.machine.confirmed(deleted: [3], left: [4], work: .zero, script.now, jitter: 0.5),
             [.accept(removing: [3, 4]), script.alarm(in: .seconds(5))]
+        )
+    }
+
+    /// In a table that never stands still: other ones each time, and what is there has only moved.
+    @Test func ofWhatATornLookHasNotFoundSomeAreAskedFor() {
+        var script = Script()
+        _ = script.machine.subscribed(script.now)
+        let missing = Array(1...30)
+        for _ in 1...2 {
+            script.begin()
+            expectNoDifference(script.looked(missing: missing, isTorn: true), [.dismiss, .takeTurn])
+        }
+        script.begin()
+        expectNoDifference(script.looked(missing: missing, isTorn: true), [.confirm(Array(16...30) + Array(1...5))])
+        expectNoDifference(
+            script.machine.confirmed(deleted: [17], left: [16], work: .zero, script.now, jitter: 0.5).first,
+            .accept(removing: [17])
         )
     }
 
