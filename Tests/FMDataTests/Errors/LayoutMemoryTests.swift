@@ -21,7 +21,19 @@ import Testing
             return answer.handleEvents(receiveCancel: { self.cancelled += 1 }).eraseToAnyPublisher()
         }
 
-        func succeed(_ answer: FileAnswer = .names([])) { answers.removeFirst().send(answer) }
+        /// Answers, and ends later.
+        func answer() -> PassthroughSubject<FileAnswer, FMRest.APIError> {
+            let answer = answers.removeFirst()
+            answer.send(.names([]))
+            return answer
+        }
+
+        func succeed(_ answer: FileAnswer = .names([])) {
+            let request = answers.removeFirst()
+            request.send(answer)
+            request.send(completion: .finished)
+        }
+
         func fail() { answers.removeFirst().send(completion: .failure(.init(.network, reason: "broken"))) }
     }
 
@@ -49,6 +61,15 @@ import Testing
         expectNoDifference(requests.count, 1)
         requests.succeed()
         for one in all { expectNoDifference(one.history, ["answer", "finished"]) }
+    }
+
+    /// What follows from it needs the session in which it came.
+    @Test func anAnswerIsTheirsWhenItsCallHasEnded() {
+        let one = ask()
+        let request = requests.answer()
+        expectNoDifference(one.history, [])
+        request.send(completion: .finished)
+        expectNoDifference(one.history, ["answer", "finished"])
     }
 
     @Test func anAnswerHoldsForAMinute() {

@@ -125,7 +125,6 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// Whether the host has another file by now than the one that the state is of.
     private func compared(_ state: State, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
-        // Cursors are compared with what comes, by what the layout shows, which is known then.
         if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
         return askedAfterLogin { poll.isOfOtherFile(state.records, terms) }
     }

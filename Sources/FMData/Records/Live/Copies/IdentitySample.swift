@@ -43,14 +43,29 @@ struct IdentitySample: Hashable, Sendable {
         _ encoder: FMEncoder,
         in layout: DataAPI.Layout.LayoutMetaData?
     ) -> Bool {
+        guard let layout else { return holds(another: { $0.different > $0.same }, among: records, encoder) }
+        return holds(another: { $0.different > 0 }, among: records, encoder, by: layout.changesByCommitAlone)
+    }
+
+    /// Whether one of these records, in the version that is known, holds something else in any of its fields.
+    fileprivate func differs<R: RecordFields>(
+        from records: [DataAPI.TypedLayout<R>.Record],
+        _ encoder: FMEncoder
+    ) -> Bool {
+        holds(another: { $0.different > 0 }, among: records, encoder)
+    }
+
+    private func holds<R: RecordFields>(
+        another isOther: (Entry.Comparison) -> Bool,
+        among records: [DataAPI.TypedLayout<R>.Record],
+        _ encoder: FMEncoder,
+        by isMeant: (_ field: String) -> Bool = { _ in true }
+    ) -> Bool {
         var known: [DataAPI.RecordVersion: Entry] = [:]
         for entry in entries { known[entry.version] = entry }
         return records.contains { record in
-            guard let old = known[record.version] else { return false }
-            let fields = layout.map { layout in { layout.changesByCommitAlone($0) } } ?? { _ in true }
-            guard let new = Entry(record, encoder, of: fields) else { return false }
-            let (same, different) = new.compared(to: old)
-            return layout == nil ? different > same : different > 0
+            guard let old = known[record.version], let new = Entry(record, encoder, of: isMeant) else { return false }
+            return isOther(new.compared(to: old))
         }
     }
 }
@@ -74,12 +89,18 @@ extension IdentitySample.Entry {
             .sorted()
     }
 
-    /// How many of the fields that both have hold the same, and how many do not. Names of equal digests say nothing.
-    fileprivate func compared(to other: Self) -> (same: Int, different: Int) {
+    /// How many of the fields that both have hold the same, and how many do not.
+    fileprivate struct Comparison {
+        var same = 0
+        var different = 0
+    }
+
+    /// Fields whose names have one digest are left out.
+    fileprivate func compared(to other: Self) -> Comparison {
         let others = Dictionary(grouping: other.fields) { $0 >> 20 }
-        return Dictionary(grouping: fields) { $0 >> 20 }.reduce(into: (0, 0)) { counts, field in
+        return Dictionary(grouping: fields) { $0 >> 20 }.reduce(into: Comparison()) { comparison, field in
             guard field.value.count == 1, let other = others[field.key], other.count == 1 else { return }
-            if field.value == other { counts.0 += 1 } else { counts.1 += 1 }
+            if field.value == other { comparison.same += 1 } else { comparison.different += 1 }
         }
     }
 }
@@ -108,15 +129,17 @@ extension DataAPI.FoundSet {
         let encoder = layout.layout.encoder
         // Found sets that are not sorted rise by their ids.
         let offset = max(1, count + 1 - IdentitySample.size)
-        return shownLayout.described { layout in
-            if sample.entries.isEmpty { return .of(false) }
-            return unsorted.attempts(offset: offset, limit: IdentitySample.size)
-                .map { page in
-                    page.attempts.contains { isOlder($0.version) }
-                        || sample.isContradicted(by: page.attempts.compactMap(\.record), encoder, in: layout)
-                }
-                .eraseToAnyPublisher()
-        }
+        return unsorted.attempts(offset: offset, limit: IdentitySample.size)
+            // At the end of the call, when its session is free for another one.
+            .last()
+            .followed { page in
+                if page.attempts.contains(where: { isOlder($0.version) }) { return .of(true) }
+                let records = page.attempts.compactMap(\.record)
+                // As a rule nothing differs, and the layout need not say what changes by itself.
+                guard sample.differs(from: records, encoder) else { return .of(false) }
+                return shownLayout.described { .of(sample.isContradicted(by: records, encoder, in: $0)) }
+            }
+            .eraseToAnyPublisher()
     }
 
     /// The layout whose fields the records have.

@@ -54,12 +54,12 @@ extension Poll {
         isOfOtherFile = { records, terms in
             // One record says nothing of the file.
             if strategy is RecordPolling { return .of(false) }
+            let found = found.callOptions(terms.apply).bound(to: terms.tenure)
+            // Nothing is known but cursors, which are compared with what has come by what the layout shows.
+            if records.isEmpty { return found.shownLayout.described { _ in .of(false) } }
             var sample = IdentitySample()
             sample.insert(records, found.layout.layout.encoder)
-            return found.callOptions(terms.apply).bound(to: terms.tenure).isOfOtherFile(
-                than: sample,
-                among: records.count
-            )
+            return found.isOfOtherFile(than: sample, among: records.count)
         }
     }
 }
