@@ -26,7 +26,7 @@ import Testing
     /// Which places of an answer are tried, and what is put there.
     enum Coverage {
         /// Up to this length all of them.
-        static let wholeLength = Effort.of(600, brief: 150)
+        static let wholeLength = Effort.of(600, brief: 60)
 
         private static let isExhaustive = ProcessInfo.processInfo.environment["FMDATA_EXHAUSTIVE"] == "1"
         /// Such that mean something in JSON and such that mean nothing.

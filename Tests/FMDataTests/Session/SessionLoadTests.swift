@@ -13,7 +13,7 @@ import Testing
 
     @Test func aThousandSubscribersOfAColdDatabaseCauseOneLogin() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
-            let count = Effort.of(1000, brief: 300)
+            let count = Effort.of(1000, brief: 150)
             let tally = await Tally(of: (0..<count).map { _ in read(world) })
             expectNoDifference(tally.succeeded, count)
             expectNoDifference(world.sandbox.counters.requests[.login], 1)

@@ -81,7 +81,7 @@ import Testing
         return probes.randomElement(using: &generator)!
     }
 
-    @Test(arguments: 1...12)
+    @Test(arguments: 1...UInt64(Effort.of(12, brief: 3)))
     func foundSetsEqualThePredicate(_ seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let rows = (0..<60).map { _ in Self.row(&generator) }

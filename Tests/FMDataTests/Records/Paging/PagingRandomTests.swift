@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func whateverStaysComesOnceByItsKey() {
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<UInt64(Effort.of(300, brief: 60)) {
             expectWhole(outcome(seed, StablePaging()), seed, "stable")
             expectWhole(outcome(seed, WindowPaging()), seed, "windows")
             // The sort order is nothing to them.
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func whateverStaysComesOnceByItsPlace() {
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<UInt64(Effort.of(300, brief: 60)) {
             expectWhole(outcome(seed, OffsetPaging()), seed, "offset")
             expectWhole(outcome(seed, IDPaging()), seed, "ids")
             expectWhole(outcome(seed, OffsetPaging()) { $0.sorts = true }, seed, "offset, sorted")
@@ -104,7 +104,7 @@ import Testing
     /// Where rows are moved by edits, those that are not may be missed if the last of a page is moved just so far as its place
     /// is; nothing comes twice, and it always ends.
     @Test func nothingComesTwiceHoweverRowsAreMoved() {
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<UInt64(Effort.of(300, brief: 60)) {
             let outcome = outcome(seed, OffsetPaging()) { ($0.sorts, $0.edits) = (true, true) }
             expectNoDifference(Set(outcome.run.ids).count, outcome.run.ids.count, "seed \(seed): doubled")
             expectNoDifference(outcome.run.failure, nil, "seed \(seed)")
@@ -115,7 +115,7 @@ import Testing
 
     /// What moved is told: a page that was torn is no silent matter.
     @Test func aDeletedRowThatCameIsAlwaysTold() {
-        for seed in 0..<100 as Range<UInt64> {
+        for seed in 0..<UInt64(Effort.of(100, brief: 20)) {
             var random = SeededRandom(seed: seed)
             let size = Int.random(in: 2...20, using: &random)
             let gone = Int.random(in: 1..<size, using: &random)
