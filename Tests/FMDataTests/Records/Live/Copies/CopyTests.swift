@@ -2,6 +2,7 @@ import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 import Testing
@@ -257,7 +258,44 @@ import Testing
         }
     }
 
+    /// What the keeper says then is of the account before.
+    @Test func anAccountThatIsReplacedWhileTheKeeperIsAskedIsAReset() async throws {
+        try await Self.run(ships: 5) { harbour, copy in
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
+            await copy.looks(1)
+            first.cancel()
+            let answers = NIOLockedValueBox<[@Sendable () -> Void]>([])
+            let keeper = copy.keeper
+            let slow = DataAPI.CopyKeeper(
+                mark: { done in answers.withLockedValue { $0.append { keeper.mark(done) } } },
+                versions: keeper.versions
+            )
+            let second = copy.follow(harbour.ships.changes(keptBy: slow))
+            await until { answers.withLockedValue { !$0.isEmpty } }
+            harbour.database.replaceCredentials(Credentials(user: "someone", password: "else"))
+            await until { !copy.state.resets.isEmpty }
+            for answer in answers.withLockedValue({ $0 }) { answer() }
+            expectNoDifference(copy.state.resets, [.otherAccount])
+            expectNoDifference(copy.ids, [])
+            second.cancel()
+        }
+    }
+
     // MARK: The contract
+
+    @Test func aKeeperThatDoesNotAnswerIsWaitedForAndCanBeLeft() async throws {
+        try await Self.run(ships: 3) { harbour, _ in
+            let silent = DataAPI.CopyKeeper(mark: { _ in }, versions: { _, _, _ in })
+            let changes = harbour.ships.changes(keptBy: silent)
+            let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
+            changes.subscribe(events)
+            await until { if case .looking = changes.statusNow { true } else { false } }
+            await settled { harbour.requests }
+            expectNoDifference(harbour.requests, 0)
+            events.cancel()
+            await harbour.untilNothingIsHeld()
+        }
+    }
 
     @Test func nothingIsAskedForBeforeDemandAndNoPageBeforeTheLastWasTaken() async throws {
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
