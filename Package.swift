@@ -24,11 +24,6 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ]
 
-/// Of test targets, which nobody can depend on. Each batch of the compiler expands the macros of all tests of its target, and the
-/// module is made by one more pass over them, though nobody imports it: two batches and no such pass take a third less.
-let testSettings: [SwiftSetting] =
-    settings + [.unsafeFlags(["-driver-batch-count", "2", "-no-emit-module-separately"])]
-
 let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
 let customDump: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
 /// Without it a difference that `expectNoDifference` finds is printed, but fails no test on Linux.
@@ -216,7 +211,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOTLS"), nio("NIOConcurrencyHelpers"),
                 nio("NIOEmbedded"), nioSSL,
             ],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "FMDataTests",
@@ -225,7 +220,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             exclude: ["Answers"],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "FMWebhooksTests",
@@ -233,7 +228,7 @@ let package = Package(
                 "FMWebhooks", "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
             ],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "FMSandboxTests",
@@ -241,7 +236,7 @@ let package = Package(
                 "FMSandbox", "FMTestSupport", customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         // Models of layouts with hard names and of saved answers, made by the plugin in each build.
         .target(
@@ -255,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "FMModelTests",
             dependencies: ["FMModel", "FMModelSamples", "FMData", "FMTestSupport", customDump, issueReporting],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "FMDataCLITests",
@@ -263,7 +258,7 @@ let package = Package(
                 "FMDataCLI", "FMData", "FMModel", "FMSandbox", "FMTestSupport", customDump, issueReporting,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "DocumentationTests",
@@ -271,7 +266,7 @@ let package = Package(
                 "FMData", "FMSandbox", "FMTestSupport", "samples-in-main-file", "samples-in-functions", openCombine,
                 customDump, issueReporting,
             ],
-            swiftSettings: testSettings
+            swiftSettings: settings
         ),
         isSimulated
             ? .executableTarget(
@@ -286,7 +281,7 @@ let package = Package(
                 dependencies: simulation + ["FMTestSupport", customDump, issueReporting],
                 path: "Tests/Simulation",
                 exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
-                swiftSettings: testSettings
+                swiftSettings: settings
             ),
         // The samples of README and DocC, as readers would paste them.
         .plugin(

@@ -25,6 +25,7 @@ enum OldFindings {
     static let journalsSeeds: [UInt64] = [
         // Rows that met a login whose answer was no HTTP were noted as refused for good, and were never sent.
         229,
+        6146,  // A delete that was refused after a lost answer was told as failed, and had been carried out.
         // Planted again.
         9,  // A row was sent before its attempt was noted.
         55,  // A row of a killed run was looked for once, while the host was still at work on it.

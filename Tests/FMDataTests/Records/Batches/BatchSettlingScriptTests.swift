@@ -219,6 +219,16 @@ import Testing
         expectNoDifference(script.answer(1, .deleted), [.publish(1, .deleted(wasThere: true))])
     }
 
+    /// The first one may have deleted the record.
+    @Test func aDeleteThatIsRefusedAfterALostAnswerIsUnknown() {
+        var script = BatchScript()
+        _ = script.receive(.delete(7), .delete(8))
+        _ = script.trouble(0, .answerLost)
+        expectNoDifference(script.ring(), [.write(0)])
+        expectNoDifference(script.trouble(0, .refused), [.publish(0, .unknown(nil))])
+        expectNoDifference(script.trouble(1, .refused), [.publish(1, .failed(.lastError))])
+    }
+
     // MARK: Upserts
 
     @Test func anUpsertThatMadeARecordFindsIt() {

@@ -17,7 +17,7 @@ enum CopiesSuite: Suite {
     private static let ways: [(name: String, watch: DataAPI.LiveWatch)] = [
         ("automatic", .automatic), ("scan", .scan("Vessels (ids)")),
         ("stamp", .stamp("Changed", scan: "Vessels (ids)", reconcile: 1_000)),
-        ("log", .log("Log", serial: "Serial", reconcile: 1_000)), ("reread", .reread),
+        ("log", .log("Log", serial: "Serial", reconcile: 1_000)),
     ]
 
     static func run(_ report: inout Report, _ options: Options) async throws {
