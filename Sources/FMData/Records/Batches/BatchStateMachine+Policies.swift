@@ -38,7 +38,7 @@ extension BatchStateMachine.Row {
         case .notUnique:
             return moveAfterDouble(over: found)
         // That a delete is refused now, say since nobody is let in, says nothing of the one before whose answer was lost.
-        case .refused where task.kind == .delete:
+        case .refused where task.kind == .delete, .garbled where task.kind == .delete:
             return .giveUp
         case .fieldMissing, .refused, .garbled:
             return .finish(.failed(.lastError))

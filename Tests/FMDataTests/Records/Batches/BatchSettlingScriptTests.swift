@@ -220,13 +220,14 @@ import Testing
     }
 
     /// The first one may have deleted the record.
-    @Test func aDeleteThatIsRefusedAfterALostAnswerIsUnknown() {
+    @Test(arguments: [BatchTrouble.refused, .garbled])
+    func aDeleteThatIsRefusedAfterALostAnswerIsUnknown(trouble: BatchTrouble) {
         var script = BatchScript()
         _ = script.receive(.delete(7), .delete(8))
         _ = script.trouble(0, .answerLost)
         expectNoDifference(script.ring(), [.write(0)])
-        expectNoDifference(script.trouble(0, .refused), [.publish(0, .unknown(nil))])
-        expectNoDifference(script.trouble(1, .refused), [.publish(1, .failed(.lastError))])
+        expectNoDifference(script.trouble(0, trouble), [.publish(0, .unknown(nil))])
+        expectNoDifference(script.trouble(1, trouble), [.publish(1, .failed(.lastError))])
     }
 
     // MARK: Upserts
