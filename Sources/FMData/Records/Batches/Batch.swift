@@ -58,7 +58,7 @@ extension DataAPI {
     /// modId is sent again when the record still has that modId, is done when the record has the next one and the
     /// edit's fields, and unknown when somebody else has changed it since; without a modId it is done when the record
     /// has its fields, else unknown, or sent again (``BatchOptions/repeatsEditsWithoutModId``). A delete is repeated:
-    /// 101 means done. An upsert looks for its key again: it is done when the record holds its fields, is sent again when
+    /// 101 means done, and where it is refused then, it stays unknown. An upsert looks for its key again: it is done when the record holds its fields, is sent again when
     /// the record is as it was found before, or not there, and unknown when somebody else has changed it since.
     ///
     /// **Keys** of upserts are compared letter by letter. A record that has the key in another case, or with other accents,

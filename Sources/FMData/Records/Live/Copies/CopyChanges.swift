@@ -18,7 +18,8 @@ extension DataAPI {
     /// That a record is gone is told when it was asked for, or two looks agree. In each run, after a look that has failed and after each
     /// login, since no file is replaced without ending all sessions, the ten records with the greatest ids are read again: when one of
     /// them, in the version that is known, has another value in a field that changes by a commit alone, or any record an older modId,
-    /// another file is there, such as a backup that was restored, and the copy is ``CopyEvent/reset(_:)``.
+    /// another file is there, such as a backup that was restored, and the copy is ``CopyEvent/reset(_:)``. Of a first look that was killed
+    /// there is no mark: until one is complete, another file shows by older modIds alone.
     ///
     /// One subscriber at a time: another one fails with ``FMRest/APIError/Code/invalidRequest``.
     public struct CopyChanges<R: RecordFields>: Publisher, Sendable {
