@@ -38,6 +38,9 @@ enum OldFindings {
         8202,  // The sandbox closed before the last bytes of a compressed answer had left.
     ]
 
-    /// A backup that was restored between two looks, without a request that failed, was not noticed.
-    static let copiesSeeds: [UInt64] = [405]
+    /// Those of copies.
+    static let copiesSeeds: [UInt64] = [
+        405,  // A backup that was restored between two looks, without a request that failed, was not noticed.
+        1057,  // The sandbox took a connection for idle whose answer was still on its way to a slow client.
+    ]
 }

@@ -225,8 +225,12 @@ final class HTTPHandler: ChannelInboundHandler {
         } else {
             // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
             state = .idle
-            startIdleTimer(context)
-            context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            // A connection rests when the answer is out: a client may take long to read it.
+            context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenSuccess {
+                let (handler, context) = bound.value
+                if case .idle = handler.state { handler.startIdleTimer(context) }
+            }
         }
     }
 
