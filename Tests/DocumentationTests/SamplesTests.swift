@@ -146,7 +146,10 @@ import Testing
         var solution = Solution.sample
         solution.addJobs()
         solution.accounts.append(.init(name: "hooks", password: "secret"))
-        let sandbox = try await Sandbox.start([solution], configuration: .init(odata: .webhooks()))
+        let sandbox = try await Sandbox.start(
+            [solution],
+            configuration: .init(keepAlive: .seconds(3600), odata: .webhooks())
+        )
         var variables = ["SAMPLES_SERVER": sandbox.url]
         if doingWrong { variables.merge(["SAMPLES_DO_WRONG": "1", "SWIFT_BACKTRACE": "enable=no"]) { $1 } }
         // Products and tests are built into one folder.

@@ -19,7 +19,10 @@ import Testing
         logsOut: Bool = true,
         _ body: (Sandbox, URL) async throws -> Void
     ) async throws {
-        let sandbox = try await Sandbox.start([Self.solution(layouts, fields: fields)])
+        let sandbox = try await Sandbox.start(
+            [Self.solution(layouts, fields: fields)],
+            configuration: .init(keepAlive: .seconds(3600))
+        )
         do {
             try await withTemporaryFolder { try await body(sandbox, $0) }
             #expect(sandbox.counters.openSessions == (logsOut ? 0 : 1))
@@ -236,7 +239,7 @@ import Testing
     }
 
     @Test func allLayoutsIncludeThoseInFolders() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
         try await withTemporaryFolder { folder in
             let fetched = try await FinishedProgram.run(
                 ["schema", "fetch", "--all", "--models", folder.path, "--host", sandbox.url, "--database", "World"],

@@ -163,6 +163,7 @@ import Testing
     @Test func aRequestThatIsTooLargeWasNotCarriedOut() async throws {
         var configuration = Sandbox.Configuration()
         configuration.maximumBodyBytes = 1000
+        configuration.keepAlive = .seconds(3600)
         let sandbox = try await Sandbox.start([.sample], configuration: configuration)
         let layout = DataAPI.Server(host: sandbox.url, config: .patient)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout("Contacts")

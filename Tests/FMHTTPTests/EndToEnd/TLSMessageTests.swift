@@ -11,7 +11,6 @@ import Testing
 @Suite(.timeLimit(.minutes(15)))
 struct TLSMessageTests {
     private static let trusted = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
-    private let patient = HTTPTimeouts(connect: .seconds(3600))
 
     /// What a request to a server ends with.
     private func failure(
@@ -22,7 +21,7 @@ struct TLSMessageTests {
         answer: @escaping FaultServer.Answer = { _ in ok("x") }
     ) async throws -> HTTPClientError {
         let server = try await FaultServer.start(options, answer)
-        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: patient, tls: tls))
+        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: .patient, tls: tls))
         let origin = Origin(scheme: scheme, host: host, port: server.port)
         let error = try #require(await client.get(origin).failure)
         await client.shutdown()

@@ -15,8 +15,7 @@ struct TLSTests {
         host: String = "localhost"
     ) async throws -> Result<HTTPResponse, HTTPClientError> {
         let server = try await FaultServer.start(.init(tls: server)) { _ in ok("x") }
-        let patient = HTTPTimeouts(connect: .seconds(3600))
-        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: patient, tls: tls))
+        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: .patient, tls: tls))
         let result = await client.get(Origin(scheme: .https, host: host, port: server.port))
         await client.shutdown()
         #expect(client.counts == PoolCounts())

@@ -23,6 +23,9 @@ func withServer(
         configuration.timeouts = HTTPTimeouts(queue: patience, firstByte: patience, idle: patience)
     }
     configuration.timeouts.connect = .seconds(3600)
+    if configuration.idleConnectionLifetime == HTTPClientConfiguration().idleConnectionLifetime {
+        configuration.idleConnectionLifetime = .seconds(3600)
+    }
     let client = HTTPClient(configuration: configuration, eventLoopGroup: eventLoopGroup)
     let scheme: Origin.Scheme = options.tls == nil ? .http : .https
     try await body(client, server, Origin(scheme: scheme, host: "localhost", port: server.port))
@@ -34,7 +37,9 @@ func withServer(
 
 extension HTTPClientConfiguration {
     /// The default with all the time in the world: a busy machine may hold up a test for longer than any limit of a program.
-    static var patient: HTTPClientConfiguration { HTTPClientConfiguration(timeouts: .patient) }
+    static var patient: HTTPClientConfiguration {
+        HTTPClientConfiguration(timeouts: .patient, idleConnectionLifetime: .seconds(3600))
+    }
 }
 
 extension HTTPTimeouts {

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func theStateIsWrittenAndReadAgain() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
         defer { sandbox.stopAndWait() }
         let bench = sandbox.engine
         try bench.commit { world in
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func recordsAreLockedAndLetGoFromOutside() async throws {
-        let sandbox = try await Sandbox.start()
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
         defer { sandbox.stopAndWait() }
         try sandbox.setLocked(true, recordId: 2, ofTable: "Contacts", inDatabase: "World")
         #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?.map(\.isLocked) == [false, true, false])

@@ -32,7 +32,11 @@ final class Harbor: Sendable {
 
     private init(_ traits: Sandbox.WebhookTraits) async throws {
         clock = ManualClock()
-        sandbox = try await Sandbox.start([.sample], configuration: .init(odata: .webhooks(traits), clock: clock))
+        // A test that a busy machine holds up for longer than a connection rests must not notice.
+        sandbox = try await Sandbox.start(
+            [.sample],
+            configuration: .init(keepAlive: .seconds(3600), odata: .webhooks(traits), clock: clock)
+        )
         receiver = WebhookReceiver(
             key: key,
             configuration: .init(requestTimeout: .seconds(3600)),
