@@ -3,7 +3,14 @@ import Foundation
 /// What all encoders and containers of one value share: the rules, and how values become JSON by them.
 final class EncodingContext {
     let options: EncodingOptions
-    let userInfo: [CodingUserInfoKey: any Sendable]
+    private let givenUserInfo: [CodingUserInfoKey: any Sendable]
+    /// What `Encoder.userInfo` holds. Few types ask, and the encoder is made anew for each value.
+    private(set) lazy var userInfo: [CodingUserInfoKey: any Sendable] = {
+        let own: [CodingUserInfoKey: any Sendable] = [
+            .fileMakerFormat: options.values.format, .fileMakerTimeZone: options.values.timeZone,
+        ]
+        return givenUserInfo.merging(own) { given, _ in given }
+    }()
     private let recordEncoder: JSONEncoder?
     private lazy var identityNames = Result { try recordEncoder?.identityNames() ?? [:] }
 
@@ -11,10 +18,7 @@ final class EncodingContext {
     init(options: EncodingOptions, userInfo: [CodingUserInfoKey: any Sendable], recordEncoder: JSONEncoder? = nil) {
         self.options = options
         self.recordEncoder = recordEncoder
-        let own: [CodingUserInfoKey: any Sendable] = [
-            .fileMakerFormat: options.values.format, .fileMakerTimeZone: options.values.timeZone,
-        ]
-        self.userInfo = userInfo.merging(own) { given, _ in given }
+        givenUserInfo = userInfo
     }
 
     /// The name of a member by its coding key.

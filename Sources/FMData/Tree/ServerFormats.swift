@@ -115,5 +115,8 @@ extension DataAPI.Server {
     /// How records are written.
     var encoding: EncodingOptions { formatsIfAsked?.encoding ?? config.encoding }
 
+    /// Whether records are written as the configuration says, and not in formats that the host has told.
+    var hasConfiguredFormats: Bool { formatsIfAsked == nil }
+
     private var formatsIfAsked: ServerFormats.Known? { config.dateFormats.followsServer ? formats.known : nil }
 }

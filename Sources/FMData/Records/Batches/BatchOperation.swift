@@ -57,17 +57,16 @@ extension BatchOperation {
         script: DataAPI.ScriptQuery? = nil
     ) -> Maker<Row> {
         { row, context in
-            let digest = try context.digest("create") { try layout.digestedMembers(of: row) }
             guard let keyField else {
                 return BatchOperation(
                     task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
                     key: nil,
-                    digest: digest,
+                    digest: try context.digest("create") { try layout.digestedMembers(of: row) },
                     write: { _ in layout.creating(row, isWhole: isWhole, script) },
                     lookUp: { _ in .found(.nothing) }
                 )
             }
-            let own = try layout.wireFields(of: row).checkedKey(keyField)
+            let (own, digest) = try layout.identity(of: row, by: keyField, "create", context)
             let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
             var attempt = context.attempt
             // A record is only found by the key that it was given, in the field that it was given it in.
@@ -183,7 +182,8 @@ extension BatchOperation {
         by keyField: String
     ) -> Maker<Row> {
         { row, context in
-            guard let key = try layout.wireFields(of: row).checkedKey(keyField) else {
+            let (key, digest) = try layout.identity(of: row, by: keyField, "upsert \(keyField)", context)
+            guard let key else {
                 throw FMRest.APIError(
                     .invalidRequest,
                     reason: "The row has no value for \(keyField), by which its record is to be found."
@@ -194,7 +194,7 @@ extension BatchOperation {
                 task: Machine.Task(kind: .upsert, lane: .key(key.foldedAsKey), attempt: context.attempt),
                 key: key,
                 keyField: keyField,
-                digest: try context.digest("upsert \(keyField)") { try layout.digestedMembers(of: row) },
+                digest: digest,
                 write: { found in
                     found.map { layout.editing($0.recordId, row, isWhole: isWhole, modId: $0.modId) }
                         ?? layout.creating(row, isWhole: isWhole)
@@ -383,9 +383,28 @@ extension DataAPI.TypedLayout {
             )
     }
 
+    /// What a row is known by: the key that it brings, as it is sent, and the digest of its fields, which are encoded
+    /// once where the host has the configured formats.
+    fileprivate func identity(
+        of row: some Encodable,
+        by keyField: String,
+        _ write: String,
+        _ context: BatchOperation.Context
+    ) throws -> (key: String?, digest: RowDigest?) {
+        let sent = try wireMembers(of: row, server.encoding)
+        let digest = try context.digest(write) {
+            server.hasConfiguredFormats ? sent : try digestedMembers(of: row)
+        }
+        return (try fields(sent).checkedKey(keyField), digest)
+    }
+
     /// The fields of a row as they are sent.
     func wireFields(of row: some Encodable) throws -> FieldData {
-        guard let fields = FieldData(wire: .object(try wireMembers(of: row, server.encoding))) else {
+        try fields(wireMembers(of: row, server.encoding))
+    }
+
+    private func fields(_ members: [WireValue.Member]) throws -> FieldData {
+        guard let fields = FieldData(wire: .object(members)) else {
             throw FMRest.APIError(.encoding, reason: "A field of the row has a value that is no text and no number.")
         }
         return fields

@@ -19,7 +19,7 @@ final class BatchRun: @unchecked Sendable {
     /// Until it begins.
     private var source: Source?
     private var upstream: (any Subscription)?
-    private var looks: [ObjectIdentifier: any BatchLook] = [:]
+    private var looks: [ObjectIdentifier: BatchLook] = [:]
     /// Asked for and not come.
     private var askedCount = 0
     private var heldDemand = 0
@@ -34,12 +34,12 @@ final class BatchRun: @unchecked Sendable {
 
     // MARK: Looks
 
-    fileprivate func joined(_ look: any BatchLook) {
+    fileprivate func joined(_ look: BatchLook) {
         lock.withLock { looks[ObjectIdentifier(look)] = look }
     }
 
     /// A look is there for the first time, or wants more.
-    fileprivate func wants(_ look: any BatchLook) {
+    fileprivate func wants(_ look: BatchLook) {
         let end: (DataAPI.BatchSummary, Subscribers.Completion<FMRest.APIError>)? = lock.withLock {
             completion.map { (summary, $0) }
         }
@@ -47,7 +47,7 @@ final class BatchRun: @unchecked Sendable {
         ask()
     }
 
-    fileprivate func left(_ look: any BatchLook) {
+    fileprivate func left(_ look: BatchLook) {
         let upstream: (any Subscription)? = lock.withLock {
             looks[ObjectIdentifier(look)] = nil
             guard looks.isEmpty, completion == nil else { return nil }
@@ -132,7 +132,7 @@ final class BatchRun: @unchecked Sendable {
     }
 
     private func receive(_ completion: Subscribers.Completion<FMRest.APIError>) {
-        let (looks, summary): ([any BatchLook], DataAPI.BatchSummary) = lock.withLock {
+        let (looks, summary): ([BatchLook], DataAPI.BatchSummary) = lock.withLock {
             guard self.completion == nil else { return ([], self.summary) }
             if case .failure(let error) = completion { self.summary.stop = .init(error) }
             self.summary.journalBytesCut = news.journalBytesCut
@@ -175,6 +175,14 @@ enum BatchSight<Output> {
     case progress((DataAPI.BatchSummary) -> Output)
     /// What it has come to in the end.
     case summary((DataAPI.BatchSummary) -> Output)
+
+    fileprivate func map<Other>(_ transform: @escaping (Output) -> Other) -> BatchSight<Other> {
+        switch self {
+        case .rows(let see): .rows { transform(see($0)) }
+        case .progress(let see): .progress { transform(see($0)) }
+        case .summary(let see): .summary { transform(see($0)) }
+        }
+    }
 }
 
 /// One view of a run, for one subscriber.
@@ -185,51 +193,62 @@ struct BatchView<Output>: Publisher {
     let sight: BatchSight<Output>
 
     func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        let look = BatchLookSubscription(run, sight, subscriber)
+        let look = BatchLook(run, sight.map(subscriber.receive)) { subscriber.receive(completion: $0) }
         run.joined(look)
         subscriber.receive(subscription: look)
     }
 }
 
-private protocol BatchLook: AnyObject {
-    /// Whether it has asked for something.
-    var hasDemand: Bool { get }
-    /// How many more rows it can take; `nil` for one that does not hold up the others.
-    var room: Int? { get }
-    func came(_ row: DataAPI.BatchRow, _ summary: DataAPI.BatchSummary)
-    func ended(_ summary: DataAPI.BatchSummary, _ completion: Subscribers.Completion<FMRest.APIError>)
-}
-
-private final class BatchLookSubscription<Downstream: Subscriber>: Subscription, BatchLook, @unchecked Sendable
-where Downstream.Failure == FMRest.APIError {
+/// What one subscriber has asked for, and has yet to be told. It knows him by what he does with what he sees, so that the
+/// way of a row is the same code for all kinds of subscribers.
+private final class BatchLook: Subscription, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`; the subscriber is called by the one who delivers, so one call at a time.
+    private struct Outlet {
+        /// Returns how many more he asks for.
+        let sees: BatchSight<Subscribers.Demand>
+        let ends: (Subscribers.Completion<FMRest.APIError>) -> Void
+    }
+
+    private enum Delivery {
+        case row(DataAPI.BatchRow, (DataAPI.BatchRow) -> Subscribers.Demand)
+        case summary(DataAPI.BatchSummary, (DataAPI.BatchSummary) -> Subscribers.Demand)
+        case end(Subscribers.Completion<FMRest.APIError>, (Subscribers.Completion<FMRest.APIError>) -> Void)
+    }
+
     private let lock = NIOLock()
     private let run: BatchRun
-    private let sight: BatchSight<Downstream.Input>
-    private var downstream: Downstream?
+    private var outlet: Outlet?
     private var demand = Subscribers.Demand.none
-    private var waiting = CircularBuffer<Downstream.Input>()
+    private var rows = CircularBuffer<DataAPI.BatchRow>()
+    private var summary: DataAPI.BatchSummary?
     private var completion: Subscribers.Completion<FMRest.APIError>?
     private var worker = SoleWorker()
 
-    init(_ run: BatchRun, _ sight: BatchSight<Downstream.Input>, _ downstream: Downstream) {
+    init(
+        _ run: BatchRun,
+        _ sees: BatchSight<Subscribers.Demand>,
+        ends: @escaping (Subscribers.Completion<FMRest.APIError>) -> Void
+    ) {
         self.run = run
-        self.sight = sight
-        self.downstream = downstream
+        outlet = Outlet(sees: sees, ends: ends)
     }
 
+    /// Whether it has asked for something.
     var hasDemand: Bool { lock.withLock { demand > .none } }
 
+    /// How many more rows it can take; `nil` for one that does not hold up the others.
     var room: Int? {
-        guard case .rows = sight else { return nil }
-        return lock.withLock { (demand.max ?? .max) - waiting.count }
+        lock.withLock {
+            guard case .rows = outlet?.sees else { return nil }
+            return (demand.max ?? .max) - rows.count
+        }
     }
 
     func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
         let isRunning = lock.withLock {
             self.demand += demand
-            return downstream != nil
+            return outlet != nil
         }
         guard isRunning else { return }
         deliver()
@@ -237,25 +256,22 @@ where Downstream.Failure == FMRest.APIError {
     }
 
     func cancel() {
-        let isRunning = lock.withLock {
+        let outlet = lock.withLock {
             defer {
-                downstream = nil
-                waiting.removeAll()
+                self.outlet = nil
+                rows.removeAll()
             }
-            return downstream != nil
+            return self.outlet
         }
-        if isRunning { run.left(self) }
+        if outlet != nil { run.left(self) }
     }
 
     func came(_ row: DataAPI.BatchRow, _ summary: DataAPI.BatchSummary) {
         lock.withLock {
-            guard downstream != nil else { return }
-            switch sight {
-            case .rows(let see): waiting.append(see(row))
-            case .progress(let see):
-                waiting.removeAll()
-                waiting.append(see(summary))
-            case .summary: break
+            switch outlet?.sees {
+            case .rows: rows.append(row)
+            case .progress: self.summary = summary
+            case .summary, nil: break
             }
         }
         deliver()
@@ -263,14 +279,14 @@ where Downstream.Failure == FMRest.APIError {
 
     func ended(_ summary: DataAPI.BatchSummary, _ completion: Subscribers.Completion<FMRest.APIError>) {
         lock.withLock {
-            guard downstream != nil, self.completion == nil else { return }
-            switch sight {
+            guard self.completion == nil else { return }
+            switch outlet?.sees {
             case .rows: self.completion = completion
-            case .progress(let see), .summary(let see):
+            case .progress, .summary:
                 // What stopped it is in the summary.
-                waiting.removeAll()
-                waiting.append(see(summary))
+                self.summary = summary
                 self.completion = .finished
+            case nil: break
             }
         }
         deliver()
@@ -278,9 +294,13 @@ where Downstream.Failure == FMRest.APIError {
 
     private func deliver() {
         guard lock.withLock({ worker.start() }) else { return }
-        while let (downstream, value) = next() {
-            guard let value else { return downstream.receive(completion: lock.withLock { completion } ?? .finished) }
-            let more = downstream.receive(value)
+        while let delivery = next() {
+            let more: Subscribers.Demand
+            switch delivery {
+            case .row(let row, let see): more = see(row)
+            case .summary(let summary, let see): more = see(summary)
+            case .end(let completion, let end): return end(completion)
+            }
             if more > .none {
                 lock.withLock { demand += more }
                 run.wants(self)
@@ -288,23 +308,32 @@ where Downstream.Failure == FMRest.APIError {
         }
     }
 
-    /// What is to be delivered next: a value, or the end.
-    private func next() -> (Downstream, Downstream.Input?)? {
+    private func next() -> Delivery? {
         lock.withLock {
-            guard let downstream else {
+            guard let outlet else {
                 worker.stop()
                 return nil
             }
-            if demand > .none, let value = waiting.popFirst() {
+            if demand > .none, let delivery = lockedNextValue(outlet) {
                 demand -= 1
-                return (downstream, value)
+                return delivery
             }
-            guard waiting.isEmpty, completion != nil else {
+            guard let completion, rows.isEmpty, summary == nil else {
                 worker.stop()
                 return nil
             }
-            self.downstream = nil
-            return (downstream, nil)
+            self.outlet = nil
+            return .end(completion, outlet.ends)
+        }
+    }
+
+    private func lockedNextValue(_ outlet: Outlet) -> Delivery? {
+        switch outlet.sees {
+        case .rows(let see):
+            return rows.popFirst().map { .row($0, see) }
+        case .progress(let see), .summary(let see):
+            defer { summary = nil }
+            return summary.map { .summary($0, see) }
         }
     }
 }

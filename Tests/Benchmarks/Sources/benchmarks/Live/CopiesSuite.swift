@@ -4,10 +4,10 @@ import NIOConcurrencyHelpers
 import OpenCombine
 
 /// What it costs to follow 100,000 records of which the program keeps the copy, in each way: the first look, a quiet one, another run,
-/// one edit with one deletion, and a fifth that has changed at once; and what a record takes in memory.
+/// one edit, one deletion, and a fifth that has changed at once; and what a record takes in memory.
 ///
-/// Figures: `copies.<way>.<first|quiet|resumed|little|fifth>.<requests|bytes|seconds>`, and `copies.memory.held_per_record` of the
-/// second half of the records. The server is a process of its own.
+/// Figures: `copies.<way>.<first|quiet|resumed|edit|deletion|fifth>.<requests|bytes|seconds>`, and `copies.memory.held_per_record` of
+/// the second half of the records. The server is a process of its own.
 enum CopiesSuite: Suite {
     static let name = "copies"
     // It takes minutes.
@@ -99,8 +99,9 @@ enum CopiesSuite: Suite {
         followed = changes()
         try await look("resumed") { run = copy.follow(followed) }
         _ = try await others.edit(recordCount / 2, ["Notes": "Repaired"]).firstValue()
+        try await look("edit") { followed.refresh() }
         _ = try await others.delete(recordCount / 3).firstValue()
-        try await look("little") { followed.refresh() }
+        try await look("deletion") { followed.refresh() }
         let edits = stride(from: 1, to: recordCount, by: 5).map { DataAPI.RecordEdit($0, ["Notes": "Surveyed again"]) }
         _ = try await edits.publisher.edit(in: others, options: DataAPI.BatchOptions(concurrency: 8)).summary
             .firstValue()
