@@ -9,14 +9,23 @@ extension FieldData {
     /// Fields as they go over the wire; `nil` when one of them has a value that is no text and no number.
     init?(wire fields: WireValue) {
         self.init()
+        reserveCapacity(fields.members.count)
         for member in fields.members {
-            switch member.value {
-            case .text(let text): self[member.name] = FieldValue(text)
-            case .literal(let literal):
-                guard let number = FMNumber(literal) else { return nil }
-                self[member.name] = .number(number)
-            case .array, .object: return nil
-            }
+            guard let value = FieldValue(wire: member.value) else { return nil }
+            self[member.name] = value
+        }
+    }
+}
+
+extension FieldValue {
+    /// As it goes over the wire; `nil` for what is no text and no number.
+    init?(wire: WireValue) {
+        switch wire {
+        case .text(let text): self.init(text)
+        case .literal(let literal):
+            guard let number = FMNumber(literal) else { return nil }
+            self = .number(number)
+        case .array, .object: return nil
         }
     }
 }
