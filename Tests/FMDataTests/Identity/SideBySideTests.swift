@@ -164,11 +164,14 @@ import Testing
             }
             try await Shop.run(client: { $0.sessions.tokenStore = .file(at: file.path) }) { ada, sandbox in
                 expectNoDifference(awaited: try await ada.who(), "ada")
+                // A file is written behind the answers.
+                await until { (try? entries())?.count == 1 }
                 let token = try #require(entries().values.first)
                 let full = Dictionary(uniqueKeysWithValues: (1...1000).map { ("another \($0)", token) })
                 try JSONEncoder().encode(full).write(to: file)
 
                 expectNoDifference(awaited: try await ada.signedIn(as: Shop.eve).who(), "eve")
+                await until { (try? entries())?.values.contains { $0 != token } == true }
                 let left = try entries()
                 expectNoDifference(left.count, 1000)
                 expectNoDifference(left.values.count { $0 == token }, 999)
