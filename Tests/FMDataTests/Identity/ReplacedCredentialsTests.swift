@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func whatIsKnownOfLayoutsIsAskedForAnew() async throws {
-        try await Shop.run { database, sandbox in
+        try await Shop.inStillTime { database, sandbox in
             func fail() async {
                 let error = await database.addLayout("Orders").createRecord(record: .init(createRecord: ["Nmae": "x"]))
                     .awaitSingleResult().failure

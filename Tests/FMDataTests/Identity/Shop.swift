@@ -1,6 +1,8 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
+import Foundation
 import OpenCombine
 import Testing
 
@@ -86,6 +88,23 @@ enum Shop {
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
         try await Hosted.run(solution, credentials: ada, sandbox: sandbox, client: client, body)
+    }
+
+    /// Runs a test with a client whose time stands still: what is known of a layout holds for a minute, and a busy machine
+    /// takes longer than that.
+    static func inStillTime(_ body: (DataAPI.Database, Sandbox) async throws -> Void) async throws {
+        try await run { _, sandbox in
+            let database = DataAPI.Server(
+                host: sandbox.url,
+                config: .patient,
+                runtime: Runtime(),
+                wallClock: { Date() },
+                time: ManualTime().sessionTime
+            )
+            .addDatabase(solution.name, credentials: ada)
+            try await body(database, sandbox)
+            _ = await database.logOut().awaitSingleResult()
+        }
     }
 
     /// The numbers of Ada's orders, and of Eve's.

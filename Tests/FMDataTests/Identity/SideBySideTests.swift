@@ -95,7 +95,8 @@ import Testing
     }
 
     @Test func listsAndWhatIsKnownOfLayoutsAreEachAccountsOwn() async throws {
-        try await Self.run { ada, eve, sandbox in
+        try await Shop.inStillTime { ada, sandbox in
+            let eve = ada.signedIn(as: Shop.eve)
             for database in [ada, eve] { _ = try await database.getLayoutNames().firstValue() }
             expectNoDifference(
                 [ada, eve].map { $0.layoutList.map(\.name) },
@@ -106,6 +107,7 @@ import Testing
                     .awaitSingleResult()
             }
             expectNoDifference(sandbox.counters.requests[.layoutMetadata], 2)
+            _ = await eve.logOut().awaitSingleResult()
         }
     }
 
