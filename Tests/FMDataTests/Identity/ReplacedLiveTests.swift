@@ -35,6 +35,8 @@ import Testing
             await sandbox.untilAnswersHeld()
             sandbox.releaseAnswers()
             await values.valueCount(atLeast: 3)
+            // Subscribers are told one after the other.
+            await late.valueCount(atLeast: 1)
             expectNoDifference(numbers(values), [Shop.adas, [], Shop.eves])
             expectNoDifference(values.values[2].freshness.origin, .snapshot)
             expectNoDifference(values.values[2].changes.inserted.map(\.fieldData.number), Shop.eves)
