@@ -13,6 +13,16 @@ import Testing
         var born: FMDate
     }
 
+    private struct Member: LayoutRecord {
+        static let layout = "People"
+        static let readOnlyFields: [CodingKeys]? = []
+
+        var key: String
+        var born: FMDate
+
+        enum CodingKeys: String, CodingKey { case key, born }
+    }
+
     private static let records =
         #"{"data":[{"fieldData":{"born":"05.01.2024"},"portalData":{},"recordId":"1","modId":"0"}]}"#
 
@@ -56,6 +66,28 @@ import Testing
             let written = try #require(host.calls.last { $0.method == .POST })
             #expect(String(buffer: written.body).contains(#""born":"05.01.2024""#))
             #expect(!host.calls.contains { $0.target.contains("dateformats") })
+        }
+    }
+
+    /// A row that was noted before the host had told its formats is the same one afterwards.
+    @Test func aJournalKnowsARowWhateverFormatsTheHostHas() async throws {
+        try await ScriptedHost.run(client: { $0.dateFormats = .server }, answer: { Self.reply($0) }) { host in
+            let people = host.database.layout(Member.self)
+            let born = try #require(FMDate("2024-01-05"))
+            let journal = DataAPI.WriteJournal.memory()
+            for isAgain in [false, true] {
+                let rows = try await people.writing(
+                    [.create(Member(key: "K", born: born))],
+                    journal: journal,
+                    options: .init(idempotencyKey: "key")
+                )
+                .outcome().get()
+                expectNoDifference(rows.map(\.result.kind), [.created])
+                expectNoDifference(rows.map(\.isFromJournal), [isAgain])
+            }
+            expectNoDifference(questions(host), 1)
+            let written = try #require(host.calls.last { $0.method == .POST })
+            #expect(String(buffer: written.body).contains(#""born":"05.01.2024""#))
         }
     }
 

@@ -199,8 +199,8 @@ struct BatchView<Output>: Publisher {
     }
 }
 
-/// What one subscriber has asked for, and has yet to be told. It knows him by what he does with what he sees, so that the
-/// way of a row is the same code for all kinds of subscribers.
+/// What one subscriber has asked for, and has yet to be told. It holds closures and not the subscriber, so that it is no
+/// generic class, whose types would be looked up anew for each row.
 private final class BatchLook: Subscription, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`; the subscriber is called by the one who delivers, so one call at a time.
     private struct Outlet {

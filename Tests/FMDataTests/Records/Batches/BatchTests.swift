@@ -193,16 +193,18 @@ import Testing
         }
     }
 
-    @Test func aFieldThatIsMissingInAllRowsEndsTheBatch() async throws {
+    @Test(arguments: [1, nil]) func aFieldThatIsMissingInAllRowsEndsTheBatch(concurrency: Int?) async throws {
         try await Self.run { people, sandbox in
             let rows = (0..<500).map { ["Name": "A", "Nmae": FieldValue("\($0)")] as FieldData }
-            // One after the other, so that none is under way when the third tells.
             let summary = try await rows.publisher
-                .create(in: people.layout.of(FieldData.self), options: .init(concurrency: 1)).summary.firstValue()
+                .create(in: people.layout.of(FieldData.self), options: .init(concurrency: concurrency)).summary
+                .firstValue()
             expectNoDifference(summary.stop?.fileMakerCode, 102)
             expectNoDifference(summary.stop?.fields, ["Nmae"])
             expectNoDifference(summary.createdCount, 0)
-            expectNoDifference(sandbox.counters.requests[.createRecord], 3)
+            // The third tells. Of several at once, others may be under way then, and some have gone before it.
+            let sent = sandbox.counters.requests[.createRecord] ?? 0
+            #expect(concurrency == 1 ? sent == 3 : sent < rows.count)
         }
     }
 
