@@ -1,4 +1,4 @@
-/// The versions of the records of a copy, by their ids: 16 bytes each.
+/// The versions of the records of a copy, by their ids: 16 bytes each, and an eighth of that as room for more.
 struct CopyVersions: Sendable {
     private var ids: [Int] = []
     private var modIds: [Int] = []
@@ -32,8 +32,7 @@ struct CopyVersions: Sendable {
         for version in versions {
             let place = place(of: version.recordId)
             if place == ids.count {
-                ids.append(version.recordId)
-                modIds.append(version.modId)
+                append(version.recordId, version.modId)
             } else if ids[place] == version.recordId {
                 modIds[place] = version.modId
             } else {
@@ -62,6 +61,12 @@ struct CopyVersions: Sendable {
     }
 
     private mutating func append(_ id: Int, _ modId: Int) {
+        // By itself an array grows to twice its size, which is memory for as many records again.
+        if ids.count == ids.capacity {
+            let room = ids.count + max(64, ids.count / 8)
+            ids.reserveCapacity(room)
+            modIds.reserveCapacity(room)
+        }
         ids.append(id)
         modIds.append(modId)
     }
