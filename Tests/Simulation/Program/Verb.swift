@@ -112,7 +112,10 @@ enum Work: String, CaseIterable {
                 .journal, .journal, .journal, .journal, .journal, .journal, .journal, .read, .find, .create, .edit,
                 .logOut,
             ]
-        case .copies: [.followCopy, .followCopy, .followCopy, .read, .logOut] + Self.ofOthers + Self.ofOthers
+        case .copies:
+            [.followCopy, .followCopy, .followCopy, .read, .logOut] + Self.ofOthers + Self.ofOthers + [
+                .live, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp,
+            ]
         }
     }
 

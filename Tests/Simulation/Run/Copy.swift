@@ -14,12 +14,17 @@ struct Copy: Equatable {
     private(set) var isReady = false
     /// What is wrong with what it was told.
     private(set) var trouble: String?
+    /// Whether it was told that the host has another file.
+    private(set) var isOfOtherFile = false
 
     /// A whole value, which must be the one before with the changes that stand in it.
     mutating func take(_ value: DataAPI.LiveValue<Row>) {
         let next = value.records.map(Line.init)
         var changed = self
-        changed.carryOut(value.changes)
+        // Another account's or another file's records may be older.
+        let isReset = value.freshness.origin == .reset
+        changed.carryOut(value.changes, mayGoBack: isReset)
+        isOfOtherFile = isOfOtherFile || isReset
         trouble = changed.trouble
         if Set(next.map(\.id)).count < next.count { complain("a record is there twice: \(next.map(\.id))") }
         if next.sorted(by: { $0.id < $1.id }) != changed.lines.sorted(by: { $0.id < $1.id }) {
@@ -43,14 +48,15 @@ struct Copy: Equatable {
             if !isReady { complain("changes come before the copy is complete") }
             carryOut(changes)
             if cursor.count != lines.count { complain("\(cursor.count) records are said to be \(lines.count)") }
-        case .reset(.otherAccount):
+        case .reset(let reason) where reason != .otherQuery:
+            isOfOtherFile = isOfOtherFile || reason == .otherFile
             lines = []
             isReady = false
         case .reset(let reason): complain("the copy is of no use any more: \(reason)")
         }
     }
 
-    private mutating func carryOut(_ changes: DataAPI.ChangeSet<Row>) {
+    private mutating func carryOut(_ changes: DataAPI.ChangeSet<Row>, mayGoBack: Bool = false) {
         for removal in changes.removed {
             guard let place = place(of: removal.recordId) else {
                 complain("record \(removal.recordId) is gone, and never came")
@@ -64,7 +70,9 @@ struct Copy: Equatable {
                 continue
             }
             let line = Line(update.record)
-            if line.modId <= lines[place].modId { complain("record \(line.id) has gone back to version \(line.modId)") }
+            if !mayGoBack, line.modId <= lines[place].modId {
+                complain("record \(line.id) has gone back to version \(line.modId)")
+            }
             lines[place] = line
         }
         for record in changes.inserted {

@@ -384,6 +384,11 @@ final class Simulation: @unchecked Sendable {
                 find("call \(step.id) \(step.verb): \(trouble)")
                 break
             }
+            if program.work != .accounts, host(of: step).restores == 0,
+                call.values.contains(where: { if case .copy(let copy) = $0 { copy.isOfOtherFile } else { false } })
+            {
+                find("call \(step.id) \(step.verb): was told of another file, which there is not")
+            }
             switch end {
             case .finished:
                 if program.isCalm, program.work != .accounts, call.values.contains(where: \.isTrouble) {
