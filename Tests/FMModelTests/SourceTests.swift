@@ -72,6 +72,16 @@ import Testing
                     self.status = status
                 }
 
+                private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+                /// Reads the fields.
+                public init(from decoder: any Decoder) throws {
+                    let row = try FieldRow(decoder, Self.fieldNames)
+                    self.number = try row.text(0)
+                    self.total = try row.text(1)
+                    self.status = try row.valueIfAny(2)
+                }
+
                 /// Writes the fields that the host takes values for.
                 public func encode(to encoder: any Encoder) throws {
                     var container = encoder.container(keyedBy: CodingKeys.self)

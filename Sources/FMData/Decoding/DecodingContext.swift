@@ -43,6 +43,8 @@ final class DecodingContext {
     }
 
     static let detachedBit: UInt32 = 0x8000_0000
+    /// A record and the rows of its portals.
+    private static let maximumPlaces = 16
 
     let document: JSONDocument
     let keys: KeyMemory
@@ -79,6 +81,8 @@ final class DecodingContext {
     var convertedNames: [ExactName: String] = [:]
     @exclusivity(unchecked) var customNames: [UInt32: CustomNames] = [:]
     @exclusivity(unchecked) var repetitions = Repetitions()
+    /// Of the types that are read by the places of their fields, those that were read last.
+    @exclusivity(unchecked) private var places: [FieldPlaces] = []
     /// How far the members of containers were gone through in search of a place.
     @exclusivity(unchecked) private var cursors: [UInt32: Cursor] = [:]
     @exclusivity(unchecked) private var detached: [Detached] = []
@@ -163,6 +167,15 @@ final class DecodingContext {
         if isEndless { throw corrupted(node, .endless(wanted: type)) }
         if listed == node { try checkNames(type, node) }
         return value
+    }
+
+    /// What is remembered for a list of names.
+    func places(of names: FieldRow.Names) -> FieldPlaces {
+        for known in places where known.names === names { return known }
+        if places.count == Self.maximumPlaces { places.removeFirst() }
+        let new = FieldPlaces(names)
+        places.append(new)
+        return new
     }
 
     /// A dictionary takes two names for one that differ in their form in Unicode only, and would drop one of the values.

@@ -99,7 +99,7 @@ struct NameStyle {
         "Optional", "Array", "Dictionary", "Set", "Result", "Error", "Never", "Void", "Task", "Decimal", "Date",
         "Data", "URL", "UUID", "Codable", "Encodable", "Decodable", "Encoder", "Decoder", "CodingKey", "CaseIterable",
         "Hashable", "Equatable", "Identifiable", "Sendable", "RawRepresentable", "FMData", "DataAPI", "FMRest",
-        "FMNumber", "FMDate", "FMTime", "FMTimestamp", "FMList", "FMListedValue", "FieldValue", "FieldData",
+        "FMNumber", "FMDate", "FMTime", "FMTimestamp", "FMList", "FMListedValue", "FieldValue", "FieldData", "FieldRow",
         "LayoutRecord", "LayoutKey", "RecordFields", "RecordChanges", "DataAPIPortalRecord", "Credentials", "Swift",
         "Foundation",
     ]

@@ -76,6 +76,24 @@ struct FieldType: Equatable {
         return "[\(element)\(isOptional || hasGaps ? "?" : "")]"
     }
 
+    /// The method of `FieldRow` that reads the property.
+    var reader: String {
+        if isRepeated { return "value" }
+        return switch value {
+        case .text, .reading(.string): "text"
+        case .number: "numberIfAny"
+        case .date: "dateIfAny"
+        case .time: "timeIfAny"
+        case .timestamp: "timestampIfAny"
+        case .container: "container"
+        case .reading(.int): "integerIfAny"
+        case .reading(.double): "doubleIfAny"
+        case .reading(.bool): "boolIfAny"
+        case .choice, .reading(.decimal): "valueIfAny"
+        case .anything, .choices: "value"
+        }
+    }
+
     /// What the property is unless it is said.
     var emptyProperty: String {
         if isRepeated { return "[]" }

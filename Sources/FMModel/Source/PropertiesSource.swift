@@ -16,6 +16,7 @@ struct PropertiesSource {
         text.comment("A \(isRow ? "row" : "record") of your own making, for tests and doubles.")
         let ids = isRow ? [("recordId", "Int?", "nil"), ("modId", "Int?", "nil")] : []
         text.memberwise(ids + properties.map { ($0.name, $0.type.property, $0.type.emptyProperty) })
+        if isRow || !properties.isEmpty { writeDecoding(to: &text) }
         if !properties.allSatisfy({ $0.isWritable && $0.isWrittenByName }) { writeEncoding(to: &text) }
         writeKeys(to: &text)
         if !isRow { writeReadOnlyFields(to: &text) }
@@ -40,6 +41,22 @@ struct PropertiesSource {
                 text.line("case modId")
             }
             for property in properties { text.line("case \(property.name) =", then: property.key.description) }
+        }
+    }
+
+    /// By the places of the fields, in the order of their keys: in half of the time that the compiler's own way takes.
+    private func writeDecoding(to text: inout SourceText) {
+        text.line()
+        text.line("private static let fieldNames = FieldRow.Names(CodingKeys.self)")
+        text.line()
+        text.comment("Reads the fields.")
+        text.block("init(from decoder: any Decoder) throws") { text in
+            text.line("let row = try FieldRow(decoder, Self.fieldNames)")
+            let ids = isRow ? ["recordId", "modId"] : []
+            for (place, name) in ids.enumerated() { text.line("self.\(name) = try row.integerIfAny(\(place))") }
+            for (number, property) in properties.enumerated() {
+                text.line("self.\(property.name) = try row.\(property.type.reader)(\(ids.count + number))")
+            }
         }
     }
 

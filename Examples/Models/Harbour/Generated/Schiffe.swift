@@ -94,6 +94,33 @@ struct Schiffe: LayoutRecord, Hashable {
         self.ladungName = ladungName
     }
 
+    private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+    /// Reads the fields.
+    init(from decoder: any Decoder) throws {
+        let row = try FieldRow(decoder, Self.fieldNames)
+        self.name = try row.text(0)
+        self.名前 = try row.text(1)
+        self.`class` = try row.text(2)
+        self.initField = try row.text(3)
+        self._2ndMate = try row.text(4)
+        self.kranNr_2 = try row.text(5)
+        self.kranNr = try row.text(6)
+        self.sayAhoyO = try row.text(7)
+        self.größe = try row.numberIfAny(8)
+        self.total = try row.numberIfAny(9)
+        self.totalPercent = try row.numberIfAny(10)
+        self.number = try row.numberIfAny(11)
+        self.café = try row.dateIfAny(12)
+        self.flagge = try row.valueIfAny(13)
+        self.ausrüstung = try row.value(14)
+        self.messwert = try row.value(15)
+        self.längeBreite = try row.numberIfAny(16)
+        self.foto = try row.container(17)
+        self.gJahr = try row.numberIfAny(18)
+        self.ladungName = try row.text(19)
+    }
+
     /// Writes the fields that the host takes values for.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -244,6 +271,18 @@ struct Schiffe: LayoutRecord, Hashable {
             self.recordIdField = recordIdField
             self.name = name
             self.gewicht = gewicht
+        }
+
+        private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+        /// Reads the fields.
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fieldNames)
+            self.recordId = try row.integerIfAny(0)
+            self.modId = try row.integerIfAny(1)
+            self.recordIdField = try row.text(2)
+            self.name = try row.text(3)
+            self.gewicht = try row.numberIfAny(4)
         }
 
         /// The fields by their names on the layout.

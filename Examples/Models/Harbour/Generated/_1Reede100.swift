@@ -22,6 +22,15 @@ struct _1Reede100: LayoutRecord, Hashable {
         self.number = number
     }
 
+    private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+    /// Reads the fields.
+    init(from decoder: any Decoder) throws {
+        let row = try FieldRow(decoder, Self.fieldNames)
+        self.name = try row.text(0)
+        self.number = try row.numberIfAny(1)
+    }
+
     /// The fields by their names on the layout.
     enum CodingKeys: String, CodingKey, CaseIterable {
         case name = "Name"

@@ -74,6 +74,28 @@ struct Contact: LayoutRecord, Hashable {
         self.gFilter = gFilter
     }
 
+    private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+    /// Reads the fields.
+    init(from decoder: any Decoder) throws {
+        let row = try FieldRow(decoder, Self.fieldNames)
+        self.id = try row.numberIfAny(0)
+        self.name = try row.text(1)
+        self.email = try row.text(2)
+        self.city = try row.text(3)
+        self.status = try row.valueIfAny(4)
+        self.balance = try row.numberIfAny(5)
+        self.birthday = try row.dateIfAny(6)
+        self.wakeUp = try row.timeIfAny(7)
+        self.createdAt = try row.timestampIfAny(8)
+        self.modifiedAt = try row.timestampIfAny(9)
+        self.notes = try row.text(10)
+        self.nicknames = try row.value(11)
+        self.photo = try row.container(12)
+        self.label = try row.text(13)
+        self.gFilter = try row.text(14)
+    }
+
     /// Writes the fields that the host takes values for.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -205,6 +227,17 @@ struct Contact: LayoutRecord, Hashable {
             self.modId = modId
             self.kind = kind
             self.number = number
+        }
+
+        private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+        /// Reads the fields.
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fieldNames)
+            self.recordId = try row.integerIfAny(0)
+            self.modId = try row.integerIfAny(1)
+            self.kind = try row.valueIfAny(2)
+            self.number = try row.text(3)
         }
 
         /// The fields by their names on the layout.

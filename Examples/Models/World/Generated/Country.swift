@@ -26,6 +26,16 @@ struct Country: LayoutRecord, Hashable {
         self.zoneCount = zoneCount
     }
 
+    private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+    /// Reads the fields.
+    init(from decoder: any Decoder) throws {
+        let row = try FieldRow(decoder, Self.fieldNames)
+        self.code = try row.text(0)
+        self.name = try row.text(1)
+        self.zoneCount = try row.numberIfAny(2)
+    }
+
     /// Writes the fields that the host takes values for.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -94,6 +104,19 @@ struct Country: LayoutRecord, Hashable {
             self.latitude = latitude
             self.longitude = longitude
             self.comments = comments
+        }
+
+        private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+        /// Reads the fields.
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fieldNames)
+            self.recordId = try row.integerIfAny(0)
+            self.modId = try row.integerIfAny(1)
+            self.name = try row.text(2)
+            self.latitude = try row.numberIfAny(3)
+            self.longitude = try row.numberIfAny(4)
+            self.comments = try row.text(5)
         }
 
         /// The fields by their names on the layout.

@@ -42,6 +42,20 @@ struct Zone: LayoutRecord, Hashable {
         self.countriesName = countriesName
     }
 
+    private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+    /// Reads the fields.
+    init(from decoder: any Decoder) throws {
+        let row = try FieldRow(decoder, Self.fieldNames)
+        self.name = try row.text(0)
+        self.countryCode = try row.text(1)
+        self.countries = try row.text(2)
+        self.latitude = try row.numberIfAny(3)
+        self.longitude = try row.numberIfAny(4)
+        self.comments = try row.text(5)
+        self.countriesName = try row.text(6)
+    }
+
     /// Writes the fields that the host takes values for.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -110,6 +124,17 @@ struct Zone: LayoutRecord, Hashable {
             self.modId = modId
             self.code = code
             self.name = name
+        }
+
+        private static let fieldNames = FieldRow.Names(CodingKeys.self)
+
+        /// Reads the fields.
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fieldNames)
+            self.recordId = try row.integerIfAny(0)
+            self.modId = try row.integerIfAny(1)
+            self.code = try row.text(2)
+            self.name = try row.text(3)
         }
 
         /// The fields by their names on the layout.

@@ -28,6 +28,8 @@ final class KeyMemory {
     private var nextAsker = 0
     /// The objects of the value on the tape that were searched often.
     private var searched: [UInt32: Searched] = [:]
+    /// Rises when a key comes to stand where another one stood.
+    private(set) var epoch = 0
     /// Keys that were looked at wherever a lookup goes beyond a guess: a measure of work for tests.
     var work = 0
 
@@ -109,6 +111,7 @@ extension KeyMemory {
     /// Remembers a key that was not the expected one.
     func learn(_ key: JSONTape.Entry, at place: Int, _ base: UnsafePointer<UInt8>) {
         guard place < KeyMemory.limit else { return }
+        epoch += 1
         // Nothing is known any more of the objects that it may be a key of.
         for object in 0..<place where Int(regularEnds[object]) > place { regularEnds[object] = 0 }
         let text = base + Int(key.offset)
@@ -166,6 +169,13 @@ extension KeyMemory {
             return false
         }
         return repeatsKeys(object, tape, text)
+    }
+
+    /// Whether the object has no key twice and nothing but plain values, and all its keys are remembered: another object that begins
+    /// and ends where it does has the same ones, as long as ``epoch`` is the same.
+    @inline(__always)
+    func hasKnownKeys(_ object: UInt32, _ head: JSONTape.Entry) -> Bool {
+        head.link < KeyMemory.limit && regularEnds[Int(object)] == UInt16(truncatingIfNeeded: head.link)
     }
 
     private func repeatsKeys(_ object: UInt32, _ tape: JSONTape, _ text: UnsafePointer<UInt8>) -> Bool {

@@ -7,6 +7,18 @@ import Foundation
 /// hold only what it can read too: dates are `String` for it where they are ``FMDate`` here (which is the easier task),
 /// and no number is empty.
 enum DecodeModels {
+    /// The twenty fields as a record of a layout.
+    struct WideRecord: RecordFields {
+        var wide: Wide
+        typealias CodingKeys = FieldData.CodingKeys
+
+        init(from decoder: any Decoder) throws { wide = try Wide(from: decoder) }
+
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue(wide, .init(codingPath: [], debugDescription: "It is only read."))
+        }
+    }
+
     /// Twenty fields of all kinds.
     struct Wide: Decodable {
         var id: String
@@ -55,11 +67,65 @@ enum DecodeModels {
         var modified: String
     }
 
+    /// The twenty fields, read by their places as generated types are.
+    struct WideRow: Decodable {
+        private static let fields = FieldRow.Names([
+            "id", "firstName", "lastName", "company", "street", "city", "country", "email", "phone", "notes", "title",
+            "age",
+            "orders", "balance", "rate", "discount", "isActive", "born", "created", "modified",
+        ])
+
+        var wide: Wide
+
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fields)
+            wide = Wide(
+                id: try row.text(0),
+                firstName: try row.text(1),
+                lastName: try row.text(2),
+                company: try row.text(3),
+                street: try row.text(4),
+                city: try row.text(5),
+                country: try row.text(6),
+                email: try row.text(7),
+                phone: try row.text(8),
+                notes: try row.text(9),
+                title: try row.textIfAny(10),
+                age: try row.integer(11),
+                orders: try row.integer(12),
+                balance: try row.double(13),
+                rate: try row.double(14),
+                discount: try row.doubleIfAny(15),
+                isActive: try row.integer(16),
+                born: try row.date(17),
+                created: try row.timestamp(18),
+                modified: try row.timestamp(19)
+            )
+        }
+    }
+
     struct Narrow: Decodable {
         var id: Int
         var name: String
         var city: String
         var balance: Double
+    }
+
+    /// The four fields, by their places.
+    struct NarrowRow: Decodable {
+        private static let fields = FieldRow.Names(["id", "name", "city", "balance"])
+
+        var narrow: Narrow
+
+        init(from decoder: any Decoder) throws {
+            let row = try FieldRow(decoder, Self.fields)
+            narrow = Narrow(
+                id: try row.integer(0),
+                name: try row.text(1),
+                city: try row.text(2),
+                balance: try row.double(3)
+            )
+        }
     }
 
     struct Portals: Decodable {
@@ -103,8 +169,10 @@ enum DecodeModels {
 
 /// Answers of any number of records, the same for the same number.
 enum DecodeAnswers {
-    static func wide(_ count: Int) -> Data {
+    /// - Parameter unreadableEach: one in so many records has a text for an age; none by default.
+    static func wide(_ count: Int, unreadableEach: Int = .max) -> Data {
         answer(count) { number in
+            let age = (number + 1).isMultiple(of: unreadableEach) ? #""none""# : "\(20 + number % 60)"
             let notes =
                 number % 3 == 0
                 ? #"Called on Monday.\rWants \"the usual\" delivered \u2014 see file C:\\orders."#
@@ -114,7 +182,7 @@ enum DecodeAnswers {
                 "lastName":"\(pick(lastNames, number))","company":"\(pick(companies, number))",\
                 "street":"\(number % 400) Harbour Road","city":"\(pick(cities, number))","country":"\(pick(countries, number))",\
                 "email":"person\(number)@example.com","phone":"+1 555 01\(10 + number % 90)","notes":"\(notes)",\
-                "title":"\(number % 2 == 0 ? "Dr." : "")","age":\(20 + number % 60),"orders":\(number % 1000),\
+                "title":"\(number % 2 == 0 ? "Dr." : "")","age":\(age),"orders":\(number % 1000),\
                 "balance":\(number % 10_000).25,"rate":0.\(1 + number % 98),"discount":\(number % 7).5,\
                 "isActive":\(number % 2),"born":"0\(1 + number % 9)/1\(number % 9)/19\(50 + number % 50)",\
                 "created":"0\(1 + number % 9)/2\(number % 8)/2021 1\(number % 10):05:\(10 + number % 50)",\

@@ -5,9 +5,12 @@ import Foundation
 /// in turn, several rounds, medians.
 ///
 /// Figures are megabytes of JSON a second, under
-/// `decode.<wide|narrow|portals>.<1|100|100000>.<fmdata_mb_s|foundation_mb_s|serialization_mb_s>`. Where there is Python 3,
+/// `decode.<wide|narrow|portals>.<1|100|100000>.<fmdata_mb_s|rows_mb_s|foundation_mb_s|serialization_mb_s>`, `rows` being FMData's
+/// with types that read their fields by place, as generated ones do. Where there is Python 3,
 /// what its parsers make of 100 and of 100,000 wide records, untyped, stands under `decode.python.<json|orjson>_mb_s` and
 /// `decode.python.100000.<json|orjson>_mb_s`: what fits the processor's cache is another matter than a long answer.
+///
+/// `decode.lenient.<strict|lenient>_mb_s` is 10,000 wide records, strictly, and leniently with one in a hundred that cannot be decoded.
 enum DecodeSuite: Suite {
     static let name = "decode"
 
@@ -16,12 +19,25 @@ enum DecodeSuite: Suite {
     static func run(_ report: inout Report, _ options: Options) async throws {
         for count in [1, 100, 100_000] {
             let assignments = [
-                Assignment("wide", DecodeAnswers.wide(count), DecodeModels.Wide.self, DecodeModels.PlainWide.self),
-                Assignment("narrow", DecodeAnswers.narrow(count), DecodeModels.Narrow.self, DecodeModels.Narrow.self),
+                Assignment(
+                    "wide",
+                    DecodeAnswers.wide(count),
+                    DecodeModels.Wide.self,
+                    DecodeModels.WideRow.self,
+                    DecodeModels.PlainWide.self
+                ),
+                Assignment(
+                    "narrow",
+                    DecodeAnswers.narrow(count),
+                    DecodeModels.Narrow.self,
+                    DecodeModels.NarrowRow.self,
+                    DecodeModels.Narrow.self
+                ),
                 Assignment(
                     "portals",
                     DecodeAnswers.portals(count),
                     DecodeModels.Narrow.self,
+                    DecodeModels.NarrowRow.self,
                     DecodeModels.Narrow.self,
                     portals: DecodeModels.Portals.self
                 ),
@@ -38,6 +54,7 @@ enum DecodeSuite: Suite {
                 )
             }
         }
+        if options.measures("lenient") { try await lenient(&report, options) }
         if options.only == nil { orientation(&report) }
     }
 
@@ -68,6 +85,43 @@ enum DecodeSuite: Suite {
         .map { ($0.name, $0.figure * megabytes) }
     }
 
+    private static func lenient(_ report: inout Report, _ options: Options) async throws {
+        let count = 10_000
+        let (good, mixed) = (DecodeAnswers.wide(count), DecodeAnswers.wide(count, unreadableEach: 100))
+        let decoder = FMDecoder()
+        let figures = try await compare(
+            [
+                Competitor("strict", repeating(count) { try decode(DecodeModels.Wide.self, good, decoder) }),
+                Competitor(
+                    "lenient",
+                    repeating(count) { try decode(DataAPI.Lenient<DecodeModels.WideRecord>.self, mixed, decoder) }
+                ),
+            ],
+            sample: 1,
+            rounds: 3 * options.rounds,
+            secondsPerTurn: secondsPerTurn
+        )
+        .map { (name: "\($0.name)_mb_s", figure: $0.figure * Double(good.count) / 1e6) }
+        for (name, figure) in figures { report["decode.lenient.\(name)"] = figure }
+        printTable("wide records, \(count) of them", unit: "MB/s", rows: figures, baseline: ["strict_mb_s"])
+    }
+
+    private static func decode<R: Decodable>(_ type: R.Type, _ json: Data, _ decoder: FMDecoder) throws -> Int {
+        try decoder.decodeAnswer(DataAPI.RecordResponse<R, DecodeModels.NoPortals>.self, from: json).data.count
+    }
+
+    private static func repeating(
+        _ count: Int,
+        _ decode: @escaping () throws -> Int
+    ) -> (_ repetitions: Int) async throws -> Void {
+        { repetitions in
+            for _ in 0..<repetitions {
+                let decoded = try decode()
+                guard decoded == count else { throw WrongCount(expected: count, decoded: decoded) }
+            }
+        }
+    }
+
     private static func orientation(_ report: inout Report) {
         for (count, group) in [(100, "decode.python"), (100_000, "decode.python.100000")] {
             let figures = DecodeOrientation.python(DecodeAnswers.wide(count)).map { ($0.name, $0.megabytesPerSecond) }
@@ -94,15 +148,24 @@ private struct Assignment {
     let json: Data
     let decoders: [(name: String, decode: (Data) throws -> Int)]
 
-    init<R: Decodable, Plain: Decodable>(_ shape: String, _ json: Data, _ fields: R.Type, _ plain: Plain.Type) {
-        self.init(shape, json, fields, plain, portals: DecodeModels.NoPortals.self)
-    }
-
-    /// - Parameter plain: the type of the fields for a decoder that knows nothing of FileMaker's values.
-    init<R: Decodable, Plain: Decodable, P: Decodable>(
+    init<R: Decodable, Row: Decodable, Plain: Decodable>(
         _ shape: String,
         _ json: Data,
         _ fields: R.Type,
+        _ row: Row.Type,
+        _ plain: Plain.Type
+    ) {
+        self.init(shape, json, fields, row, plain, portals: DecodeModels.NoPortals.self)
+    }
+
+    /// - Parameters:
+    ///   - row: the type of the fields that reads them by their places.
+    ///   - plain: the type of the fields for a decoder that knows nothing of FileMaker's values.
+    init<R: Decodable, Row: Decodable, Plain: Decodable, P: Decodable>(
+        _ shape: String,
+        _ json: Data,
+        _ fields: R.Type,
+        _ row: Row.Type,
         _ plain: Plain.Type,
         portals: P.Type
     ) {
@@ -114,6 +177,10 @@ private struct Assignment {
             (
                 "fmdata_mb_s",
                 { try fmdata.decodeAnswer(DataAPI.RecordResponse<R, P>.self, from: $0).data.count }
+            ),
+            (
+                "rows_mb_s",
+                { try fmdata.decodeAnswer(DataAPI.RecordResponse<Row, P>.self, from: $0).data.count }
             ),
             (
                 "foundation_mb_s",
