@@ -82,6 +82,20 @@ extension DecodingContext {
         return add(.list(parent: object, key: DecodingKey(key.stringValue), elements: []))
     }
 
+    /// Two portals of one table that have no object names come under one name. To take one of them for both would be to lose rows.
+    func checkPortal(named name: String, in object: UInt32) throws {
+        var places = 0
+        var index = object + 1
+        while index < document[object].link {
+            if ExactName(document.text(document[index])) == ExactName(name) { places += 1 }
+            index = document.tape.end(of: index + 1)
+        }
+        guard places > 1 else { return }
+        throw DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: codingPath(object) + [DecodingKey(name)], cause: .samePortal)
+        )
+    }
+
     // MARK: Strategies
 
     private func customMember(named name: String, in object: UInt32) -> UInt32? {

@@ -29,6 +29,8 @@ enum DecodingCause: Error {
     case gap(wanted: any Any.Type)
     /// Two names that a dictionary takes for one.
     case sameName(wanted: any Any.Type)
+    /// Two portals that come under one name.
+    case samePortal
     /// A list without a further element.
     case exhausted
     /// The type itself refused what stands there, by a `DecodingError` of its own.

@@ -44,6 +44,7 @@ struct DecodingExplanation {
         case .endless(let wanted): "\(wanted) is made of itself without end"
         case .gap: "the layout shows a later repetition of the field and not this one"
         case .sameName: "two names differ in nothing but the form of their accents, and a dictionary would lose one"
+        case .samePortal: "the layout has two portals of this name, and the rows of one would be lost"
         case .exhausted: "expected another element, but the list ends here"
         case .refused(let found): "the declared type cannot be made of \(found?.description ?? "what stands there")"
         case .thrown(let error): "the declared type threw \(error)"
@@ -114,6 +115,9 @@ struct DecodingExplanation {
         case .gap(let wanted):
             "Declare the elements as \(optional(wanted)) to get nil for it, or let the layout show all repetitions."
         case .sameName: "FieldData tells them apart."
+        case .samePortal:
+            "Give each of them an object name in the Inspector of Layout mode: it then takes the place of its table's name, here "
+                + "and in all requests."
         case .endless, .exhausted, .thrown: nil
         }
     }

@@ -1,0 +1,64 @@
+import CustomDump
+import Foundation
+import Testing
+
+@testable import FMData
+
+/// Two portals of one table that have no object names come as one key, twice.
+@Suite struct TwinPortalTests {
+    private struct Row: Codable, Sendable {
+        var number: String
+        enum CodingKeys: String, CodingKey { case number = "Phones::Number" }
+    }
+
+    private struct Twins: Codable, Sendable {
+        var phones: [Row]
+        enum CodingKeys: String, CodingKey { case phones = "Phones" }
+    }
+
+    private struct MayBeTwins: Codable, Sendable {
+        var phones: [Row]?
+        enum CodingKeys: String, CodingKey { case phones = "Phones" }
+    }
+
+    private struct Other: Codable, Sendable {
+        var notes: [Row]
+        enum CodingKeys: String, CodingKey { case notes = "Notes" }
+    }
+
+    private static let text = """
+        {"response":{"data":[{"fieldData":{},"portalData":{
+        "Phones":[{"Phones::Number":"1"}],"Notes":[{"Phones::Number":"2"}],"Phones":[{"Phones::Number":"3"}]
+        },"recordId":"7","modId":"0"}]},"messages":[{"code":"0","message":"OK"}]}
+        """
+
+    private func answer<P: Codable & Sendable>(_ portals: P.Type) throws -> DataAPI.RecordResponse<FieldData, P> {
+        try FMDecoder().decodeAnswer(DataAPI.RecordResponse<FieldData, P>.self, from: Data(Self.text.utf8))
+    }
+
+    private func failure<P: Codable & Sendable>(_ portals: P.Type) -> DecodingFailure? {
+        do {
+            _ = try answer(portals)
+            return nil
+        } catch {
+            return error as? DecodingFailure
+        }
+    }
+
+    @Test func rowsOfTwinsAreNotDroppedSilently() {
+        for failure in [failure(Twins.self), failure(MayBeTwins.self), failure([String: [FieldData]].self)] {
+            expectNoDifference(failure?.portal, "Phones")
+            expectNoDifference(
+                failure?.reason,
+                "the layout has two portals of this name, and the rows of one would be lost."
+            )
+            #expect(failure?.hint?.contains("object name") == true)
+        }
+    }
+
+    @Test func whoReadsAnotherPortalIsNotConcerned() throws {
+        let record = try answer(Other.self).data[0]
+        expectNoDifference(record.portalData?.notes.map(\.number), ["2"])
+        expectNoDifference(try answer(DataAPI.EmptyPortal.self).data.count, 1)
+    }
+}
