@@ -95,8 +95,8 @@ extension DataAPI.Database {
         server.naming(request.within(call.next(at: server.time.now())), in: error)
     }
 
-    /// The answer to a read, shared where the caller wants that; with that to a write, no read from before is shared any more, and
-    /// live queries look.
+    /// The answer to a read, shared and kept where the caller wants that; with that to a write, no read from before is shared or kept
+    /// any more, and live queries look.
     private func sharing<Response, Value>(
         _ answer: AnyPublisher<Value, FMRest.APIError>,
         of request: DataAPIRequest<Response>,
@@ -116,10 +116,16 @@ extension DataAPI.Database {
             )
             .eraseToAnyPublisher()
         }
-        guard publishesOneValue, calls.options.sharesReads,
+        let age = calls.options.cacheTime
+        guard publishesOneValue, calls.options.sharesReads || age != nil,
             let key = SharedReads.Key(request, publishing: Value.self, in: self)
         else { return answer }
-        return tenure.reads.publisher(key, answer)
+        return tenure.reads.publisher(
+            key,
+            answer,
+            keptFor: age.map(TimeAmount.init(clamping:)),
+            now: server.time.now
+        )
     }
 
     /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.

@@ -22,6 +22,9 @@ extension DataAPI {
         public var retryPolicy: RetryPolicy?
         /// Whether equal reads that are under way at the same time are one request; see ``Calling/shared()``. The default is no.
         public var sharesReads = false
+        /// How old an answer to an equal read may be that is given instead of a request; see ``Calling/cached(for:)``. `nil`, the
+        /// default, is that each read asks.
+        public var cacheTime: Duration?
         /// What values have to be like to be sent; `nil`, the default, leaves it to the host. See
         /// ``TypedLayout/validating(_:)``.
         var validation: WriteValidation?
@@ -96,7 +99,7 @@ extension DataAPI.Calling {
     ///
     /// ```swift
     /// let londoners = people.find { $0(.city) == "London" }.shared()
-    /// let first = try await londoners.first().firstValue()        // asked for by a thousand visitors at once, it is one request
+    /// let first = try await londoners.firstRecord().firstValue()        // asked for by a thousand visitors at once, it is one request
     /// print(first?.fieldData.name ?? "")                          // Ada Lovelace
     /// ```
     ///
@@ -112,6 +115,31 @@ extension DataAPI.Calling {
     /// In nonisolated code the answer is handed to all of them one after the other: a subscriber that blocks holds up the others.
     public func shared() -> Self {
         callOptions { $0.sharesReads = true }
+    }
+}
+
+extension DataAPI.Calling {
+    /// The same, whose reads may be answered by what an equal read was told before.
+    ///
+    /// ```swift
+    /// let menu = countries.cached(for: .seconds(600)).sorted(by: .name)
+    /// for _ in 1...3 { print(try await menu.firstRecord().firstValue()?.name ?? "") }     // Afghanistan
+    /// ```
+    ///
+    /// An answer counts from the moment in which it was asked for. Two reads are equal when they would be ``shared()``, and while the
+    /// first is under way they are. Failures are not kept. Of each database, as one account, the last 256 answers are kept that were
+    /// asked for so, the ones that nobody has asked for longest go first.
+    ///
+    /// All are forgotten when something was written through the same database object, when one of its live queries or
+    /// ``TypedLayout/changes(of:keptBy:options:isolation:)`` has seen a change, when ``Database/changed(_:)`` tells of one, and with
+    /// the account. What somebody else writes shows when the time is over, and no sooner.
+    ///
+    /// Writes and scripts are sent each time, and so are reads that run scripts, streams of records such as
+    /// ``FoundSet/all(_:pageSize:isolation:)``, and contents of containers.
+    ///
+    /// - Parameter age: how old an answer may be.
+    public func cached(for age: Duration) -> Self {
+        callOptions { $0.cacheTime = age }
     }
 }
 

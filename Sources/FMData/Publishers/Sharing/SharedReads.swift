@@ -1,7 +1,9 @@
 import NIOConcurrencyHelpers
+import NIOCore
 import OpenCombine
 
-/// The reads of a database, as one account, that are shared while they are under way; see ``DataAPI/Calling/shared()``.
+/// The reads of a database, as one account, that are shared while they are under way, and whose answers are kept for a time; see
+/// ``DataAPI/Calling/shared()`` and ``DataAPI/Calling/cached(for:)``.
 final class SharedReads: @unchecked Sendable {
     // @unchecked: `state` is a lock with what it guards, the flights among it, which change under this lock only.
     /// What makes two reads the same: the request to the byte, what is made of the answer, and how long it may take.
@@ -17,7 +19,11 @@ final class SharedReads: @unchecked Sendable {
         let lease: LeaseID?
     }
 
+    /// How many answers are kept.
+    static let room = 256
+
     fileprivate struct State {
+        var kept = KeptAnswers<Key, Any>(room: SharedReads.room)
         var sharing = SharingMachine<Key>()
         var flights: [Int: AnyObject] = [:]
         var lastReader = 0
@@ -26,15 +32,28 @@ final class SharedReads: @unchecked Sendable {
     fileprivate let state = NIOLockedValueBox(State())
 
     /// What a read of this kind publishes, by an exchange of its own or by that of somebody else.
+    ///
+    /// - Parameters:
+    ///   - age: how old an answer may be that was kept; `nil` when none is wanted.
+    ///   - now: what time it is.
     func publisher<Value>(
         _ key: Key,
-        _ exchange: AnyPublisher<Value, FMRest.APIError>
+        _ exchange: AnyPublisher<Value, FMRest.APIError>,
+        keptFor age: TimeAmount? = nil,
+        now: @escaping @Sendable () -> NIODeadline = NIODeadline.now
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        AnyPublisher(SharedRead(key: key, reads: self, exchange: exchange))
+        AnyPublisher(SharedRead(key: key, reads: self, age: age, now: now, exchange: exchange))
     }
 
-    /// Something may have been written: who reads from now on shares nothing that has begun before.
-    func wrote() { state.withLockedValue { $0.sharing.wrote() } }
+    /// Something may have been written: who reads from now on gets nothing that has begun before.
+    func wrote() {
+        let old = state.withLockedValue { state in
+            state.sharing.wrote()
+            return state.kept.forget()
+        }
+        // Answers hold other people's types, and are let go outside of the lock.
+        withExtendedLifetime(old) {}
+    }
 }
 
 extension SharedReads.Key {
@@ -62,6 +81,8 @@ private struct SharedRead<Value>: Publisher {
 
     let key: SharedReads.Key
     let reads: SharedReads
+    let age: TimeAmount?
+    let now: @Sendable () -> NIODeadline
     let exchange: AnyPublisher<Value, FMRest.APIError>
 
     func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
@@ -71,11 +92,20 @@ private struct SharedRead<Value>: Publisher {
     final class Reader: ColdSubscription<SharedRead>, @unchecked Sendable {
         // @unchecked: as the superclass.
         override func begin(_ source: SharedRead) {
-            let (place, flight, isNew) = source.reads.join(self, source.key)
-            // Cancelled meanwhile it leaves at once; somebody may have joined it even so.
-            if !proceed(with: place) { place.cancel() }
-            if isNew { source.exchange.subscribe(flight) }
+            switch source.reads.join(self, source) {
+            case .kept(let value): succeed(with: value)
+            case .flight(let place, let flight, let isNew):
+                // Cancelled meanwhile it leaves at once; somebody may have joined it even so.
+                if !proceed(with: place) { place.cancel() }
+                if isNew { source.exchange.subscribe(flight) }
+            }
         }
+    }
+
+    /// How a reader comes to its value.
+    enum Joining {
+        case kept(Value)
+        case flight(Place, Flight, isNew: Bool)
     }
 
     /// A reader's place in a flight.
@@ -94,14 +124,20 @@ private struct SharedRead<Value>: Publisher {
         // @unchecked: `reads.state` guards every `var`.
         private let id: Int
         private let reads: SharedReads
+        private let key: SharedReads.Key
+        private let began: NIODeadline
+        /// Whether somebody wants its answer to be kept.
+        fileprivate var isToBeKept = false
         fileprivate var readers: [Int: Reader] = [:]
         private var subscription: (any Subscription)?
         private var value: Value?
         private var isOver = false
 
-        fileprivate init(_ id: Int, of reads: SharedReads) {
+        fileprivate init(_ id: Int, of read: SharedRead) {
             self.id = id
-            self.reads = reads
+            reads = read.reads
+            key = read.key
+            began = read.now()
         }
 
         // MARK: From the readers
@@ -132,9 +168,16 @@ private struct SharedRead<Value>: Publisher {
         }
 
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            let (readers, remains) = reads.state.withLockedValue { state in
-                (state.sharing.ended(id).compactMap { self.readers[$0] }, lockedEnd(&state))
+            let (readers, remains, old) = reads.state.withLockedValue { state in
+                let old: Any? =
+                    if case .finished = completion, let value, isToBeKept, state.sharing.isOpen(id) {
+                        state.kept.keep(value, to: key, asked: began)
+                    } else {
+                        nil
+                    }
+                return (state.sharing.ended(id).compactMap { self.readers[$0] }, lockedEnd(&state), old)
             }
+            withExtendedLifetime(old) {}
             for reader in readers {
                 if case .finished = completion, let value = remains.value {
                     reader.succeed(with: value)
@@ -166,21 +209,26 @@ private struct SharedRead<Value>: Publisher {
 extension SharedReads {
     fileprivate func join<Value>(
         _ reader: SharedRead<Value>.Reader,
-        _ key: Key
-    ) -> (SharedRead<Value>.Place, SharedRead<Value>.Flight, isNew: Bool) {
+        _ read: SharedRead<Value>
+    ) -> SharedRead<Value>.Joining {
         state.withLockedValue { state in
+            // What is kept for a key is of this type, which is a part of the key.
+            if let age = read.age, let kept = state.kept.answer(to: read.key, within: age, read.now()) as? Value {
+                return .kept(kept)
+            }
             state.lastReader += 1
             let number = state.lastReader
             let id =
-                switch state.sharing.joined(number, key) {
+                switch state.sharing.joined(number, read.key) {
                 case .begin(let id), .wait(let id): id
                 }
-            // One that is waited for is of this type, which is a part of the key.
+            // And so is one that is waited for.
             let known = state.flights[id] as? SharedRead<Value>.Flight
-            let flight = known ?? SharedRead<Value>.Flight(id, of: self)
+            let flight = known ?? SharedRead<Value>.Flight(id, of: read)
             state.flights[id] = flight
             flight.readers[number] = reader
-            return (SharedRead.Place(reader: number, flight: flight), flight, isNew: known == nil)
+            flight.isToBeKept = flight.isToBeKept || read.age != nil
+            return .flight(SharedRead.Place(reader: number, flight: flight), flight, isNew: known == nil)
         }
     }
 }

@@ -47,6 +47,11 @@ struct SharingMachine<Key: Hashable> {
         return readers
     }
 
+    /// Whether nothing was written since it began: who asks for the same may have its answer.
+    func isOpen(_ flight: Int) -> Bool {
+        flights[flight].map { open[$0.key] == flight } ?? false
+    }
+
     /// Something may have been written.
     mutating func wrote() { open = [:] }
 

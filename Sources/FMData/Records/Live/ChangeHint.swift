@@ -37,9 +37,10 @@ extension DataAPI.Database {
     /// Which of its tables shows which records the Data API does not say, so all live queries look, whatever the hint's table, but
     /// for those of single records (``DataAPI/TypedLayout/observe(_:_:isolation:)``) that are not among the hint's. Without effect
     /// when nobody listens, and when the hint is of a database of another name. Looks stay within their budget, however many
-    /// hints come.
+    /// hints come. Answers that are kept (``Calling/cached(for:)``) are forgotten.
     public func changed(_ hint: DataAPI.ChangeHint) {
         guard hint.database.fileName == name.fileName else { return }
+        tenure.reads.wrote()
         live.changed(hint)
     }
 }

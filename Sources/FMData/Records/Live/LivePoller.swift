@@ -192,6 +192,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             let settled = lockedSettleExpectations(found: findings.order ?? next.state.ids, gone: gone.keys)
             return lockedListeners { next.isNews || settled.contains($0) }
         }
+        if next.isNews { look.terms.tenure.reads.wrote() }
         return { [self] in
             withExtendedLifetime(old) {}
             for listener in listeners { listener.offer() }

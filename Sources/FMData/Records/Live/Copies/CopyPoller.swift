@@ -161,6 +161,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
         guard !news.isEmpty else { return .of([]) }
         if isOlder { return becomeOtherFile() }
+        database.tenure.reads.wrote()
         let records = news.compactMap(\.record)
         let unreadable = news.compactMap(\.unreadable)
         return Future { [self] promise in
@@ -218,7 +219,10 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             watch: findings.strategy.watch
         )
         return { [self] in
-            if !removals.isEmpty { tell(.gone(removals)) }
+            if !removals.isEmpty {
+                database.tenure.reads.wrote()
+                tell(.gone(removals))
+            }
             tell(.looked(mark, freshness))
             wishesChanged()
         }

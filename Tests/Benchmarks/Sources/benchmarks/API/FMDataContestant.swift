@@ -10,13 +10,15 @@ struct FMDataContestant: APIContestant {
     let name: String
     private let database: DataAPI.Database
 
-    init(_ name: String, base: String, delivery: DataAPI.Delivery) {
+    /// - Parameter isCached: whether a call is answered by what an equal one was told before.
+    init(_ name: String, base: String, delivery: DataAPI.Delivery, isCached: Bool = false) {
         self.name = name
         var config = DataAPI.Config()
         config.delivery = delivery
         config.sessions.maximumSessions = APISuite.manyAtATime
-        database = DataAPI.Server(host: base, config: config)
+        let database = DataAPI.Server(host: base, config: config)
             .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))
+        self.database = isCached ? database.cached(for: .seconds(3_600)) : database
     }
 
     private init(_ name: String, _ database: DataAPI.Database) {

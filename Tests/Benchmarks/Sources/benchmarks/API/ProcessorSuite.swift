@@ -1,6 +1,7 @@
 import FMData
 import Foundation
 import NIOCore
+import NIOPosix
 import OpenCombine
 
 /// How much of the processor a call takes, which is what counts beside a server that needs milliseconds: user and system
@@ -8,16 +9,17 @@ import OpenCombine
 /// after 5 ms.
 ///
 /// Figures are microseconds for a call, under `api.cpu.<record|thousand>.<fmdata|ahc_json>`, with the other contestants of
-/// `benchmarks api` beside them.
+/// `benchmarks api` beside them, and with `nio`: a handler on NIO's HTTP codec that sends the request and lets the answer's bytes go.
 ///
 /// `api.cpu.lease` is what it takes to lease a session that nobody else wants and to give it back: what a call takes more than
-/// the same call in a session that is leased already.
+/// the same call in a session that is leased already. `api.cpu.cached` is a call that is answered by what was told before.
 enum ProcessorSuite: Suite {
     static let name = "cpu"
 
     static func run(_ report: inout Report, _ options: Options) async throws {
         try await compareCalls(&report, options)
         if options.measures("lease") { try await lease(&report, options) }
+        if options.measures("cached") { try await cached(&report, options) }
     }
 
     private static func compareCalls(_ report: inout Report, _ options: Options) async throws {
@@ -27,6 +29,7 @@ enum ProcessorSuite: Suite {
             FMDataContestant("fmdata_eventloop", base: server.base, delivery: .eventLoop),
             AHCJSONContestant(base: server.base),
             AHCFuturesJSONContestant(base: server.base),
+            BareNIOContestant(base: server.base),
         ]
         for call in APICall.allCases where options.measures(call.rawValue) {
             let figures = try await compare(
@@ -46,6 +49,22 @@ enum ProcessorSuite: Suite {
             )
         }
         for contestant in all { try await contestant.stop() }
+        server.stop()
+    }
+
+    private static func cached(_ report: inout Report, _ options: Options) async throws {
+        let server = try ServerProcess(recordsPerPage: 1)
+        let contestant = FMDataContestant("cached", base: server.base, delivery: .eventLoop, isCached: true)
+        let figures = try await compare(
+            [Competitor(contestant, .record)],
+            sample: 200,
+            rounds: options.rounds,
+            secondsPerTurn: 0.5,
+            figure: { $0.processorMicroseconds }
+        )
+        report["api.cpu.cached"] = figures[0].figure
+        print(String(format: "  a call for one record that was asked for before: %.1f µs", figures[0].figure))
+        try await contestant.stop()
         server.stop()
     }
 
@@ -69,6 +88,23 @@ enum ProcessorSuite: Suite {
         try await pooled.stop()
         server.stop()
     }
+}
+
+/// What is below everybody: no pool, no limits of time, no decoding.
+private struct BareNIOContestant: APIContestant {
+    let name = "nio"
+    private let raw: RawContestant
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    init(base: String) {
+        raw = RawContestant(port: URL(string: base)?.port ?? 0, group: group)
+    }
+
+    func run(_ call: APICall, count: Int, concurrency: Int) async throws {
+        try await raw.run(call.target, count: count, concurrency: concurrency)
+    }
+
+    func stop() async throws { try await group.shutdownGracefully() }
 }
 
 extension Competitor {

@@ -1,0 +1,185 @@
+import CustomDump
+import FMHTTP
+import FMSandbox
+import FMTestSupport
+import Foundation
+import NIOCore
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+/// Reads that are answered by what an equal read was told before, when that is asked for.
+@Suite(.timeLimit(.minutes(15))) struct CachedReadsTests {
+    private struct Person: LayoutRecord, Equatable {
+        static let layout = "Contacts"
+        var name: String
+        var city: String?
+        enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case city = "City"
+        }
+    }
+
+    private static func ada(_ database: DataAPI.Database) -> DataAPI.FoundSet<Person> {
+        database.layout(Person.self).cached(for: .seconds(60)).find { $0(.name) == "Ada Lovelace" }
+    }
+
+    /// How many finds the sandbox was asked.
+    private func finds(_ world: World) -> Int { world.sandbox.counters.requests[.find] ?? 0 }
+
+    private func city(_ world: World) async throws -> String? {
+        try await Self.ada(world.database).firstRecord().firstValue()?.city
+    }
+
+    private func expectCity(_ expected: String, _ world: World) async throws {
+        let city = try await city(world)
+        expectNoDifference(city, expected)
+    }
+
+    /// Another program's view of the same host.
+    private func stranger(_ world: World, _ time: SessionTime? = nil) -> DataAPI.Database {
+        DataAPI.Server(
+            host: world.sandbox.url,
+            config: .patient,
+            runtime: Runtime(),
+            wallClock: { Date() },
+            time: time ?? ManualTime().sessionTime
+        )
+        .addDatabase(
+            "World",
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        )
+    }
+
+    @Test func anAnswerServesForItsTime() async throws {
+        let time = ManualTime()
+        try await World.run { world in
+            let database = stranger(world, time.sessionTime)
+            let ada = Self.ada(database)
+            for _ in 0..<3 {
+                let record = try await ada.firstRecord().firstValue()
+                expectNoDifference(record?.city, "London")
+            }
+            expectNoDifference(finds(world), 1)
+            time.advance(by: .seconds(59))
+            _ = try await ada.firstRecord().firstValue()
+            expectNoDifference(finds(world), 1)
+            time.advance(by: .seconds(1))
+            _ = try await ada.firstRecord().firstValue()
+            expectNoDifference(finds(world), 2)
+            _ = await database.logOut().awaitSingleResult()
+        }
+    }
+
+    @Test func withoutBeingAskedForNothingIsKept() async throws {
+        try await World.run { world in
+            let people = world.database.layout(Person.self)
+            for _ in 0..<2 { _ = try await people.find { $0(.name) == "Ada Lovelace" }.firstRecord().firstValue() }
+            // Who has not asked for it gets no answer that was kept either.
+            _ = try await city(world)
+            _ = try await people.find { $0(.name) == "Ada Lovelace" }.firstRecord().firstValue()
+            expectNoDifference(finds(world), 4)
+        }
+    }
+
+    @Test func ownWritesAreSeen() async throws {
+        try await World.run { world in
+            try await expectCity("London", world)
+            _ = try await world.database.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            try await expectCity("Oslo", world)
+        }
+    }
+
+    @Test func aWriteThatFailedMayHaveWritten() async throws {
+        try await World.run { world in
+            _ = try await city(world)
+            _ = await world.database.layout(Person.self).edit(1, [.city: "Oslo"], modId: 99).awaitSingleResult()
+            _ = try await city(world)
+            expectNoDifference(finds(world), 2)
+        }
+    }
+
+    @Test func whatALiveQuerySeesIsSeen() async throws {
+        try await World.run { world in
+            let people = world.database.layout(Person.self)
+            let query = people.live()
+            let values = TrackingSubscriber<DataAPI.LiveValue<Person>, FMRest.APIError>()
+            query.subscribe(values)
+            await values.valueCount(atLeast: 1)
+            try await expectCity("London", world)
+            let other = stranger(world)
+            _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            // Nobody has looked yet.
+            try await expectCity("London", world)
+            query.refresh()
+            await values.valueCount(atLeast: 2)
+            try await expectCity("Oslo", world)
+            values.cancel()
+            _ = await other.logOut().awaitSingleResult()
+        }
+    }
+
+    @Test func aHintIsBelieved() async throws {
+        try await World.run { world in
+            _ = try await city(world)
+            world.database.changed(
+                DataAPI.ChangeHint(
+                    database: "World",
+                    table: nil,
+                    rowIDs: nil,
+                    isSchema: false,
+                    receivedAt: Date(timeIntervalSince1970: 0)
+                )
+            )
+            _ = try await city(world)
+            expectNoDifference(finds(world), 2)
+        }
+    }
+
+    @Test func failuresAreNotKept() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.error(FileMakerError(500)), on: .find)
+            let failed = await Self.ada(world.database).firstRecord().awaitSingleResult()
+            #expect(failed.failure != nil)
+            try await expectCity("London", world)
+        }
+    }
+
+    @Test func anAnswerFromBeforeAWriteIsNotKept() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.holdAnswer, on: .find)
+            let early = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record?, FMRest.APIError>()
+            Self.ada(world.database).firstRecord(isolation: nil).subscribe(early)
+            await world.sandbox.untilAnswersHeld()
+            _ = try await world.database.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            world.sandbox.releaseAnswers()
+            await early.completion()
+            expectNoDifference(early.values.map { $0?.city }, ["London"])
+            try await expectCity("Oslo", world)
+        }
+    }
+
+    @Test func scriptsRunEachTime() async throws {
+        try await World.run { world in
+            for _ in 0..<2 {
+                _ = try await Self.ada(world.database).scripts(ScriptQuery(script: "Echo")).firstRecord().firstValue()
+            }
+            expectNoDifference(finds(world), 2)
+        }
+    }
+
+    @Test func anotherAccountAsksAnew() async throws {
+        try await World.run { world in
+            _ = try await city(world)
+            world.database.replaceCredentials(Credentials(user: "nobody", password: "knows"))
+            let refused = await Self.ada(world.database).firstRecord().awaitSingleResult()
+            #expect(refused.failure != nil)
+            world.database.replaceCredentials(
+                Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            )
+            _ = try await city(world)
+            expectNoDifference(finds(world), 2)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import CustomDump
+import NIOCore
+import Testing
+
+@testable import FMData
+
+/// Which answers are kept, and for how long.
+@Suite struct KeptAnswersTests {
+    private func instant(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(1_000_000_000) + .seconds(seconds) }
+
+    @Test func anAnswerServesUntilItIsTooOldForWhoAsks() {
+        var kept = KeptAnswers<String, Int>(room: 2)
+        expectNoDifference(kept.keep(1, to: "a", asked: instant(0)), nil)
+        expectNoDifference(kept.answer(to: "a", within: .seconds(10), instant(9)), 1)
+        expectNoDifference(kept.answer(to: "a", within: .seconds(10), instant(10)), nil)
+        expectNoDifference(kept.answer(to: "a", within: .seconds(20), instant(10)), 1)
+        expectNoDifference(kept.answer(to: "b", within: .seconds(20), instant(10)), nil)
+    }
+
+    @Test func aNewerAnswerTakesThePlaceOfTheOlder() {
+        var kept = KeptAnswers<String, Int>(room: 2)
+        _ = kept.keep(1, to: "a", asked: instant(0))
+        expectNoDifference(kept.keep(2, to: "a", asked: instant(5)), 1)
+        expectNoDifference(kept.answer(to: "a", within: .seconds(10), instant(9)), 2)
+        expectNoDifference(kept.count, 1)
+    }
+
+    @Test func whatNobodyHasAskedForLongestGoesFirst() {
+        var kept = KeptAnswers<String, Int>(room: 2)
+        _ = kept.keep(1, to: "a", asked: instant(0))
+        _ = kept.keep(2, to: "b", asked: instant(0))
+        _ = kept.answer(to: "a", within: .seconds(10), instant(1))
+        expectNoDifference(kept.keep(3, to: "c", asked: instant(1)), 2)
+        expectNoDifference(kept.count, 2)
+        expectNoDifference(kept.answer(to: "b", within: .seconds(10), instant(1)), nil)
+    }
+
+    @Test func allIsForgotten() {
+        var kept = KeptAnswers<String, Int>(room: 2)
+        _ = kept.keep(1, to: "a", asked: instant(0))
+        expectNoDifference(kept.forget(), [1])
+        expectNoDifference(kept.answer(to: "a", within: .seconds(10), instant(1)), nil)
+        expectNoDifference(kept.forget(), [])
+    }
+}
