@@ -20,6 +20,8 @@ struct Models {
         try await writeWhatIsSet(world.layout(Contact.self))
         try await readHardNames(harbour.layout(Schiffe.self))
         try await writeRepetitionsAndRows(harbour.layout(Schiffe.self))
+        try await joinDatabases(harbour.layout(Schiffe.self), world.layout(Contact.self))
+        print("Contacts were asked for in \(sandbox.counters.requests[.find] ?? 0) finds")
 
         _ = await server.shutdown().awaitSingleResult()
         print("\nSessions left on the server: \(sandbox.counters.openSessions)")
@@ -29,7 +31,7 @@ struct Models {
     /// Fields are found by their keys, and rows of portals have types.
     private static func readPortals(_ countries: DataAPI.TypedLayout<Country>) async throws {
         headline("A country and its zones")
-        guard let record = try await countries.first({ $0(.code) == "NZ" }).firstValue() else { return }
+        guard let record = try await countries.firstRecord({ $0(.code) == "NZ" }).firstValue() else { return }
         print("\(record.fieldData.name) has \(record.fieldData.zoneCount ?? 0) zones:")
         for zone in record.portalData?.zones ?? [] {
             print("  \(zone.name) at \(zone.latitude ?? 0), \(zone.longitude ?? 0)")
@@ -39,7 +41,7 @@ struct Models {
     /// `Changes` holds what can be written, and sends what is set.
     private static func writeWhatIsSet(_ contacts: DataAPI.TypedLayout<Contact>) async throws {
         headline("A contact")
-        guard let ada = try await contacts.first({ $0(.status) == Contact.Statuses.active }).firstValue() else {
+        guard let ada = try await contacts.firstRecord({ $0(.status) == Contact.Statuses.active }).firstValue() else {
             return
         }
         print("\(ada.fieldData.greeting), you are \(ada.fieldData.status?.rawValue ?? "nothing")")
@@ -61,7 +63,7 @@ struct Models {
 
     private static func readHardNames(_ ships: DataAPI.TypedLayout<Schiffe>) async throws {
         headline("A ship")
-        guard let record = try await ships.first({ $0(.名前) == "かもめ" }).firstValue() else { return }
+        guard let record = try await ships.firstRecord({ $0(.名前) == "かもめ" }).firstValue() else { return }
         let ship = record.fieldData
         print("\(ship.name) (\(ship.名前)), \(ship.class), \(ship._2ndMate), \(ship.kranNr), \(ship.kranNr_2)")
         print("\(ship.sayAhoyO) \(ship.größe ?? 0) × 2 = \(ship.längeBreite ?? 0), \(ship.totalPercent ?? 0) %")
@@ -74,7 +76,7 @@ struct Models {
 
     private static func writeRepetitionsAndRows(_ ships: DataAPI.TypedLayout<Schiffe>) async throws {
         headline("What is written into it")
-        guard let ship = try await ships.first({ $0(.name) == "Möwe" }).firstValue() else { return }
+        guard let ship = try await ships.firstRecord({ $0(.name) == "Möwe" }).firstValue() else { return }
         // The layout shows repetitions 2 to 4: they are at their places, and the first is not there.
         print("Measured: \(texts(ship.fieldData.messwert))")
         let tea = ship.portalData?.schiffe.first
@@ -98,6 +100,27 @@ struct Models {
         _ = try await ships.globals(year.globalFields).firstValue()
         let inThatSession = try await ships.record(ship.recordId).firstValue().fieldData
         print("Year: \(inThatSession.gJahr ?? 0)")
+    }
+
+    /// Ships of one file with their mates of another: one find for all of them. What was asked for lately is not asked again, and a
+    /// mate who cannot be decoded comes with the others.
+    private static func joinDatabases(
+        _ ships: DataAPI.TypedLayout<Schiffe>,
+        _ contacts: DataAPI.TypedLayout<Contact>
+    ) async throws {
+        headline("Crews of two databases")
+        let mates = contacts.cached(for: .seconds(600)).allRecords.lenient
+        let crews = ships.sorted(by: .name).all().joiningOne(mates, on: { $0._2ndMate }, equals: .name)
+        for try await crew in crews.values {
+            switch crew.child?.result() {
+            case .success(let mate)?: print("\(crew.parent.name) sails with \(mate.name) of \(mate.city)")
+            case .failure(let mate)?:
+                print("\(crew.parent.name): contact \(mate.recordId) has no \(mate.failure.field ?? "")")
+            case nil: print("\(crew.parent.name) has no mate")
+            }
+        }
+        let paris = contacts.cached(for: .seconds(600)).find { $0(.city) == "Paris" }
+        for _ in 1...3 { _ = try await paris.count().firstValue() }
     }
 
     private static func texts(_ numbers: [FMNumber?]) -> [String] { numbers.map { $0?.description ?? "–" } }

@@ -106,7 +106,7 @@ struct Quickstart {
         } catch {
             print("Unexpected: \(error)")
         }
-        let missing = await zones.layout.database.addLayout("No such layout").of(FieldData.self).first()
+        let missing = await zones.layout.database.addLayout("No such layout").of(FieldData.self).firstRecord()
             .awaitSingleResult()
         if case .failure(let error) = missing {
             print("\(error)")

@@ -9,6 +9,8 @@ public typealias ScriptQuery = DataAPI.ScriptQuery
 public typealias PortalRequest = DataAPI.PortalRequest
 /// See ``DataAPI/SortQuery``.
 public typealias SortQuery = DataAPI.SortQuery
+/// See ``DataAPI/ReadOptions``.
+public typealias ReadOptions = DataAPI.ReadOptions
 /// See ``DataAPI/RecordQuery``.
 public typealias RecordQuery = DataAPI.RecordQuery
 /// See ``DataAPI/FindQuery``.

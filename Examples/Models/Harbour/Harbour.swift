@@ -30,7 +30,7 @@ enum Harbour {
               ],
               "records": [
                 {
-                  "Name": "Möwe", "名前": "かもめ", "class": "ferry", "init": "i", "2nd Mate": "Ada", "Kran-Nr": "K-1",
+                  "Name": "Möwe", "名前": "かもめ", "class": "ferry", "init": "i", "2nd Mate": "Ada Lovelace", "Kran-Nr": "K-1",
                   "Kran Nr": "K 2", "Say \"Ahoy\" \\o/": "Ahoy!", "Größe": "120.5", "Total": "7", "Total %": "35",
                   "#": "1", "Café": "05/04/2024", "Flagge": "none", "Ausrüstung": "Kran\rBoot\rHarpune",
                   "Messwert": "1", "Messwert(2)": "2", "Messwert(3)": "2.50", "Messwert(5)": "5"

@@ -97,8 +97,9 @@ struct FindCompiler {
             }
         let help =
             maximumCalls > 1
-            ? "It takes \(callCount) calls, and maximumCalls is \(maximumCalls)."
-            : "A query with maximumCalls: \(callCount) asks in that many calls and puts the answers together."
+            ? "It takes \(callCount) calls, and \(maximumCalls) are allowed."
+            : "\(callCount) calls can ask for it, whose answers are put together: calls(upTo: \(callCount)) of a found set allows "
+                + "them, or maximumCalls of a FindQuery."
         return DataAPI.FindError(code, "\(reason) \(help)")
     }
 

@@ -26,18 +26,18 @@ extension DataAPI.TypedLayout {
 
     /// The first record, of all or of those that match; `nil` when there is none.
     ///
-    ///     people.first { $0(.name) == "Ada" }
+    ///     people.firstRecord { $0(.name) == "Ada" }
     ///
     /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
     /// it on the wire.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
     /// <doc:WhereValuesArrive>.
-    public func first(
+    public func firstRecord(
         isolation: (any Actor)? = #isolation,
         _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
     ) -> AnyPublisher<Record?, FMRest.APIError> {
-        found(condition).first(isolation: isolation)
+        found(condition).firstRecord(isolation: isolation)
     }
 
     /// How many records there are, or match; see ``DataAPI/FoundSet/count(isolation:)``.
@@ -100,17 +100,44 @@ extension DataAPI.TypedLayout {
         portals: [DataAPI.PortalRequest]? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record, FMRest.APIError> {
-        layout.getRecordById(
+        recordResponse(recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
+            .tryMap { response in
+                guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
+                return record
+            }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .handedOver(to: isolation, by: layout.database)
+    }
+
+    /// One record by its id, with what the answer says beside it: the results of scripts, the messages.
+    ///
+    ///     orders.recordResponse(17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
+    ///
+    /// Publishes one value, whose `data` has one element, then finishes; see
+    /// ``Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    ///
+    /// - Parameters:
+    ///   - recordId: the record.
+    ///   - options: its portals, which are by default those of the layout if the record's type has some; the layout that shapes the
+    ///     answer; the scripts. A single record has no offset, limit or sort order.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Get a single record".
+    public func recordResponse(
+        _ recordId: some DataAPI.RecordIdentifier,
+        _ options: DataAPI.ReadOptions,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> {
+        var options = options
+        options.portal = options.portal ?? allRecords.options.portal
+        return layout.getRecordById(
             recordId: recordId,
-            recordQuery: DataAPI.RecordQuery(portal: portals ?? allRecords.portals),
-            isolation: nil
+            recordQuery: DataAPI.RecordQuery(options),
+            isolation: isolation
         )
-        .tryMap { (response: DataAPI.RecordResponse<R, R.Portals>) in
-            guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
-            return record
-        }
-        .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: layout.database)
     }
 
     var server: DataAPI.Server { layout.database.server }

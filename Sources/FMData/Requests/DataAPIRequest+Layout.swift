@@ -27,8 +27,8 @@ extension DataAPIRequest {
         try Self(
             method: .GET,
             path: .records(of: layout.name, in: layout.database.name),
-            options: query.wireOptions(dateFormats: layout.dateFormats),
-            isSafeToRepeat: query.script?.runsScripts != true,
+            options: query.options.wireOptions(dateFormats: layout.dateFormats),
+            isSafeToRepeat: !query.options.runsScripts,
             scripts: query.script.names
         )
         .checkedForURL(on: layout)
@@ -45,8 +45,8 @@ extension DataAPIRequest {
         return try Self(
             method: .GET,
             path: .record(recordId, of: layout.name, in: layout.database.name),
-            options: query.wireOptions(dateFormats: layout.dateFormats),
-            isSafeToRepeat: query.script?.runsScripts != true,
+            options: query.options.wireOptions(dateFormats: layout.dateFormats),
+            isSafeToRepeat: !query.options.runsScripts,
             scripts: query.script.names
         )
         .checkedForURL(on: layout)
@@ -68,7 +68,7 @@ extension DataAPIRequest {
             path: .layout(layout.name, in: layout.database.name) / "_find",
             options: options.byName,
             body: .json,
-            isSafeToRepeat: query.script?.runsScripts != true,
+            isSafeToRepeat: !query.options.runsScripts,
             scripts: query.script.names
         )
     }

@@ -97,6 +97,12 @@ extension DataAPI {
             self.recordId = recordId
         }
 
+        /// A row by the coding key of its portal in the record's type of portals, and its record id as it was declared; `nil` when
+        /// that is a text which is no number.
+        public init?(portal: some CodingKey, recordId: some RecordIdentifier) {
+            self.init(portal: portal.stringValue, recordId: recordId)
+        }
+
         /// A row by its portal and its record id as it was declared, such as a text; `nil` when that is no number.
         @_disfavoredOverload
         public init?(portal: String, recordId: some RecordIdentifier) {

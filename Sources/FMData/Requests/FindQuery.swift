@@ -5,9 +5,10 @@ extension DataAPI {
     ///
     /// The conditions of one dictionary must all hold; the dictionaries are alternatives. A value is a FileMaker find
     /// criterion, with its operators. A dictionary with `"omit": "true"` takes its matches out of what the dictionaries
-    /// before it have found.
+    /// before it have found. It has the members of ``ReadOptions``.
     ///
     /// Source: Claris Data API guide, "Perform a find request".
+    @dynamicMemberLookup
     public struct FindQuery: Hashable, Sendable {
         /// What `findRecords` does when no record matches, which FileMaker reports as error 401.
         public enum NoMatch: Hashable, Sendable {
@@ -22,35 +23,26 @@ extension DataAPI {
         public var query: [[String: String]] {
             didSet { plan = nil }
         }
+        /// All that it says beside what to find.
+        public var options: ReadOptions
         /// Without it records come in the order of their creation.
-        public var sort: [SortQuery]?
-        /// The scripts to run with the find.
-        public var script: ScriptQuery?
-        /// The first record of the found set to return, counted from 1.
-        public var offset: Int? {
-            get { givenOffset.number }
-            set { givenOffset = GivenNumber(newValue) }
+        public var sort: [SortQuery]? {
+            get { options.sortOrder }
+            set { options.sortOrder = newValue }
         }
-        /// The most records to return. Without it the server returns 100.
-        public var limit: Int? {
-            get { givenLimit.number }
-            set { givenLimit = GivenNumber(newValue) }
-        }
-        /// The layout whose fields and portals shape the answer. It must be based on the same table.
-        public var layoutResponse: String?
-        /// The portals to return: `nil` all of the layout, `[]` none. Of each the server returns 50 rows unless its
-        /// ``PortalRequest/limit`` says otherwise; ``Record/truncatedPortals`` tells where there are more.
-        public var portal: [PortalRequest]?
         /// The default is an empty response.
         public var noMatch: NoMatch
         /// What a ``Find`` comes to when it is more or less than one call; why it cannot be said is told when the request is
         /// made.
         private(set) var plan: Result<FindPlan, FindError>?
 
-        var givenOffset: GivenNumber
-        var givenLimit: GivenNumber
+        /// A part of ``options``.
+        public subscript<Value>(dynamicMember member: WritableKeyPath<ReadOptions, Value>) -> Value {
+            get { options[keyPath: member] }
+            set { options[keyPath: member] = newValue }
+        }
 
-        /// See the properties for the meaning of each part and its default.
+        /// See the properties, and those of ``ReadOptions``, for the meaning of each part and its default.
         public init(
             query: [[String: String]],
             sort: [SortQuery]? = nil,
@@ -61,13 +53,24 @@ extension DataAPI {
             portal: [PortalRequest]? = nil,
             noMatch: NoMatch = .empty
         ) {
+            self.init(
+                query: query,
+                ReadOptions(
+                    script: script,
+                    layoutResponse: layoutResponse,
+                    portal: portal,
+                    offset: offset,
+                    limit: limit,
+                    sortOrder: sort
+                ),
+                noMatch: noMatch
+            )
+        }
+
+        /// Made of find requests and options.
+        public init(query: [[String: String]], _ options: ReadOptions, noMatch: NoMatch = .empty) {
             self.query = query
-            self.sort = sort
-            self.script = script
-            givenOffset = GivenNumber(offset)
-            givenLimit = GivenNumber(limit)
-            self.layoutResponse = layoutResponse
-            self.portal = portal
+            self.options = options
             self.noMatch = noMatch
         }
 
@@ -92,8 +95,8 @@ extension DataAPI {
                 portal: portal,
                 noMatch: noMatch
             )
-            givenOffset = GivenNumber(text: offset)
-            givenLimit = GivenNumber(text: limit)
+            options.givenOffset = GivenNumber(text: offset)
+            options.givenLimit = GivenNumber(text: limit)
         }
     }
 }
@@ -144,20 +147,36 @@ extension DataAPI.FindQuery {
         maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
         maximumCalls: Int = 1
     ) {
+        self.init(
+            find,
+            DataAPI.ReadOptions(
+                script: script,
+                layoutResponse: layoutResponse,
+                portal: portal,
+                offset: offset,
+                limit: limit,
+                sortOrder: sort
+            ),
+            noMatch: noMatch,
+            maximumRequests: maximumRequests,
+            maximumCalls: maximumCalls
+        )
+    }
+
+    /// Made of a find and options; see
+    /// ``init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:maximumCalls:)``.
+    public init(
+        _ find: DataAPI.Find,
+        _ options: DataAPI.ReadOptions,
+        noMatch: NoMatch = .empty,
+        maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
+        maximumCalls: Int = 1
+    ) {
         let plan = Result { () throws(DataAPI.FindError) in
             try find.plan(maximumRequests: maximumRequests, maximumCalls: maximumCalls)
         }
         let onlyCall = (try? plan.get())?.onlyCall
-        self.init(
-            query: onlyCall?.map(\.request.dictionary) ?? [],
-            sort: sort,
-            script: script,
-            offset: offset,
-            limit: limit,
-            layoutResponse: layoutResponse,
-            portal: portal,
-            noMatch: noMatch
-        )
+        self.init(query: onlyCall?.map(\.request.dictionary) ?? [], options, noMatch: noMatch)
         if onlyCall == nil { self.plan = plan }
     }
 }
@@ -167,15 +186,6 @@ extension DataAPI.FindQuery {
     ///
     /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
     func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
-        [WireOption](joining: [
-            try .count("offset", givenOffset),
-            try .count("limit", givenLimit),
-            .sort(sort),
-            try .portals(portal),
-            .shown("dateformats", dateFormats),
-            .shown("layout.response", layoutResponse),
-            .scripts(script),
-            .criteria(query),
-        ])
+        try options.wireOptions(dateFormats: dateFormats) + .criteria(query)
     }
 }

@@ -28,6 +28,11 @@ extension DataAPI {
             givenOffset = GivenNumber(offset)
         }
 
+        /// A portal by the coding key of its rows in the record's type of portals: `PortalRequest(Order.Portals.CodingKeys.lines)`.
+        public init(_ portal: some CodingKey, limit: Int? = nil, offset: Int? = nil) {
+            self.init(name: portal.stringValue, limit: limit, offset: offset)
+        }
+
         /// Limit and offset as texts. One that is no number makes the call fail with
         /// ``FMRest/APIError/Code/invalidRequest``.
         @_disfavoredOverload

@@ -40,5 +40,12 @@ extension DataAPI {
             self.fieldName = fieldName
             self.sortOrder = sortOrder
         }
+
+        /// - Parameters:
+        ///   - field: the coding key of the field.
+        ///   - sortOrder: the default is ascending.
+        public init(_ field: some CodingKey, sortOrder: Order = .ascend) {
+            self.init(fieldName: field.stringValue, sortOrder: sortOrder)
+        }
     }
 }

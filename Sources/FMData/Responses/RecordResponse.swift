@@ -33,6 +33,14 @@ extension DataAPI {
     }
 
     /// One record: its fields, the rows of its portals, its identity and its version.
+    ///
+    /// ```swift
+    /// let ada = try await people.find { $0(.name) == "Ada Lovelace" }.one().firstValue()
+    /// print(ada.city ?? "")                                       // London
+    /// ```
+    ///
+    /// The properties of its fields' type can be read as its own.
+    @dynamicMemberLookup
     public struct Record<R, P> {
         /// The fields on the layout.
         public var fieldData: R
@@ -46,6 +54,9 @@ extension DataAPI {
         public var modId: Int
         /// How many rows each portal has. Absent before FileMaker Server 18.
         public var portalDataInfo: [PortalDataInfo]?
+
+        /// A property of the fields' type.
+        public subscript<Value>(dynamicMember property: KeyPath<R, Value>) -> Value { fieldData[keyPath: property] }
 
         /// The names of the portals that have more rows than this response: a server sends 50 of each unless the request
         /// says otherwise. Ask for more by ``PortalRequest/limit``. Empty before FileMaker Server 18, which does not say.

@@ -142,7 +142,7 @@ extension DataAPI.Database {
     /// ```swift
     /// let london = database.withSession { pinned in
     ///     pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "London"])
-    ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).first() }
+    ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).firstRecord() }
     ///         .eraseToAnyPublisher()
     /// }
     /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
@@ -180,7 +180,7 @@ extension DataAPI.Database {
     /// ```swift
     /// let paris = try await database.withSession { pinned in
     ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
-    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).first().firstValue()?.fieldData["gFilter"]
+    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).firstRecord().firstValue()?.fieldData["gFilter"]
     /// }
     /// print(paris?.text ?? "")                                    // Paris
     /// ```

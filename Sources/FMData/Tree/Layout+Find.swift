@@ -28,13 +28,13 @@ extension DataAPI.Layout {
             } else {
                 database.perform { try .find(in: self, query: query) }
             }
-        let mayHaveWritten = query.script?.runsScripts == true
+        let mayHaveWritten = query.options.runsScripts
         guard query.noMatch == .empty else {
             return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
         }
         return found.tryCatch { error in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
-            return Just(DataAPI.RecordResponse<R, P>.noMatch(in: self, messages: error.messages))
+            return Just(DataAPI.RecordResponse<R, P>.nothing(in: self, messages: error.messages))
                 .setFailureType(to: FMRest.APIError.self)
         }
         .mapError(FMRest.APIError.init(wrapping:))
@@ -77,7 +77,7 @@ extension DataAPI.Layout {
             } else {
                 stream(summary) { try .find(in: self, query: findQuery) }
             }
-        let mayHaveWritten = findQuery.script?.runsScripts == true
+        let mayHaveWritten = findQuery.options.runsScripts
         guard findQuery.noMatch == .empty else {
             return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
         }
@@ -91,8 +91,8 @@ extension DataAPI.Layout {
 }
 
 extension DataAPI.RecordResponse {
-    /// What an empty find comes to: FileMaker answers with an error that says neither table nor total.
-    fileprivate static func noMatch(in layout: DataAPI.Layout, messages: [DataAPI.Message]) -> Self {
+    /// The answer of a server that has nothing to answer with: FileMaker's is then an error that says neither table nor counts.
+    static func nothing(in layout: DataAPI.Layout, messages: [DataAPI.Message] = []) -> Self {
         Self(
             data: [],
             dataInfo: DataAPI.DataInfo(

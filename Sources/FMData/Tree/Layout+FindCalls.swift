@@ -43,7 +43,7 @@ extension DataAPI.Layout {
     }
 
     private static func checkScripts(of query: DataAPI.FindQuery, _ plan: FindPlan) throws(FMRest.APIError) {
-        guard query.script?.runsScripts == true else { return }
+        guard query.options.runsScripts else { return }
         throw FMRest.APIError(
             .invalidRequest,
             reason: plan.callCount == 0

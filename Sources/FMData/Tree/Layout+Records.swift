@@ -26,7 +26,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         database.perform { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are. It is one
@@ -63,7 +63,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     func stream<R: Decodable, P: Decodable>(
@@ -107,7 +107,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let recordId = GivenNumber(id: recordId)
         return database.perform { try .record(recordId.recordId(), of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.script?.runsScripts == true)
+            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     /// Makes a record.

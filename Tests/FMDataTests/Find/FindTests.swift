@@ -327,7 +327,7 @@ import Testing
                 return nil
             } catch {
                 #expect(error.description.contains(error.example ?? "?"))
-                #expect(error.description.contains("maximumCalls: "))
+                #expect(error.description.contains("calls(upTo: "))
                 return error.example
             }
         }
@@ -359,9 +359,10 @@ import Testing
         expectNoDifference(
             error?.description,
             """
-            One call cannot say the find, as a request has one criterion for each field. A query with maximumCalls: 2 asks \
-            in that many calls and puts the answers together. The smallest example: age is greater than … and age is less \
-            than …. Different values of age may fulfil its conditions; isIn(_:) asks for one between two.
+            One call cannot say the find, as a request has one criterion for each field. 2 calls can ask for it, whose \
+            answers are put together: calls(upTo: 2) of a found set allows them, or maximumCalls of a FindQuery. The \
+            smallest example: age is greater than … and age is less than …. Different values of age may fulfil its \
+            conditions; isIn(_:) asks for one between two.
             """
         )
     }

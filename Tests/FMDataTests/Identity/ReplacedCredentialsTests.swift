@@ -18,7 +18,7 @@ import Testing
             expectNoDifference(awaited: try await database.numbers(), Shop.adas)
             sandbox.inject(.holdAnswer, on: .find)
             let numbers = Numbers()
-            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            database.found.firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)
             expectNoDifference(numbers.values, [])
@@ -98,7 +98,7 @@ import Testing
             _ = try await database.getLayoutNames().firstValue()
             sandbox.inject(.holdAnswer, on: .find)
             let numbers = Numbers()
-            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            database.found.firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.ada)
             sandbox.releaseAnswers()
@@ -118,7 +118,7 @@ import Testing
             expectNoDifference(awaited: try await database.who(), "ada")
             sandbox.inject(.holdAnswer, on: .find)
             let numbers = Numbers()
-            database.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            database.found.firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
             await sandbox.untilAnswersHeld()
             _ = try await database.login(credentials: Shop.eve).firstValue()
             expectNoDifference(numbers.completionIfAny?.code, .credentialsReplaced)
@@ -138,7 +138,7 @@ import Testing
             sandbox.inject(.holdAnswer, on: .find, count: 2)
             let hers = (0..<3).map { _ in Numbers() }
             func ask(_ subscriber: Numbers) {
-                shared.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(subscriber)
+                shared.firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(subscriber)
             }
             for subscriber in hers { ask(subscriber) }
             await sandbox.untilAnswersHeld()
@@ -220,7 +220,7 @@ import Testing
                 expectNoDifference(sandbox.counters.logins, 2)
                 // Who does not know the password does not get it.
                 database.replaceCredentials(Credentials(user: "ada", password: "guessed"))
-                let error = await database.orders.first().awaitSingleResult().failure
+                let error = await database.orders.firstRecord().awaitSingleResult().failure
                 expectNoDifference(error?.fileMakerCode, .invalidAccount)
                 for credentials in [Shop.ada, Shop.eve] {
                     database.replaceCredentials(credentials)

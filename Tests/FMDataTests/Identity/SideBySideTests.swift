@@ -41,13 +41,13 @@ import Testing
         try await Self.run { ada, eve, sandbox in
             sandbox.inject(.holdAnswer, on: .find)
             let numbers = Numbers()
-            ada.found.first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
+            ada.found.firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(numbers)
             await sandbox.untilAnswersHeld()
             let hers = ada.server.addDatabase("Shop", credentials: Shop.eve)
             #expect(hers === eve)
             expectNoDifference(awaited: try await hers.who(), "eve")
             let wrong = ada.server.addDatabase("Shop", credentials: Credentials(user: "ada", password: "guessed"))
-            let refused = await wrong.orders.first().awaitSingleResult().failure
+            let refused = await wrong.orders.firstRecord().awaitSingleResult().failure
             expectNoDifference(refused?.fileMakerCode, .invalidAccount)
             sandbox.releaseAnswers()
             await numbers.completion()
@@ -61,7 +61,9 @@ import Testing
             sandbox.inject(.holdAnswer, on: .find, count: 2)
             let subscribers = [ada, eve, ada, eve].map { database in
                 let subscriber = Numbers()
-                database.found.shared().first(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(subscriber)
+                database.found.shared().firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(
+                    subscriber
+                )
                 return subscriber
             }
             await sandbox.untilAnswersHeld(2)
@@ -149,7 +151,7 @@ import Testing
                 }
                 expectNoDifference(sandbox.counters.logins, 2)
                 let wrong = ada.signedIn(as: Credentials(user: "eve", password: "guessed"))
-                let refused = await wrong.orders.first().awaitSingleResult().failure
+                let refused = await wrong.orders.firstRecord().awaitSingleResult().failure
                 expectNoDifference(refused?.fileMakerCode, .invalidAccount)
                 _ = try await ada.signedIn(as: Shop.eve).logOut().firstValue()
                 expectNoDifference(sandbox.counters.openSessions, 1)
@@ -213,7 +215,7 @@ import Testing
     @Test func aPasswordIsInNoText() async throws {
         try await Shop.run { ada, _ in
             let hers = ada.signedIn(as: Credentials(user: "mallory", password: "PASSWORD"))
-            let error = await hers.orders.first().awaitSingleResult().failure
+            let error = await hers.orders.firstRecord().awaitSingleResult().failure
             var texts = ["\(hers)", "\(ada.server)", "\(String(reflecting: error))", "\(hers.calls)"]
             for object in [hers, ada.server, hers.identity, hers.tenure] as [Any] {
                 var text = ""

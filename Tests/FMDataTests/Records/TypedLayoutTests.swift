@@ -43,7 +43,7 @@ import Testing
 
     @Test func aRecordIsReadWithoutSayingItsType() async throws {
         try await World.run { world in
-            let first = try await people(world).first { $0(.name) == "Ada Lovelace" }.firstValue()
+            let first = try await people(world).firstRecord { $0(.name) == "Ada Lovelace" }.firstValue()
             let ada = try #require(first)
             expectNoDifference(ada.fieldData, Person(name: "Ada Lovelace", city: "London", balance: 1815.12))
             let same = try await people(world).record(ada.id).firstValue()
@@ -59,10 +59,10 @@ import Testing
     @Test func fieldsKnownAtRunTimeAreNamedByTexts() async throws {
         try await World.run { world in
             let contacts = world.contacts.of(FieldData.self)
-            let found = try await contacts.find { $0("City") == "London" }.sorted(by: "Name").first().firstValue()
+            let found = try await contacts.find { $0("City") == "London" }.sorted(by: "Name").firstRecord().firstValue()
             expectNoDifference(found?.fieldData["Name"], "Ada Lovelace")
             let name = "Balance"
-            let poorest = try await contacts.sorted(by: .init(stringValue: name)).first().firstValue()
+            let poorest = try await contacts.sorted(by: .init(stringValue: name)).firstRecord().firstValue()
             expectNoDifference(poorest?.fieldData["City"], "Paris")
         }
     }
@@ -70,11 +70,11 @@ import Testing
     @Test func anOrderIsSaidByCodingKeys() async throws {
         try await World.run { world in
             let people = people(world)
-            let last = try await people.sorted(by: .name, .descending).first().firstValue()
+            let last = try await people.sorted(by: .name, .descending).firstRecord().firstValue()
             expectNoDifference(last?.fieldData.name, "Grace Hopper")
             _ = try await people.create(Person(name: "Zoe", city: "London")).firstValue()
             let second = people.find { $0(.name).isNotEmpty }.sorted(by: .city).sorted(by: .name, .descending)
-            let firstOfSecond = try await second.first().firstValue()
+            let firstOfSecond = try await second.firstRecord().firstValue()
             expectNoDifference(firstOfSecond?.fieldData.name, "Zoe")
             expectNoDifference(second.sort.map(\.fieldName), ["City", "Name"])
         }
@@ -84,7 +84,7 @@ import Testing
         try await World.run { world in
             // That layout does not have the field that is searched.
             let found = people(world).find { $0(.balance) == 1815.12 }.shown(by: "Names / 100 % Übersicht")
-            let ada = try await found.first().firstValue()
+            let ada = try await found.firstRecord().firstValue()
             expectNoDifference(ada?.fieldData, Person(name: "Ada Lovelace", city: "London", balance: nil))
             let count = try await found.count().firstValue()
             expectNoDifference(count, 1)
@@ -111,7 +111,7 @@ import Testing
         )
         try await Hosted.run(solution) { database, sandbox in
             let people = database.layout(Person.self)
-            let first = try await people.first().firstValue()
+            let first = try await people.firstRecord().firstValue()
             expectNoDifference(first, nil)
             let exists = try await people.exists().firstValue()
             expectNoDifference(exists, false)
@@ -125,7 +125,7 @@ import Testing
     @Test func aFindWithoutMatchIsNoFailure() async throws {
         try await World.run { world in
             let nobody = people(world).find { $0(.name) == "Nobody" }
-            let first = try await nobody.first().firstValue()
+            let first = try await nobody.firstRecord().firstValue()
             expectNoDifference(first, nil)
             let exists = try await nobody.exists().firstValue()
             expectNoDifference(exists, false)
@@ -140,7 +140,8 @@ import Testing
 
     @Test func otherFailuresStayFailures() async throws {
         try await World.run { world in
-            let wrong = await world.contacts.of(FieldData.self).find { $0("Nmae") == "Ada" }.first().awaitSingleResult()
+            let wrong = await world.contacts.of(FieldData.self).find { $0("Nmae") == "Ada" }.firstRecord()
+                .awaitSingleResult()
             expectNoDifference(wrong.failure?.fileMakerCode, .fieldMissing)
             expectNoDifference(wrong.failure?.fields, ["Nmae"])
             let missing = await people(world).record(999).awaitSingleResult()
@@ -176,8 +177,8 @@ import Testing
     @Test func aRecordWithoutPortalsAsksForNone() async throws {
         try await ScriptedHost.run(answer: { _ in .json(Self.none) }) { host in
             let people = host.database.layout(Person.self)
-            _ = try await people.first().firstValue()
-            _ = try await people.find { $0(.name) == "Ada" }.first().firstValue()
+            _ = try await people.firstRecord().firstValue()
+            _ = try await people.find { $0(.name) == "Ada" }.firstRecord().firstValue()
             _ = await people.record(17).awaitSingleResult()
             expectNoDifference(
                 host.calls.map { String($0.target.split(separator: "/").last ?? "") },
@@ -190,9 +191,9 @@ import Testing
     @Test func aRecordWithPortalsAsksForThoseOfTheLayoutUnlessItSaysWhich() async throws {
         try await ScriptedHost.run(answer: { _ in .json(Self.none) }) { host in
             let callers = host.database.layout(Caller.self)
-            _ = try await callers.first().firstValue()
+            _ = try await callers.firstRecord().firstValue()
             _ = try await callers.find { $0(.name) == "Ada" }.portals([PortalRequest(name: "Phones", limit: 500)])
-                .first()
+                .firstRecord()
                 .firstValue()
             // What is only counted needs no portals, and no order.
             _ = try await callers.sorted(by: .name).exists().firstValue()
@@ -209,7 +210,7 @@ import Testing
 
     @Test func rowsOfPortalsComeWithTheirRecord() async throws {
         try await World.run { world in
-            let ada = try await world.database.layout(Caller.self).first().firstValue()
+            let ada = try await world.database.layout(Caller.self).firstRecord().firstValue()
             expectNoDifference(ada?.portalData?.phones.map(\.number), ["+44 20 7946 0001", "+44 20 7946 0002"])
         }
     }
@@ -242,7 +243,7 @@ import Testing
             expectNoDifference(uncounted.failure?.code, .decoding)
             let exists = try await people(world).exists().firstValue()
             expectNoDifference(exists, true)
-            let first = try await people(world).first().firstValue()
+            let first = try await people(world).firstRecord().firstValue()
             expectNoDifference(first?.fieldData.name, "Ada Lovelace")
         }
     }

@@ -18,7 +18,7 @@ import Testing
     private struct Trouble: Error {}
 
     private func filter(_ database: DataAPI.Database) async throws -> String? {
-        try await database.layout(Filtered.self).first().firstValue()?.fieldData.filter
+        try await database.layout(Filtered.self).firstRecord().firstValue()?.fieldData.filter
     }
 
     @Test func globalsAreSeenInsideAndTheSessionEndsWithTheWork() async throws {
@@ -80,7 +80,7 @@ import Testing
             world.sandbox.inject(.holdAnswer, on: .getRecords)
             let database = world.database
             let busy = TrackingSubscriber<DataAPI.TypedLayout<Filtered>.Record?, FMRest.APIError>()
-            database.layout(Filtered.self).first(isolation: nil).subscribe(busy)
+            database.layout(Filtered.self).firstRecord(isolation: nil).subscribe(busy)
             await world.sandbox.untilAnswersHeld()
             let task = Task { try await database.withSession { _ in Issue.record("the work was done") } }
             await until { database.sessionStatus.waiting == 1 }
@@ -98,7 +98,7 @@ import Testing
 
         func look(in database: DataAPI.Database) async throws {
             try await database.withSession { pinned in
-                let first = try await pinned.layout(Filtered.self).first().firstValue()
+                let first = try await pinned.layout(Filtered.self).firstRecord().firstValue()
                 seen.append(first?.fieldData.filter)
             }
         }

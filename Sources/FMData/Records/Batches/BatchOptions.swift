@@ -79,5 +79,10 @@ extension DataAPI {
             self.repeatsEditsWithoutModId = repeatsEditsWithoutModId
             self.retriesRefused = retriesRefused
         }
+
+        /// Options whose ``idempotencyKey`` is the field of this coding key; all else is as by default.
+        public init(idempotencyKey: some CodingKey) {
+            self.init(idempotencyKey: idempotencyKey.stringValue)
+        }
     }
 }

@@ -144,7 +144,7 @@ extension DataAPI.FoundSet {
 
     /// The layout whose fields the records have.
     var shownLayout: DataAPI.Layout {
-        responseLayout.map { layout.layout.database.addLayout($0) } ?? layout.layout
+        options.layoutResponse.map { layout.layout.database.addLayout($0) } ?? layout.layout
     }
 }
 

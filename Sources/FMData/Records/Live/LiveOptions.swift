@@ -106,6 +106,11 @@ extension DataAPI {
             scan(layout.layoutName, key: key)
         }
 
+        /// ``scan(_:key:)-(String,_)``, with the key by its coding key.
+        public static func scan(_ layout: String, key: some CodingKey) -> LiveWatch {
+            scan(layout, key: key.stringValue)
+        }
+
         /// Finds what was modified lately by a timestamp field, and reads all ids again when the number of records says that one
         /// is gone, and now and then.
         ///
@@ -128,6 +133,16 @@ extension DataAPI {
             LiveWatch(way: .stamp(field: field, layout: layout, overlap: overlap, reconcile: max(1, reconcile)))
         }
 
+        /// ``stamp(_:scan:overlap:reconcile:)-(String,_,_,_)``, with the field by its coding key.
+        public static func stamp(
+            _ field: some CodingKey,
+            scan layout: String? = nil,
+            overlap: Duration = .seconds(120),
+            reconcile: Int = 20
+        ) -> LiveWatch {
+            stamp(field.stringValue, scan: layout, overlap: overlap, reconcile: reconcile)
+        }
+
         /// Reads a table in which the file keeps a log of its commits, as a script triggered by `OnWindowTransaction` can, and
         /// compares the ids and modIds of the query's records when there are new entries. What the log misses (direct writes by
         /// the Data API and OData, Truncate Table) shows with the next reconciliation.
@@ -138,6 +153,15 @@ extension DataAPI {
         ///   - reconcile: after how many looks all ids are compared whatever the log says. The default is 20.
         public static func log(_ layout: String, serial: String, reconcile: Int = 20) -> LiveWatch {
             LiveWatch(way: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
+        }
+
+        /// ``log(_:serial:reconcile:)-(String,String,_)``, by a type of the log's entries, with the number by its coding key.
+        public static func log<Entry: LayoutRecord>(
+            _ entry: Entry.Type,
+            serial: Entry.CodingKeys,
+            reconcile: Int = 20
+        ) -> LiveWatch {
+            log(Entry.layout, serial: serial.stringValue, reconcile: reconcile)
         }
 
         /// Runs a script that answers with the ids and modIds of the query's records as JSON, `[[17, 3], [18, 0]]`, in their order,

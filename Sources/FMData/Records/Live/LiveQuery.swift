@@ -93,16 +93,7 @@ extension DataAPI {
         private var registry: LiveRegistry { found.layout.layout.database.live }
 
         private var key: LiveRegistry.Key {
-            LiveRegistry.Key(
-                .found(
-                    found.find,
-                    sort: found.sort,
-                    portals: found.portals,
-                    responseLayout: found.responseLayout
-                ),
-                of: found.layout,
-                options
-            )
+            LiveRegistry.Key(.found(found.find, found.options), of: found.layout, options)
         }
 
         private var poller: LivePoller<R> {

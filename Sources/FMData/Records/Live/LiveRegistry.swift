@@ -15,12 +15,7 @@ final class LiveRegistry: Sendable {
             case record(Int)
             /// The poller of a copy, which is shared with nobody.
             case copy(ObjectIdentifier)
-            case found(
-                DataAPI.Find?,
-                sort: [DataAPI.SortQuery],
-                portals: [DataAPI.PortalRequest]?,
-                responseLayout: String?
-            )
+            case found(DataAPI.Find?, DataAPI.ReadOptions)
         }
 
         init<R: RecordFields>(_ query: Query, of layout: DataAPI.TypedLayout<R>, _ options: DataAPI.LiveOptions) {

@@ -10,6 +10,7 @@ extension DataAPI.FoundSet {
         pageSize: Int?
     ) -> AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
         if let refusal = refusal(of: mode, pageSize) { return Fail(error: refusal).eraseToAnyPublisher() }
+        if takesSeveralCalls { return onlyPage }
         return layout.layout.database.asOneAccount { tenure in
             let found = bound(to: tenure)
             return PagesPublisher<Record>(
@@ -24,9 +25,33 @@ extension DataAPI.FoundSet {
         }
     }
 
+    /// All records as one page: what is put together of several calls is there as a whole.
+    private var onlyPage: AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
+        part(limit: Int(Int32.max))
+            .map { response in
+                let records = response?.data ?? []
+                return ItemPage(
+                    items: records,
+                    progress: DataAPI.PagingProgress(
+                        delivered: records.count,
+                        total: records.count,
+                        tableCount: response.flatMap { $0.dataInfo.isReported ? $0.dataInfo.totalRecordCount : nil }
+                    )
+                )
+            }
+            .eraseToAnyPublisher()
+    }
+
     private func refusal(of mode: DataAPI.Paging<R>, _ pageSize: Int?) -> FMRest.APIError? {
         if let pageSize, pageSize < 1 {
             return FMRest.APIError(.invalidRequest, reason: "A page of \(pageSize) records is none.")
+        }
+        if mode != .offset, takesSeveralCalls {
+            return FMRest.APIError(
+                .invalidRequest,
+                reason: "The find takes several calls, whose records come on one page.",
+                hint: "Leave out the way of paging."
+            )
         }
         guard mode.ordersByKey, !sort.isEmpty else { return nil }
         return FMRest.APIError(
@@ -40,7 +65,7 @@ extension DataAPI.FoundSet {
     func subject(of mode: DataAPI.Paging<R>) -> String {
         let kind =
             if case .ids(_, let skinny) = mode.kind { "ids of \(skinny ?? "")" } else { "records" }
-        return "\(kind) \(layout.layout.name)\n\(responseLayout ?? "")"
+        return "\(kind) \(layout.layout.name)\n\(options.layoutResponse ?? "")"
     }
 
     // MARK: Answers
@@ -64,11 +89,8 @@ extension DataAPI.FoundSet {
             return narrowed(to: DataAPI.FindField(named: key).isIn(window)).fetch(limit: question.limit)
         case .having(let keys):
             // By key alone: whether a record still fits the find is no matter any more.
-            let find = DataAPI.FindField(named: key).isOneOf(keys.map(\.criterion))
-            var found = DataAPI.FoundSet(layout: layout, find: find)
-            if let portals { found = found.portals(portals) }
-            if let responseLayout { found = found.shown(by: responseLayout) }
-            return found.fetch(limit: PageSize.range.upperBound)
+            return others(DataAPI.FindField(named: key).isOneOf(keys.map(\.criterion)))
+                .fetch(limit: PageSize.range.upperBound)
         case .keys(let offset):
             return keys(on: mode.skinny).sorted(by: sort).keys(key, offset: offset, limit: question.limit)
         case .count:
@@ -105,7 +127,7 @@ extension DataAPI.FoundSet {
         fetch(offset: offset, limit: limit) { records in
             try records.map { record in
                 guard let value = record.fieldData[key] else {
-                    throw FMRest.APIError.noKey(key, on: responseLayout ?? layout.layout.name)
+                    throw FMRest.APIError.noKey(key, on: options.layoutResponse ?? layout.layout.name)
                 }
                 return PageKey(value)
             }
@@ -142,9 +164,9 @@ extension DataAPI.FoundSet {
         case .range(let query):
             makeRequest = { try .records(of: layout, query: query) }
         case .find(let query):
-            // Of a find that contradicts itself the server need not be asked.
-            if case .success? = query.plan {
-                return Just(nothing).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            if case .success(let plan)? = query.plan {
+                // Of a find that contradicts itself the server need not be asked.
+                return plan.callCount == 0 ? .of(nothing) : .failing(.severalCalls)
             }
             makeRequest = { try .find(in: layout, query: query) }
         }
@@ -176,6 +198,16 @@ extension DataAPI.Database {
             let begun = now()
             return self.server.exchange(request, token: token).map { ($0, took: now() - begun) }.eraseToAnyPublisher()
         }
+    }
+}
+
+extension FMRest.APIError {
+    fileprivate static var severalCalls: FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: "The find takes several calls, and what is read here has to be found by one.",
+            hint: "all() reads what is found by several."
+        )
     }
 }
 

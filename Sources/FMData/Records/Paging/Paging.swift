@@ -18,8 +18,8 @@ extension DataAPI {
     /// of the key; with ``windows(serial:)`` in that of the serial number from window to window, and as they were created within
     /// one. Those two take no found set that is sorted.
     ///
-    /// A find that takes FileMaker several calls cannot be read in pages: the publisher fails with
-    /// ``FMRest/APIError/Code/invalidRequest`` before anything is sent.
+    /// A find that takes FileMaker several calls, where ``FoundSet/calls(upTo:)`` allows them, comes on one page, and by ``offset``
+    /// alone; otherwise the publisher fails with ``FMRest/APIError/Code/invalidRequest`` before anything is sent.
     public struct Paging<R: RecordFields>: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case offset

@@ -39,6 +39,32 @@ extension DataAPI.TypedLayout {
         return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: layout.database))
     }
 
+    /// Every row of one portal of a record, the portal by its coding key.
+    ///
+    ///     orders.rows(\.lines, of: order.recordId, portal: Order.Portals.CodingKeys.lines)
+    ///
+    /// The same as by its name.
+    ///
+    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
+    /// <doc:WhereValuesArrive>.
+    public func rows<Row: DataAPIPortalRecord>(
+        _ rows: KeyPath<R.Portals, [Row]>,
+        of recordId: some DataAPI.RecordIdentifier,
+        portal: some CodingKey,
+        pageSize: Int? = nil,
+        progress: (@Sendable (DataAPI.PagingProgress) -> Void)? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<Row, FMRest.APIError> {
+        self.rows(
+            rows,
+            of: recordId,
+            portal: portal.stringValue,
+            pageSize: pageSize,
+            progress: progress,
+            isolation: isolation
+        )
+    }
+
     private func pages<Row: DataAPIPortalRecord>(
         of recordId: GivenNumber,
         _ portal: String,

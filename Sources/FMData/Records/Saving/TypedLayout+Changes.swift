@@ -47,6 +47,7 @@ extension DataAPI.TypedLayout {
     ///   - recordId: the record.
     ///   - changes: the fields that are set.
     ///   - portals: rows of portals to make or change with it, in the same commit.
+    ///   - deleteRelated: rows of portals to delete with it, in the same commit.
     ///   - modId: the version that the edit is based on. Without it the edit overwrites.
     ///   - script: scripts to run with the request.
     ///   - isolation: where the values arrive; leave it out.
@@ -56,14 +57,13 @@ extension DataAPI.TypedLayout {
         _ recordId: some DataAPI.RecordIdentifier,
         _ changes: Changes,
         portals: Changes.Portals? = nil,
+        deleteRelated: [DataAPI.RelatedRecord] = [],
         modId: Int? = nil,
         script: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> where Changes.Record == R {
-        layout.editRecord(
-            record: DataAPI.EditRecord(editRecord: changes, portalData: portals, modId: modId, script: script),
-            recordId: recordId,
-            isolation: isolation
-        )
+        var record = DataAPI.EditRecord(editRecord: changes, portalData: portals, modId: modId, script: script)
+        record.deleteRelated = deleteRelated
+        return layout.editRecord(record: record, recordId: recordId, isolation: isolation)
     }
 }

@@ -1,8 +1,11 @@
 extension DataAPI.Database {
     /// How many calls the many that are one to their caller make at a time: each holds a session, and others want one too.
-    var concurrentCalls: Int {
+    var concurrentCalls: Int { concurrentCalls(nil) }
+
+    /// - Parameter wanted: how many the caller wants; `nil` for 4.
+    func concurrentCalls(_ wanted: Int?) -> Int {
         switch sessions {
-        case .pool: max(1, min(4, server.config.sessions.maximumSessions))
+        case .pool: max(1, min(wanted ?? 4, server.config.sessions.maximumSessions))
         // One session answers one request after the other.
         case .pinned: 1
         }

@@ -1,6 +1,6 @@
 extension DataAPI {
     /// What became of the container of one record; see
-    /// ``FoundSet/containers(_:repetition:upTo:have:isolation:)``.
+    /// ``FoundSet/containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
     public struct RecordContainer<Content> {
         /// The record.
         public var recordId: Int

@@ -89,7 +89,7 @@ import Testing
             let changes = TrackingSubscriber<Void, Never>()
             world.database.objectWillChange.subscribe(changes)
             for _ in 0..<3 { _ = try await countries.all().first().firstValue() }
-            _ = try await countries.first { $0(.code) == "NZ" }.firstValue()
+            _ = try await countries.firstRecord { $0(.code) == "NZ" }.firstValue()
             _ = try await world.database.tagged("again").layout(OldCountry.self).all().collect().firstValue()
 
             expectNoDifference(world.database.modelDrifts, [old])

@@ -72,7 +72,7 @@ import Testing
 
     @Test func theRestOfARecordStays() async throws {
         try await run { people in
-            let found = try await people.first { $0(.name) == "Ada Lovelace" }.firstValue()
+            let found = try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue()
             let ada = try #require(found)
             let edited = try await people.edit(ada.recordId, Person.Changes(city: "Paris"), modId: ada.modId)
                 .firstValue()

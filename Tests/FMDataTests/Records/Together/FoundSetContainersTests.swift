@@ -2,6 +2,7 @@ import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOConcurrencyHelpers
 import OpenCombine
 import Testing
 
@@ -103,6 +104,32 @@ import Testing
                 let bytes = try await photos.outcome().get().map(\.progress.completedBytes)
                 expectNoDifference(bytes, [7, 14])
             }
+        }
+    }
+
+    @Test(arguments: [1, 3, nil])
+    func bytesOnTheWayAreToldAndRise(concurrency: Int?) async throws {
+        try await withHarbor(9, without: [3]) { vessels, _ in
+            let seen = NIOLockedValueBox<[DataAPI.ContainersProgress]>([])
+            _ = try await vessels.containers(
+                .photo,
+                concurrency: concurrency,
+                onProgress: { progress in seen.withLockedValue { $0.append(progress) } }
+            )
+            .outcome().get()
+            let told = seen.withLockedValue(\.self)
+            expectNoDifference(told.map(\.completedBytes), told.map(\.completedBytes).sorted())
+            expectNoDifference(told.last?.completedRecords, 9)
+            expectNoDifference(told.last?.completedBytes, 8 * 7)
+            // Before the first one was there as a whole.
+            expectNoDifference(told.first?.completedRecords, 0)
+        }
+    }
+
+    @Test func asManyAreFetchedAtATimeAsTheCallerSays() async throws {
+        try await withHarbor(6) { vessels, sandbox in
+            _ = try await vessels.containers(.photo, concurrency: 1).outcome().get()
+            expectNoDifference(sandbox.counters.requests[.login], 1)
         }
     }
 

@@ -121,7 +121,7 @@ import Testing
                 if texts.count == 3 { break }
             }
             expectNoDifference(texts, ["note 1", "note 2", "note 3"])
-            for try await first in notes.first({ $0(.text) == "note 4" }).values {
+            for try await first in notes.firstRecord({ $0(.text) == "note 4" }).values {
                 expectNoDifference(first?.recordId, 4)
             }
         }

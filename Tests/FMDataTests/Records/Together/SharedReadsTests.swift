@@ -28,9 +28,9 @@ import Testing
     ) async -> [First] {
         world.sandbox.inject(.holdAnswer, on: .find)
         let subscribers = (0..<count).map { _ in First() }
-        found.first(isolation: nil).subscribe(subscribers[0])
+        found.firstRecord(isolation: nil).subscribe(subscribers[0])
         await world.sandbox.untilAnswersHeld()
-        for subscriber in subscribers.dropFirst() { found.first(isolation: nil).subscribe(subscriber) }
+        for subscriber in subscribers.dropFirst() { found.firstRecord(isolation: nil).subscribe(subscriber) }
         return subscribers
     }
 
@@ -75,7 +75,7 @@ import Testing
             let found = ada(world).shared()
             let subscribers = await asking(2, of: found, in: world)
             for subscriber in subscribers { subscriber.cancel() }
-            let next = try await found.first().firstValue()
+            let next = try await found.firstRecord().firstValue()
             expectNoDifference(next?.fieldData.name, "Ada Lovelace")
             expectNoDifference(world.sandbox.counters.requests[.find], 2)
             world.sandbox.releaseAnswers()
@@ -85,7 +85,7 @@ import Testing
 
     @Test func whoComesAfterTheAnswerAsksAnew() async throws {
         try await World.run { world in
-            for _ in 0..<2 { _ = try await ada(world).shared().first().firstValue() }
+            for _ in 0..<2 { _ = try await ada(world).shared().firstRecord().firstValue() }
             expectNoDifference(world.sandbox.counters.requests[.find], 2)
         }
     }
@@ -102,15 +102,15 @@ import Testing
         }
         try await World.run { world in
             let subscribers = await asking(1, of: ada(world).shared(), in: world)
-            let sorted = try await ada(world).shared().sorted(by: .name).first().firstValue()
-            let tagged = try await ada(world).shared().tagged("menu").first().firstValue()
-            let patient = try await ada(world).shared().timeouts { $0.total = .seconds(600) }.first().firstValue()
+            let sorted = try await ada(world).shared().sorted(by: .name).firstRecord().firstValue()
+            let tagged = try await ada(world).shared().tagged("menu").firstRecord().firstValue()
+            let patient = try await ada(world).shared().timeouts { $0.total = .seconds(600) }.firstRecord().firstValue()
             expectNoDifference(
                 [sorted, tagged, patient].map { $0?.fieldData.name },
                 Array(repeating: "Ada Lovelace", count: 3)
             )
             let others = world.database.layout(Other.self).find { $0(.name) == "Ada Lovelace" }.shared()
-            let other = try await others.first().firstValue()
+            let other = try await others.firstRecord().firstValue()
             expectNoDifference(other?.fieldData.email, "ada@example.com")
             expectNoDifference(world.sandbox.counters.requests[.find], 5)
             world.sandbox.releaseAnswers()
@@ -121,7 +121,7 @@ import Testing
     @Test func whoReadsAfterAWriteSeesIt() async throws {
         try await World.run { world in
             let people = world.database.layout(Person.self).shared()
-            let record = try #require(try await people.first { $0(.name) == "Ada Lovelace" }.firstValue())
+            let record = try #require(try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue())
             world.sandbox.inject(.holdAnswer, on: .getRecord)
             let before = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record, FMRest.APIError>()
             people.record(record.id, isolation: nil).subscribe(before)
@@ -155,11 +155,11 @@ import Testing
             let people = world.database.layout(FilteredPerson.self).shared()
             world.sandbox.inject(.holdAnswer, on: .find)
             let outside = TrackingSubscriber<DataAPI.TypedLayout<FilteredPerson>.Record?, FMRest.APIError>()
-            people.first(isolation: nil) { $0(.name) == "Ada Lovelace" }.subscribe(outside)
+            people.firstRecord(isolation: nil) { $0(.name) == "Ada Lovelace" }.subscribe(outside)
             await world.sandbox.untilAnswersHeld()
             let inside = try await world.database.withSession { pinned in
                 try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
-                return try await pinned.layout(FilteredPerson.self).shared().first { $0(.name) == "Ada Lovelace" }
+                return try await pinned.layout(FilteredPerson.self).shared().firstRecord { $0(.name) == "Ada Lovelace" }
                     .firstValue()
             }
             expectNoDifference(inside?.fieldData.filter, "mine")

@@ -62,7 +62,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
         expect(person.portalData?.phones.count ?? 0, "0")
     }
     _ = try await contacts.edit(made.recordId, Contact.Changes(city: "Göttingen")).firstValue()
-    let moved = try await contacts.first { $0(.city) == "Göttingen" }.firstValue()
+    let moved = try await contacts.firstRecord { $0(.city) == "Göttingen" }.firstValue()
     expect(moved?.fieldData.address ?? "", "Emmy Noether, Göttingen")
 
     var names: [String] = []
@@ -79,7 +79,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
 
     let filter = try await database.withSession { pinned in
         try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "active"]).firstValue()
-        return try await pinned.layout(Contact.self).first().firstValue()?.fieldData.gFilter
+        return try await pinned.layout(Contact.self).firstRecord().firstValue()?.fieldData.gFilter
     }
     expect(filter ?? "", "active")
 }

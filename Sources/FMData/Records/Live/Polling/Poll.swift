@@ -208,11 +208,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
     // MARK: Reading what has changed
 
     private func record(_ id: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
-        layout.attempt(
-            id,
-            as: R.self,
-            DataAPI.RecordQuery(layoutResponse: found.responseLayout, portal: found.portals)
-        )
+        layout.attempt(id, as: R.self, DataAPI.RecordQuery(found.options.ofOneRecord))
     }
 
     /// One call after the other: a poll takes one session at most. What is gone by then is left out, or out of the
@@ -234,13 +230,8 @@ struct PollQuestions<R: RecordFields>: Sendable {
         case .places(let places): return found.attempts(offset: places.lowerBound, limit: places.count)
         case .having(let keys):
             // By key alone: whether a record still fits the query the list of versions has said.
-            var records = DataAPI.FoundSet(
-                layout: found.layout,
-                find: DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion))
-            )
-            if let portals = found.portals { records = records.portals(portals) }
-            if let responseLayout = found.responseLayout { records = records.shown(by: responseLayout) }
-            return records.attempts(limit: PageSize.range.upperBound)
+            return found.others(DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion)))
+                .attempts(limit: PageSize.range.upperBound)
         }
     }
 }

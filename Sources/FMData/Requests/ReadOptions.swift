@@ -1,0 +1,88 @@
+extension DataAPI {
+    /// What a request for records says beside which of them it wants: the part of them, their order, the portals, the layout that
+    /// shapes the answer, the scripts that run with it.
+    ///
+    /// A ``RecordQuery`` and a ``FindQuery`` have these members as their own, and a ``FoundSet`` carries them from its first page to
+    /// its live queries.
+    ///
+    /// Source: Claris Data API guide, "Get a range of records" and "Perform a find request".
+    public struct ReadOptions: Hashable, Sendable {
+        /// The scripts to run with the request.
+        public var script: ScriptQuery?
+        /// The layout whose fields and portals shape the answer. It must be based on the same table.
+        public var layoutResponse: String?
+        /// The portals to return: `nil` all of the layout, `[]` none. Of each the server returns 50 rows unless its
+        /// ``PortalRequest/limit`` says otherwise; ``Record/truncatedPortals`` tells where there are more.
+        public var portal: [PortalRequest]?
+        /// The first record to return, counted from 1. Not for a single record.
+        public var offset: Int? {
+            get { givenOffset.number }
+            set { givenOffset = GivenNumber(newValue) }
+        }
+        /// The most records to return. Without it the server returns 100. Not for a single record.
+        public var limit: Int? {
+            get { givenLimit.number }
+            set { givenLimit = GivenNumber(newValue) }
+        }
+        /// Without it records come in the order of their creation. Not for a single record.
+        public var sortOrder: [SortQuery]?
+
+        var givenOffset: GivenNumber
+        var givenLimit: GivenNumber
+
+        /// See the properties for the meaning of each part and its default.
+        public init(
+            script: ScriptQuery? = nil,
+            layoutResponse: String? = nil,
+            portal: [PortalRequest]? = nil,
+            offset: Int? = nil,
+            limit: Int? = nil,
+            sortOrder: [SortQuery]? = nil
+        ) {
+            self.script = script
+            self.layoutResponse = layoutResponse
+            self.portal = portal
+            givenOffset = GivenNumber(offset)
+            givenLimit = GivenNumber(limit)
+            self.sortOrder = sortOrder
+        }
+    }
+}
+
+extension DataAPI.ReadOptions {
+    /// The same for a part of the records.
+    ///
+    /// - Parameters:
+    ///   - offset: the first record, counted from 1. What the server does by itself is not said: a URL stays short, and the first
+    ///     page of anything looks the same.
+    ///   - limit: the most records.
+    func part(offset: Int, limit: Int) -> Self {
+        var options = self
+        options.offset = offset == 1 ? nil : offset
+        options.limit = limit
+        return options
+    }
+
+    /// The same for one record, which has no place.
+    var ofOneRecord: Self {
+        Self(script: script, layoutResponse: layoutResponse, portal: portal)
+    }
+
+    /// Whether a script runs with the request, which may write.
+    var runsScripts: Bool { script?.runsScripts == true }
+
+    /// What is sent of it: parameters of a URL, or members of a body.
+    ///
+    /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
+    func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
+        [WireOption](joining: [
+            try .count("offset", givenOffset),
+            try .count("limit", givenLimit),
+            .sort(sortOrder),
+            try .portals(portal),
+            .shown("dateformats", dateFormats),
+            .shown("layout.response", layoutResponse),
+            .scripts(script),
+        ])
+    }
+}
