@@ -76,7 +76,7 @@ import Testing
 
                 /// Reads the fields.
                 public init(from decoder: any Decoder) throws {
-                    let row = try FieldRow(decoder, Self.fieldNames)
+                    let row = try FieldRow.of(decoder, Self.fieldNames)
                     self.number = try row.text(0)
                     self.total = try row.text(1)
                     self.status = try row.valueIfAny(2)

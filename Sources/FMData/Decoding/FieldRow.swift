@@ -15,7 +15,7 @@
 ///     }
 ///
 ///     init(from decoder: any Decoder) throws {
-///         let row = try FieldRow(decoder, Self.fields)
+///         let row = try FieldRow.of(decoder, Self.fields)
 ///         name = try row.text(0)
 ///         city = try row.textIfAny(1)
 ///         balance = try row.numberIfAny(2)
@@ -32,7 +32,7 @@
 ///
 /// Values are read as properties of these types are, by the rules of ``DecodingOptions``, and errors say the same. A place beyond the
 /// list of names is a mistake in the program, and ends it.
-public final class FieldRow {
+public class FieldRow {
     /// The names of fields, in an order of the program's.
     public final class Names: Sendable {
         /// As they are on the wire.
@@ -47,92 +47,47 @@ public final class FieldRow {
         }
     }
 
-    private let names: Names
-    private let source: Source
+    fileprivate let names: Names
+    /// `nil` for FMData's own decoder.
+    private let container: KeyedDecodingContainer<FieldData.CodingKeys>?
 
-    private enum Source {
-        case own(OwnRow)
-        case other(KeyedDecodingContainer<FieldData.CodingKeys>)
+    fileprivate init(_ names: Names, _ container: KeyedDecodingContainer<FieldData.CodingKeys>?) {
+        self.names = names
+        self.container = container
     }
 
     /// The fields of the object that a decoder stands at.
-    public init(_ decoder: any Decoder, _ names: Names) throws {
-        self.names = names
-        source =
-            if let own = decoder as? ValueDecoder {
-                .own(try OwnRow(own, names))
-            } else {
-                .other(try decoder.container(keyedBy: FieldData.CodingKeys.self))
-            }
+    public static func of(_ decoder: any Decoder, _ names: Names) throws -> FieldRow {
+        if let own = decoder as? ValueDecoder { return try OwnFieldRow(own, names) }
+        return FieldRow(names, try decoder.container(keyedBy: FieldData.CodingKeys.self))
     }
 
-    private func key(_ place: Int) -> FieldData.CodingKeys { FieldData.CodingKeys(stringValue: names.names[place]) }
-
-    // What is read most often has a method that is not generic: it is compiled here, once, and not in every type that has such a field.
+    // A type with such a field calls a method that is not generic, so that decoding is compiled here, once, and not with each type.
+    // These are the ways of a decoder that is not FMData's own.
 
     /// A `String`.
-    public func text(_ place: Int) throws -> String {
-        switch source {
-        case .own(let row): return try row.text(at: try row.node(place))
-        case .other(let container): return try container.decode(String.self, forKey: key(place))
-        }
-    }
+    public func text(_ place: Int) throws -> String { try value(place) }
 
     /// A `String?`: `nil` where the layout does not show the field.
-    public func textIfAny(_ place: Int) throws -> String? {
-        guard case .own(let row) = source else { return try other(String.self, place) }
-        return try row.textIfAny(place)
-    }
+    public func textIfAny(_ place: Int) throws -> String? { try valueIfAny(place) }
 
     /// An `Int`.
-    public func integer(_ place: Int) throws -> Int {
-        switch source {
-        case .own(let row):
-            let node = try row.node(place)
-            if let small = row.context.entry(node).smallInteger { return Int(small) }
-            return try row.context.integer(Int.self, node, row.mode)
-        case .other(let container): return try container.decode(Int.self, forKey: key(place))
-        }
-    }
+    public func integer(_ place: Int) throws -> Int { try value(place) }
 
     /// An `Int?`: `nil` for an empty field.
-    public func integerIfAny(_ place: Int) throws -> Int? {
-        guard case .own(let row) = source else { return try other(Int.self, place) }
-        guard let node = row.present(place) else { return nil }
-        if let small = row.context.entry(node).smallInteger { return Int(small) }
-        return try row.context.integerIfAny(Int.self, node, row.mode)
-    }
+    public func integerIfAny(_ place: Int) throws -> Int? { try valueIfAny(place) }
 
     /// A `Double`.
-    public func double(_ place: Int) throws -> Double {
-        switch source {
-        case .own(let row):
-            let node = try row.node(place)
-            return try row.context.entry(node).smallDouble ?? row.context.double(node, row.mode)
-        case .other(let container): return try container.decode(Double.self, forKey: key(place))
-        }
-    }
+    public func double(_ place: Int) throws -> Double { try value(place) }
 
     /// A `Double?`: `nil` for an empty field.
-    public func doubleIfAny(_ place: Int) throws -> Double? {
-        guard case .own(let row) = source else { return try other(Double.self, place) }
-        guard let node = row.present(place) else { return nil }
-        return try row.context.entry(node).smallDouble ?? row.context.doubleIfAny(node, row.mode)
-    }
+    public func doubleIfAny(_ place: Int) throws -> Double? { try valueIfAny(place) }
 
     /// A `Bool`.
-    public func bool(_ place: Int) throws -> Bool {
-        switch source {
-        case .own(let row): return try row.context.bool(try row.node(place), row.mode)
-        case .other(let container): return try container.decode(Bool.self, forKey: key(place))
-        }
-    }
+    public func bool(_ place: Int) throws -> Bool { try value(place) }
 
     /// A `Bool?`: `nil` for an empty field.
-    public func boolIfAny(_ place: Int) throws -> Bool? {
-        guard case .own(let row) = source else { return try other(Bool.self, place) }
-        return try row.present(place).map { try row.context.bool($0, row.mode) }
-    }
+    public func boolIfAny(_ place: Int) throws -> Bool? { try valueIfAny(place) }
 
     /// A number with all its digits.
     public func number(_ place: Int) throws -> FMNumber { try value(place) }
@@ -163,160 +118,217 @@ public final class FieldRow {
 
     /// A value of any type, as a property of that type is read.
     public func value<T: Decodable>(_ place: Int) throws -> T {
-        switch source {
-        case .own(let row): try row.value(T.self, place)
-        case .other(let container): try container.decode(T.self, forKey: key(place))
-        }
+        guard let container else { preconditionFailure("FMData's own decoder has a way of its own") }
+        return try container.decode(T.self, forKey: key(place))
     }
 
     /// A value of any type that may be absent, as an optional property of that type is read.
     public func valueIfAny<T: Decodable>(_ place: Int) throws -> T? {
-        switch source {
-        case .own(let row): try row.valueIfAny(T.self, place)
-        case .other: try other(T.self, place)
-        }
+        try container?.decodeIfPresent(T.self, forKey: key(place))
     }
 
-    private func other<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
-        guard case .other(let container) = source else { return nil }
-        return try container.decodeIfPresent(type, forKey: key(place))
-    }
+    private func key(_ place: Int) -> FieldData.CodingKeys { FieldData.CodingKeys(stringValue: names.names[place]) }
 }
 
-/// The members of an object on the tape of FMData's own decoder, by the places of their names in a list.
-private struct OwnRow {
-    let context: DecodingContext
-    let tape: TapeView
-    /// What rules hold for the values.
-    let mode: DecodingContext.Mode
+/// The members of an object on the tape of FMData's own decoder.
+private final class OwnFieldRow: FieldRow {
+    private let context: DecodingContext
+    private let tape: TapeView
     private let object: UInt32
     private let objectMode: DecodingContext.Mode
-    private let names: FieldRow.Names
+    /// What rules hold for the values.
+    private let mode: DecodingContext.Mode
     private let places: FieldPlaces
+    /// Those of ``places``, which lives as long as this does.
+    private let distances: UnsafeMutablePointer<UInt16>
+    private let count: Int
     /// That of ``places`` as long as they are those of this object.
     private let turn: Int
 
-    init(_ decoder: ValueDecoder, _ names: FieldRow.Names) throws {
-        context = decoder.context
-        object = decoder.node
-        objectMode = decoder.mode.members
-        mode = objectMode.inside
+    init(_ decoder: ValueDecoder, _ names: Names) throws {
+        let (context, object, objectMode) = (decoder.context, decoder.node, decoder.mode.members)
         guard context.isOnTape(object), context.entry(object).kind == .object else {
             throw context.mismatch([String: Any].self, object)
         }
+        self.context = context
+        self.object = object
+        self.objectMode = objectMode
+        mode = objectMode.inside
         tape = context.view
-        self.names = names
         let isGuessable =
             !tape[object].flags.contains(.irregular)
             && !(objectMode == .fields && context.rules.contains(.customKeys))
         places = context.places(of: names)
+        distances = places.distances
+        count = places.count
         turn = places.begin(object, tape[object], context.keys, canBeRemembered: isGuessable)
+        super.init(names, nil)
     }
 
-    /// The value of the name at a place of the list.
-    @inline(__always)
-    func node(_ place: Int) throws -> UInt32 {
-        guard let node = find(place) else { throw context.missing(DecodingKey(names.names[place]), object) }
-        return node
-    }
+    // MARK: Finding members
 
     @inline(__always)
     private func find(_ place: Int) -> UInt32? {
+        precondition(place >= 0 && place < count, "A place in the list of names")
         if places.turn == turn {
-            let distance = places.distances[place]
-            if distance > 0 { return object &+ UInt32(distance) }
+            let distance = distances[place]
+            if distance > 0, distance < FieldPlaces.absent { return object &+ UInt32(distance) }
         }
         return search(place)
     }
 
     @inline(never)
     private func search(_ place: Int) -> UInt32? {
-        if places.turn == turn, places.isAbsent(place) { return nil }
+        guard places.turn == turn else { return context.value(named: names.names[place], in: object, objectMode) }
+        if distances[place] == FieldPlaces.absent { return nil }
         let node = context.value(named: names.names[place], in: object, objectMode)
-        if places.turn == turn { places.found(node, place, object) }
+        places.found(node, place, object)
         return node
     }
 
+    @inline(__always)
+    private func node(_ place: Int) throws -> UInt32 {
+        guard let node = find(place) else { throw missing(place) }
+        return node
+    }
+
+    @inline(never)
+    private func missing(_ place: Int) -> DecodingError { context.missing(DecodingKey(names.names[place]), object) }
+
     /// The value, unless it is absent, `null` or an empty field.
     @inline(__always)
-    func present(_ place: Int) -> UInt32? {
+    private func present(_ place: Int) -> UInt32? {
         guard let node = find(place) else { return nil }
         let entry = context.entry(node)
         if entry.kind == .null { return nil }
-        let isEmpty =
-            entry.kind == .string && entry.length == 0 && mode == .fields && context.rules.contains(.emptyIsNil)
-        return isEmpty ? nil : node
+        let isEmpty = entry.kind == .string && entry.length == 0 && mode == .fields
+        return isEmpty && context.rules.contains(.emptyIsNil) ? nil : node
     }
 
+    // MARK: Values
+
     @inline(__always)
-    func text(at node: UInt32) throws -> String {
+    private func text(at node: UInt32) throws -> String {
         let entry = context.entry(node)
         return entry.kind == .string ? tape.string(entry) : try context.string(node, mode)
     }
 
-    @inline(__always)
-    func textIfAny(_ place: Int) throws -> String? {
+    override func text(_ place: Int) throws -> String { try text(at: try node(place)) }
+
+    override func textIfAny(_ place: Int) throws -> String? {
         guard let node = find(place) else { return nil }
         let entry = context.entry(node)
         if entry.kind == .null { return nil }
-        let isNil =
-            entry.kind == .string && entry.length == 0 && mode == .fields
-            && context.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil])
-        return isNil ? nil : try text(at: node)
+        if entry.kind == .string, entry.length == 0, mode == .fields,
+            context.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil])
+        {
+            return nil
+        }
+        return try text(at: node)
+    }
+
+    override func integer(_ place: Int) throws -> Int {
+        let node = try node(place)
+        if let small = context.entry(node).smallInteger { return Int(small) }
+        return try context.integer(Int.self, node, mode)
+    }
+
+    override func integerIfAny(_ place: Int) throws -> Int? {
+        guard let node = present(place) else { return nil }
+        if let small = context.entry(node).smallInteger { return Int(small) }
+        return try context.integerIfAny(Int.self, node, mode)
+    }
+
+    override func double(_ place: Int) throws -> Double {
+        let node = try node(place)
+        if let small = context.entry(node).smallDouble { return small }
+        return try context.double(node, mode)
+    }
+
+    override func doubleIfAny(_ place: Int) throws -> Double? {
+        guard let node = present(place) else { return nil }
+        if let small = context.entry(node).smallDouble { return small }
+        return try context.doubleIfAny(node, mode)
+    }
+
+    override func bool(_ place: Int) throws -> Bool { try context.bool(try node(place), mode) }
+
+    override func boolIfAny(_ place: Int) throws -> Bool? {
+        guard let node = present(place) else { return nil }
+        return try context.bool(node, mode)
     }
 
     @inline(__always)
-    func value<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T {
+    private func decode<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T {
         try context.decode(type, try node(place), mode)
     }
 
     @inline(__always)
-    func valueIfAny<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
+    private func decodeIfAny<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
         guard let node = find(place) else { return nil }
         // A list whose first repetitions are missing is a list all the same.
         if context.entry(node).kind == .null, !context.isGap(node) || !(type is any ListValue.Type) { return nil }
         return try context.decodeIfAny(type, node, mode)
     }
+
+    override func number(_ place: Int) throws -> FMNumber { try decode(FMNumber.self, place) }
+    override func numberIfAny(_ place: Int) throws -> FMNumber? { try decodeIfAny(FMNumber.self, place) }
+    override func date(_ place: Int) throws -> FMDate { try decode(FMDate.self, place) }
+    override func dateIfAny(_ place: Int) throws -> FMDate? { try decodeIfAny(FMDate.self, place) }
+    override func time(_ place: Int) throws -> FMTime { try decode(FMTime.self, place) }
+    override func timeIfAny(_ place: Int) throws -> FMTime? { try decodeIfAny(FMTime.self, place) }
+    override func timestamp(_ place: Int) throws -> FMTimestamp { try decode(FMTimestamp.self, place) }
+    override func timestampIfAny(_ place: Int) throws -> FMTimestamp? { try decodeIfAny(FMTimestamp.self, place) }
+    override func container(_ place: Int) throws -> DataAPI.ContainerReference {
+        try decode(DataAPI.ContainerReference.self, place)
+    }
+    override func value<T: Decodable>(_ place: Int) throws -> T { try decode(T.self, place) }
+    override func valueIfAny<T: Decodable>(_ place: Int) throws -> T? { try decodeIfAny(T.self, place) }
 }
 
 /// Where the names of a list stood in the last object that was asked for them: as long as its keys are the same, and so is their order,
 /// nothing is compared.
 final class FieldPlaces {
-    private static let unknown: UInt16 = 0
+    static let unknown: UInt16 = 0
+    /// Objects are remembered that have less than 256 places.
+    static let absent = UInt16.max
 
     let names: FieldRow.Names
-    /// How far from the object the value of each name is; 0 where that is not known, or not the same for each record.
-    private(set) var distances: [UInt16]
+    let count: Int
+    /// How far from the object the value of each name is, where that is the same for each record.
+    let distances: UnsafeMutablePointer<UInt16>
+    // A list of names is asked by one reader at a time, and nothing here calls anybody else's code.
     /// Rises with each object.
-    private(set) var turn = 0
-    private var absent: [Bool]
-    private var object: UInt32 = 0
-    private var end: UInt32 = 0
-    private var epoch = -1
-    private var canBeRemembered = false
+    @exclusivity(unchecked) private(set) var turn = 0
+    @exclusivity(unchecked) private var object: UInt32 = 0
+    @exclusivity(unchecked) private var end: UInt32 = 0
+    @exclusivity(unchecked) private var epoch = -1
+    @exclusivity(unchecked) private var canBeRemembered = false
 
     init(_ names: FieldRow.Names) {
         self.names = names
-        distances = Array(repeating: Self.unknown, count: names.names.count)
-        absent = Array(repeating: false, count: names.names.count)
+        count = names.names.count
+        distances = .allocate(capacity: max(1, count))
+        distances.initialize(repeating: Self.unknown, count: count)
     }
 
+    deinit { distances.deallocate() }
+
     /// An object is going to be asked.
+    @inline(__always)
     func begin(_ object: UInt32, _ head: JSONTape.Entry, _ keys: KeyMemory, canBeRemembered: Bool) -> Int {
-        turn += 1
+        turn &+= 1
         self.canBeRemembered = canBeRemembered && keys.hasKnownKeys(object, head)
         if self.canBeRemembered, self.object == object, end == head.link, epoch == keys.epoch { return turn }
-        for place in distances.indices { (distances[place], absent[place]) = (Self.unknown, false) }
+        distances.update(repeating: Self.unknown, count: count)
         (self.object, end, epoch) = (object, head.link, self.canBeRemembered ? keys.epoch : -1)
         return turn
     }
 
-    func isAbsent(_ place: Int) -> Bool { absent[place] }
-
     func found(_ node: UInt32?, _ place: Int, _ object: UInt32) {
         guard canBeRemembered else { return }
         guard let node else {
-            absent[place] = true
+            distances[place] = Self.absent
             return
         }
         // What is not on the tape, such as a list of repetitions, is put together for each record.

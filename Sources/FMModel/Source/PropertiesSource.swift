@@ -51,7 +51,7 @@ struct PropertiesSource {
         text.line()
         text.comment("Reads the fields.")
         text.block("init(from decoder: any Decoder) throws") { text in
-            text.line("let row = try FieldRow(decoder, Self.fieldNames)")
+            text.line("let row = try FieldRow.of(decoder, Self.fieldNames)")
             let ids = isRow ? ["recordId", "modId"] : []
             for (place, name) in ids.enumerated() { text.line("self.\(name) = try row.integerIfAny(\(place))") }
             for (number, property) in properties.enumerated() {

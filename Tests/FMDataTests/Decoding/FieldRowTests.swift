@@ -34,7 +34,7 @@ import Testing
         ])
 
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.names)
+            let row = try FieldRow.of(decoder, Self.names)
             value = ByKey(
                 name: try row.text(0),
                 nick: try row.textIfAny(1),
@@ -124,7 +124,7 @@ import Testing
             var isOpen: Bool?
             static let names = FieldRow.Names(["name", "age", "isOpen", "missing"])
             init(from decoder: any Decoder) throws {
-                let row = try FieldRow(decoder, Self.names)
+                let row = try FieldRow.of(decoder, Self.names)
                 name = try row.text(0)
                 age = try row.integerIfAny(1)
                 isOpen = try row.valueIfAny(2)
@@ -149,7 +149,7 @@ import Testing
         init(a: String, b: String?) { (self.a, self.b) = (a, b) }
 
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.names)
+            let row = try FieldRow.of(decoder, Self.names)
             b = try row.textIfAny(1)
             a = try row.text(0)
         }
@@ -195,7 +195,7 @@ import Testing
             static let names = FieldRow.Names(keys)
             var sum = 0
             init(from decoder: any Decoder) throws {
-                let row = try FieldRow(decoder, Self.names)
+                let row = try FieldRow.of(decoder, Self.names)
                 for place in Self.keys.indices { sum += try row.integer(place) }
             }
         }
@@ -211,9 +211,9 @@ import Testing
         struct Outer: Decodable {
             var first: [String]
             init(from decoder: any Decoder) throws {
-                let outer = try FieldRow(decoder, Pair.names)
+                let outer = try FieldRow.of(decoder, Pair.names)
                 _ = try outer.text(0)
-                let other = try FieldRow(decoder, Pair.names)
+                let other = try FieldRow.of(decoder, Pair.names)
                 first = [try other.text(0), try outer.text(0), try other.text(1), try outer.text(1)]
             }
         }

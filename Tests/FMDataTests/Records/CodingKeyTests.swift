@@ -74,7 +74,7 @@ import Testing
             _ = try await people.edit(1, [.joined: day, .name: "Ada", .balance: 3, .city: city]).firstValue()
             expectNoDifference(
                 host.calls[0].text,
-                #"{"dateformats":"2","fieldData":{"Birthday":"2026-11-25","Name":"Ada","Balance":3,"City":""}}"#
+                #"{"fieldData":{"Birthday":"2026-11-25","Name":"Ada","Balance":3,"City":""},"dateformats":"2"}"#
             )
         }
     }

@@ -98,7 +98,7 @@ struct Schiffe: LayoutRecord, Hashable {
 
     /// Reads the fields.
     init(from decoder: any Decoder) throws {
-        let row = try FieldRow(decoder, Self.fieldNames)
+        let row = try FieldRow.of(decoder, Self.fieldNames)
         self.name = try row.text(0)
         self.名前 = try row.text(1)
         self.`class` = try row.text(2)
@@ -277,7 +277,7 @@ struct Schiffe: LayoutRecord, Hashable {
 
         /// Reads the fields.
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fieldNames)
+            let row = try FieldRow.of(decoder, Self.fieldNames)
             self.recordId = try row.integerIfAny(0)
             self.modId = try row.integerIfAny(1)
             self.recordIdField = try row.text(2)

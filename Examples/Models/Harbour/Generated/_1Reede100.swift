@@ -26,7 +26,7 @@ struct _1Reede100: LayoutRecord, Hashable {
 
     /// Reads the fields.
     init(from decoder: any Decoder) throws {
-        let row = try FieldRow(decoder, Self.fieldNames)
+        let row = try FieldRow.of(decoder, Self.fieldNames)
         self.name = try row.text(0)
         self.number = try row.numberIfAny(1)
     }

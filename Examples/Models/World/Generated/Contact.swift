@@ -78,7 +78,7 @@ struct Contact: LayoutRecord, Hashable {
 
     /// Reads the fields.
     init(from decoder: any Decoder) throws {
-        let row = try FieldRow(decoder, Self.fieldNames)
+        let row = try FieldRow.of(decoder, Self.fieldNames)
         self.id = try row.numberIfAny(0)
         self.name = try row.text(1)
         self.email = try row.text(2)
@@ -233,7 +233,7 @@ struct Contact: LayoutRecord, Hashable {
 
         /// Reads the fields.
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fieldNames)
+            let row = try FieldRow.of(decoder, Self.fieldNames)
             self.recordId = try row.integerIfAny(0)
             self.modId = try row.integerIfAny(1)
             self.kind = try row.valueIfAny(2)

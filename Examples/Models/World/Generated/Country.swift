@@ -30,7 +30,7 @@ struct Country: LayoutRecord, Hashable {
 
     /// Reads the fields.
     init(from decoder: any Decoder) throws {
-        let row = try FieldRow(decoder, Self.fieldNames)
+        let row = try FieldRow.of(decoder, Self.fieldNames)
         self.code = try row.text(0)
         self.name = try row.text(1)
         self.zoneCount = try row.numberIfAny(2)
@@ -110,7 +110,7 @@ struct Country: LayoutRecord, Hashable {
 
         /// Reads the fields.
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fieldNames)
+            let row = try FieldRow.of(decoder, Self.fieldNames)
             self.recordId = try row.integerIfAny(0)
             self.modId = try row.integerIfAny(1)
             self.name = try row.text(2)

@@ -46,7 +46,7 @@ struct Zone: LayoutRecord, Hashable {
 
     /// Reads the fields.
     init(from decoder: any Decoder) throws {
-        let row = try FieldRow(decoder, Self.fieldNames)
+        let row = try FieldRow.of(decoder, Self.fieldNames)
         self.name = try row.text(0)
         self.countryCode = try row.text(1)
         self.countries = try row.text(2)
@@ -130,7 +130,7 @@ struct Zone: LayoutRecord, Hashable {
 
         /// Reads the fields.
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fieldNames)
+            let row = try FieldRow.of(decoder, Self.fieldNames)
             self.recordId = try row.integerIfAny(0)
             self.modId = try row.integerIfAny(1)
             self.code = try row.text(2)

@@ -78,7 +78,7 @@ enum DecodeModels {
         var wide: Wide
 
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fields)
+            let row = try FieldRow.of(decoder, Self.fields)
             wide = Wide(
                 id: try row.text(0),
                 firstName: try row.text(1),
@@ -118,7 +118,7 @@ enum DecodeModels {
         var narrow: Narrow
 
         init(from decoder: any Decoder) throws {
-            let row = try FieldRow(decoder, Self.fields)
+            let row = try FieldRow.of(decoder, Self.fields)
             narrow = Narrow(
                 id: try row.integer(0),
                 name: try row.text(1),

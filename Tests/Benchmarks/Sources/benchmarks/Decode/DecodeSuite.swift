@@ -10,7 +10,8 @@ import Foundation
 /// what its parsers make of 100 and of 100,000 wide records, untyped, stands under `decode.python.<json|orjson>_mb_s` and
 /// `decode.python.100000.<json|orjson>_mb_s`: what fits the processor's cache is another matter than a long answer.
 ///
-/// `decode.lenient.<strict|lenient>_mb_s` is 10,000 wide records, strictly, and leniently with one in a hundred that cannot be decoded.
+/// `decode.lenient.<strict|lenient_good|lenient>_mb_s` is 10,000 wide records, strictly, leniently, and leniently with one in a hundred
+/// that cannot be decoded.
 enum DecodeSuite: Suite {
     static let name = "decode"
 
@@ -92,6 +93,10 @@ enum DecodeSuite: Suite {
         let figures = try await compare(
             [
                 Competitor("strict", repeating(count) { try decode(DecodeModels.Wide.self, good, decoder) }),
+                Competitor(
+                    "lenient_good",
+                    repeating(count) { try decode(DataAPI.Lenient<DecodeModels.WideRecord>.self, good, decoder) }
+                ),
                 Competitor(
                     "lenient",
                     repeating(count) { try decode(DataAPI.Lenient<DecodeModels.WideRecord>.self, mixed, decoder) }

@@ -43,7 +43,9 @@ enum LiveSuite: Suite {
             try await fanout(&report, server)
             try await toldChange(&report, server, options)
         }
+        if options.measures("lost") { try await lostAnswer(&report, server) }
         server.stop()
+        if options.measures("own") { try await ownCalls(&report) }
         if options.measures("memory") { try memory(&report) }
     }
 
@@ -124,6 +126,57 @@ enum LiveSuite: Suite {
             report["live.latency_ms.\(name)"] = waits.median
             print("from a commit to the change by \(name): \(waits.median) ms")
         }
+    }
+
+    private static func lostAnswer(_ report: inout Report, _ server: FleetServer) async throws {
+        let others = server.vessels()
+        var live = options(.scan("Vessels (ids)"))
+        live.every = .seconds(1) ... .seconds(1)
+        let query = server.vessels().live(live)
+        let arrivals = Arrivals()
+        let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
+        await arrivals.untilCount(1)
+        try server.loseAnswer()
+        let start = ContinuousClock.now
+        _ = try await others.edit(17, ["Notes": "Told late"]).firstValue()
+        await arrivals.untilCount(2)
+        let wait = (ContinuousClock.now - start) / .seconds(1)
+        subscription.cancel()
+        report["live.lost_answer_s"] = wait
+        print("from an answer that is lost to the next change: \(String(format: "%.1f", wait)) s")
+    }
+
+    private static func ownCalls(_ report: inout Report) async throws {
+        let server = try FleetServer(records: 1_000, latency: 5)
+        let vessels = server.vessels(sessions: 4)
+        func measure(_ name: String) async throws {
+            var times: [Double] = []
+            for round in 1...400 {
+                let start = ContinuousClock.now
+                _ = try await vessels.record(1 + round % 1_000).firstValue()
+                times.append((ContinuousClock.now - start) / .milliseconds(1))
+            }
+            times.sort()
+            let (p50, p95) = (times[times.count / 2], times[times.count * 95 / 100])
+            report["live.own_calls_ms.\(name).p50"] = p50
+            report["live.own_calls_ms.\(name).p95"] = p95
+            print(String(format: "own calls %@: p50 %.1f ms, p95 %.1f ms", name, p50, p95))
+        }
+        try await measure("alone")
+        var subscriptions: [AnyCancellable] = []
+        let arrivals = Arrivals()
+        for number in 1...20 {
+            var live = options(.automatic)
+            live.every = .seconds(1) ... .seconds(1)
+            let query = vessels.find { $0(.number) <= 10 * number }.live(live)
+            subscriptions.append(
+                query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
+            )
+        }
+        await arrivals.untilCount(20)
+        try await measure("beside")
+        for subscription in subscriptions { subscription.cancel() }
+        server.stop()
     }
 
     private static func fanout(_ report: inout Report, _ server: FleetServer) async throws {

@@ -5,7 +5,7 @@ import Foundation
 /// This program once more, as a sandbox with records: what it takes of processor and memory is not counted as the client's.
 ///
 /// `benchmarks fleet N L` has N vessels and thinks L milliseconds about each answer. It prints its URL, then its counters for each
-/// line that it reads, and ends with its standard input.
+/// line that it reads, and ends with its standard input. After the line `lose` it never answers the next request for records.
 final class FleetServer {
     private let process = Process()
     private let input = Pipe()
@@ -31,8 +31,13 @@ final class FleetServer {
         var bytes: Int
     }
 
-    func counts() throws -> Counts {
-        input.fileHandleForWriting.write(Data("\n".utf8))
+    func counts() throws -> Counts { try ask("") }
+
+    /// The next request for records is never answered.
+    func loseAnswer() throws { _ = try ask("lose") }
+
+    private func ask(_ question: String) throws -> Counts {
+        input.fileHandleForWriting.write(Data("\(question)\n".utf8))
         return try JSONDecoder().decode(Counts.self, from: Data(line().utf8))
     }
 
@@ -69,7 +74,8 @@ final class FleetServer {
         configuration.latency = latency > 0 ? .milliseconds(latency) : nil
         let sandbox = try await Sandbox.start([fleet(count)], configuration: configuration)
         say(sandbox.url)
-        while readLine() != nil {
+        while let question = readLine() {
+            if question == "lose" { sandbox.inject(.holdAnswer, on: .getRecords) }
             let counters = sandbox.counters
             let counts = Counts(
                 requests: counters.requests.values.reduce(0, +),
