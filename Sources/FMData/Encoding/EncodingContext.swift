@@ -39,13 +39,7 @@ final class EncodingContext {
     }
 
     func encode(_ value: String, into node: EncodedNode, _ mode: EncodingMode) {
-        guard mode.holdsFields, options.lineBreaks == .carriageReturns, value.utf8.contains(0x0A) else {
-            node.content = .text(value)
-            return
-        }
-        node.content = .text(
-            value.replacingOccurrences(of: "\r\n", with: "\r").replacingOccurrences(of: "\n", with: "\r")
-        )
+        node.content = .text(mode.holdsFields && options.lineBreaks == .carriageReturns ? value.withReturns : value)
     }
 
     func encode(_ value: some BinaryInteger, into node: EncodedNode, _ mode: EncodingMode) {

@@ -41,7 +41,7 @@ public struct EncodingOptions: Sendable {
     }
 
     /// What becomes of line feeds (`\n`). FileMaker ends lines with a carriage return (`\r`); a line feed is stored as a
-    /// character of its own.
+    /// character of its own. The values of a ``DataAPI/Find`` go the same way, so that a text is found as it was written.
     public enum LineBreaks: Hashable, Sendable {
         /// Texts are written character by character.
         case asTheyAre

@@ -15,7 +15,8 @@ extension DataAPI {
     /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)`` says
     /// what they mean.
     ///
-    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode.
+    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A line feed in a value
+    /// is sent as a carriage return, which is what a write makes of it: ``EncodingOptions/lineBreaks`` says so for both.
     ///
     /// A field of the layout's own table is taken to have one value, and conditions on it to be about that value. A
     /// condition on a related field holds when *any* related record fulfils it, and two such conditions may be fulfilled
@@ -112,7 +113,13 @@ extension DataAPI.Find {
         FindExplanation(try plan(maximumRequests: limit, maximumCalls: maximumCalls)).text
     }
 
-    func plan(maximumRequests: Int, maximumCalls: Int) throws(DataAPI.FindError) -> FindPlan {
-        try FindCompiler(maximumRequests: maximumRequests, maximumCalls: maximumCalls).plan(expression)
+    /// - Parameter lineBreaks: what a write makes of the line feeds of a text, and so a find of those of a value.
+    func plan(
+        maximumRequests: Int,
+        maximumCalls: Int,
+        lineBreaks: EncodingOptions.LineBreaks = .carriageReturns
+    ) throws(DataAPI.FindError) -> FindPlan {
+        try FindCompiler(maximumRequests: maximumRequests, maximumCalls: maximumCalls)
+            .plan(lineBreaks == .asTheyAre ? expression : expression.withReturns)
     }
 }

@@ -21,6 +21,32 @@ indirect enum FindExpression: Hashable, Sendable {
     }
 }
 
+extension FindExpression {
+    /// Whether a value that is looked for has line feeds.
+    var hasLineFeeds: Bool {
+        switch self {
+        case .test(let criterion): criterion.test.operands.contains(where: \.hasLineFeeds)
+        case .not(let inner): inner.hasLineFeeds
+        case .and(let parts), .or(let parts): parts.contains(where: \.hasLineFeeds)
+        case .unusable: false
+        }
+    }
+
+    /// The same find for values whose lines end as FileMaker ends them.
+    var withReturns: FindExpression {
+        guard hasLineFeeds else { return self }
+        switch self {
+        case .test(var criterion):
+            criterion.test = criterion.test.withReturns
+            return .test(criterion)
+        case .not(let inner): return .not(inner.withReturns)
+        case .and(let parts): return .and(parts.map(\.withReturns))
+        case .or(let parts): return .or(parts.map(\.withReturns))
+        case .unusable: return self
+        }
+    }
+}
+
 /// One test of one field.
 struct FindCriterion: Hashable, Sendable {
     var field: String
@@ -105,6 +131,14 @@ struct FindOperand: Hashable, Sendable {
     var text: String
     /// Whether it compares as one value (a number, a date), not word by word as text does.
     var isOrdered: Bool
+
+    fileprivate var withReturns: FindOperand { FindOperand(text: Self.withReturns(text), isOrdered: isOrdered) }
+
+    /// - Parameter escaped: white space is escaped at the ends of a text, which may be others then.
+    fileprivate static func withReturns(_ escaped: String) -> String {
+        guard escaped.hasLineFeeds else { return escaped }
+        return DataAPI.FindText.escaped(DataAPI.FindText.unescaped(escaped).withReturns)
+    }
 }
 
 extension FindTest {
@@ -127,6 +161,28 @@ extension FindTest {
         case .isDuplicated: "!"
         case .isToday: "//"
         case .raw(let text): text
+        }
+    }
+
+    /// The texts of values in it, escaped. Words have no lines, and what is raw is nobody's value.
+    fileprivate var operands: [String] {
+        switch self {
+        case .equals(let operand), .compares(_, let operand): [operand.text]
+        case .range(let lower, let upper): [lower.text, upper.text]
+        case .matches(_, let text): [text]
+        case .fits(let pieces): pieces
+        case .words, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw: []
+        }
+    }
+
+    fileprivate var withReturns: FindTest {
+        switch self {
+        case .equals(let operand): .equals(operand.withReturns)
+        case .compares(let comparison, let operand): .compares(comparison, operand.withReturns)
+        case .range(let lower, let upper): .range(lower.withReturns, upper.withReturns)
+        case .matches(let pattern, let text): .matches(pattern, FindOperand.withReturns(text))
+        case .fits(let pieces): .fits(pieces.map(FindOperand.withReturns))
+        case .words, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw: self
         }
     }
 

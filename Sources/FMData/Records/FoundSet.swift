@@ -207,6 +207,7 @@ extension DataAPI.FoundSet {
         let options = options.part(offset: offset, limit: limit)
         if let find {
             let query = DataAPI.FindQuery(find, options, noMatch: .failure, maximumCalls: maximumCalls)
+                .looking(for: layout.server.lineBreaks)
             if case .failure(let refusal)? = query.plan, refusal.code == .matchesEverything {
                 // Every record it is.
             } else {

@@ -21,7 +21,7 @@ extension DataAPI {
         /// The find requests, applied in order. Empty when the query was made of a ``Find`` that takes several calls, or
         /// none; setting it replaces the find.
         public var query: [[String: String]] {
-            didSet { plan = nil }
+            didSet { (plan, verbatim) = (nil, nil) }
         }
         /// All that it says beside what to find.
         public var options: ReadOptions
@@ -35,6 +35,8 @@ extension DataAPI {
         /// What a ``Find`` comes to when it is more or less than one call; why it cannot be said is told when the request is
         /// made.
         private(set) var plan: Result<FindPlan, FindError>?
+        /// The same ``Find``, where a value has line feeds, for who writes them as they are.
+        private var verbatim: Compiled?
 
         /// A part of ``options``.
         public subscript<Value>(dynamicMember member: WritableKeyPath<ReadOptions, Value>) -> Value {
@@ -172,12 +174,48 @@ extension DataAPI.FindQuery {
         maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
         maximumCalls: Int = 1
     ) {
-        let plan = Result { () throws(DataAPI.FindError) in
-            try find.plan(maximumRequests: maximumRequests, maximumCalls: maximumCalls)
+        func compile(_ lineBreaks: EncodingOptions.LineBreaks) -> Compiled {
+            Compiled(find, maximumRequests, maximumCalls, lineBreaks)
         }
-        let onlyCall = (try? plan.get())?.onlyCall
-        self.init(query: onlyCall?.map(\.request.dictionary) ?? [], options, noMatch: noMatch)
-        if onlyCall == nil { self.plan = plan }
+        let compiled = compile(.carriageReturns)
+        self.init(query: compiled.query, options, noMatch: noMatch)
+        plan = compiled.plan
+        if find.expression.hasLineFeeds { verbatim = compile(.asTheyAre) }
+    }
+
+    /// What a find comes to.
+    private struct Compiled: Hashable, Sendable {
+        /// The requests of its one call.
+        let query: [[String: String]]
+        /// The plan, where that is more or less than one call.
+        let plan: Result<FindPlan, DataAPI.FindError>?
+
+        init(
+            _ find: DataAPI.Find,
+            _ maximumRequests: Int,
+            _ maximumCalls: Int,
+            _ lineBreaks: EncodingOptions.LineBreaks
+        ) {
+            let plan = Result { () throws(DataAPI.FindError) in
+                try find.plan(
+                    maximumRequests: maximumRequests,
+                    maximumCalls: maximumCalls,
+                    lineBreaks: lineBreaks
+                )
+            }
+            let onlyCall = (try? plan.get())?.onlyCall
+            query = onlyCall?.map(\.request.dictionary) ?? []
+            self.plan = onlyCall == nil ? plan : nil
+        }
+    }
+
+    /// The same query for those who write the line breaks of their texts so.
+    func looking(for lineBreaks: EncodingOptions.LineBreaks) -> DataAPI.FindQuery {
+        guard lineBreaks == .asTheyAre, let verbatim else { return self }
+        var query = self
+        query.query = verbatim.query
+        query.plan = verbatim.plan
+        return query
     }
 }
 

@@ -22,6 +22,7 @@ extension DataAPI.Layout {
         query: DataAPI.FindQuery,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
+        let query = query.looking(for: database.server.lineBreaks)
         let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> =
             if case .success(let plan) = query.plan {
                 find(query, in: plan)
@@ -68,6 +69,7 @@ extension DataAPI.Layout {
         summary: (@Sendable (DataAPI.RecordsSummary) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
+        let findQuery = findQuery.looking(for: database.server.lineBreaks)
         let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> =
             if case .success(let plan) = findQuery.plan {
                 OnDemandPublisher {

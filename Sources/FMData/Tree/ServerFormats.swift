@@ -115,6 +115,9 @@ extension DataAPI.Server {
     /// How records are written.
     var encoding: EncodingOptions { formatsIfAsked?.encoding ?? config.encoding }
 
+    /// What becomes of the line breaks of texts that are written. An encoder of the user's writes them as they are.
+    var lineBreaks: EncodingOptions.LineBreaks { config.encoder == nil ? config.encoding.lineBreaks : .asTheyAre }
+
     /// Whether records are written as the configuration says, and not in formats that the host has told.
     var hasConfiguredFormats: Bool { formatsIfAsked == nil }
 

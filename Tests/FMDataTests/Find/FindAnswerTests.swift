@@ -1,4 +1,5 @@
 import CustomDump
+import FMSandbox
 import FMTestSupport
 import Foundation
 import OpenCombine
@@ -66,5 +67,87 @@ import Testing
             .returnAs(FieldData.self).firstValue()
             expectNoDifference(found.data.map(\.recordId), [made.recordId])
         }
+    }
+
+    // MARK: Several lines
+
+    private struct Note: LayoutRecord, Equatable {
+        static let layout = "Notes"
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    private static let notes = Solution.single(fields: [.init("Name")], layoutFields: ["Name"])
+
+    /// What a write made of a line feed is what a find looks for.
+    @Test(arguments: ["two\nlines", "two\r\nlines", "two\rlines", "two\n\nlines"], [true, false])
+    func aTextOfSeveralLinesIsFoundAsItWasWritten(text: String, convertsLines: Bool) async throws {
+        try await Hosted.run(
+            Self.notes,
+            client: { $0.encoding.lineBreaks = convertsLines ? .carriageReturns : .asTheyAre }
+        ) { database, _ in
+            let notes = database.layout(Note.self)
+            let id = try await notes.create(Note(name: text)).firstValue().recordId
+            _ = try await notes.create(Note(name: "two lines")).firstValue()
+            let field = DataAPI.FindField(Note.CodingKeys.name)
+            let finds = [
+                field == text, field.begins(with: text), field.contains(text), field.ends(with: text),
+                field.isOneOf([text, "three"]), field == text || field == "three",
+            ]
+            for find in finds {
+                let found = try await notes.find(find).all().outcome().get()
+                expectNoDifference(found.map(\.recordId), [id])
+                let query = FindQuery(find, limit: 10)
+                let response = try await notes.layout.findRecords(query: query).returnAs(FieldData.self).firstValue()
+                expectNoDifference(response.data.map(\.recordId), [id])
+            }
+            // In several calls, as in one.
+            let several = FindQuery(field.contains(text) && field.contains("o"), maximumCalls: 2)
+            let response = try await notes.layout.findRecords(query: several).returnAs(FieldData.self).firstValue()
+            expectNoDifference(response.data.map(\.recordId), [id])
+            // A key is found by an upsert, and joined.
+            let saved = try await notes.upsert(Note(name: text), by: .name).firstValue()
+            expectNoDifference(saved.recordId, id)
+            let joined = try await [text].publisher.setFailureType(to: FMRest.APIError.self)
+                .joining(notes, on: { $0 }, equals: .name).firstValue()
+            expectNoDifference(joined.children.map(\.recordId), [id])
+        }
+    }
+
+    /// An encoder of the user's writes texts as they are.
+    @Test func anEncoderOfOnesOwnKeepsLineFeedsInFindsToo() async throws {
+        try await Hosted.run(Self.notes, client: { $0.encoder = JSONEncoder() }) { database, _ in
+            let notes = database.layout(Note.self)
+            let id = try await notes.create(Note(name: "two\nlines")).firstValue().recordId
+            let found = try await notes.find { $0(.name) == "two\nlines" }.all().outcome().get()
+            expectNoDifference(found.map(\.recordId), [id])
+        }
+    }
+
+    @Test func aCriterionOfOnesOwnGoesAsItIs() async throws {
+        try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
+            let field = DataAPI.FindField(Note.CodingKeys.name)
+            let find = field.raw("==a\nb") || field == "c\n"
+            for query in [FindQuery(find), FindQuery(query: [["Name": "==a\nb"]])] {
+                _ = try await host.layout.findRecords(query: query).returnAs(FieldData.self).firstValue()
+            }
+            expectNoDifference(
+                host.calls.suffix(2).map(\.text),
+                [#"{"query":[{"Name":"==a\nb"},{"Name":"==c\\\r"}]}"#, #"{"query":[{"Name":"==a\nb"}]}"#]
+            )
+        }
+    }
+
+    @Test func requestsEndLinesAsTheHostDoes() throws {
+        let field = DataAPI.FindField(named: "a")
+        func criteria(_ find: DataAPI.Find) throws -> [String?] { try find.requests().map { $0.criteria["a"] } }
+        expectNoDifference(try criteria(field == "x\r\ny\nz"), ["==x\ry\rz"])
+        expectNoDifference(try criteria(field == "\n"), ["==\\\r"])
+        expectNoDifference(try criteria(field > "x\ny"), [">x\ry"])
+        expectNoDifference(try criteria(field.isIn("x\ny"..."z\n")), ["x\ry...z\\\r"])
+        expectNoDifference(try criteria(field == "x\ny" || field == "x\ry"), ["==x\ry"])
+        expectNoDifference(try criteria(!(field.begins(with: "x\n"))), ["==x\\\r*"])
+        expectNoDifference(try criteria(field.raw("x\ny")), ["x\ny"])
+        #expect(try (field == "x\ny").explain().contains(#"==x\ry"#))
     }
 }

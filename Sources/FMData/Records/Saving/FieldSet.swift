@@ -107,17 +107,3 @@ extension WireValue {
             }
     }
 }
-
-extension String {
-    /// With lines that end as FileMaker ends them.
-    fileprivate var withReturns: String {
-        guard utf8.contains(0x0A) else { return self }
-        var bytes: [UInt8] = []
-        var last: UInt8 = 0
-        for byte in utf8 {
-            if byte != 0x0A { bytes.append(byte) } else if last != 0x0D { bytes.append(0x0D) }
-            last = byte
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
