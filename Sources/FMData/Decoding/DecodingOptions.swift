@@ -75,7 +75,8 @@ public struct DecodingOptions: Sendable {
     /// `JSONDecoder`: there a text is a number only if the number is written just so, as `"36"` is and `"036"` is not.
     /// ``FMNumber`` reads as FileMaker does, whatever this says.
     public enum Numbers: Hashable, Sendable {
-        /// A text that is a number from end to end: `"36"`, `" -1.50"`, `".5"`, `"007"`, `"1e3"`. Anything else is an error.
+        /// A text that is a number from end to end: `"36"`, `" -1.50"`, `".5"`, `"007"`, `"1e3"`. Anything else is an error:
+        /// `"12 kg"`, and `"11..36"` with its two points.
         case asWritten
         /// What FileMaker reads out of a text by the rule of ``FMNumber/init(_:decimalSeparator:)``: 12 of `"12 kg"`, -12 of
         /// `"B-12a"`. A text without a number is an error, and `nil` for an optional; a text without a digit is no boolean.

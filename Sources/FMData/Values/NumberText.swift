@@ -49,6 +49,8 @@ enum NumberText {
         if rest.first == separator {
             fraction = rest.dropFirst().prefix { $0 &- zero < 10 }
             rest = rest.dropFirst(1 + fraction.count)
+            // "11..36": a point behind the separator would be taken for the literal's own.
+            guard rest.first != point else { return nil }
         }
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
         var literal = (isNegative ? [minus] : []) + whole.drop { $0 == zero }

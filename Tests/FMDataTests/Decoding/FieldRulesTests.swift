@@ -58,6 +58,29 @@ import Testing
         #expect(try maybe(Int.self, json, options) == expected)
     }
 
+    /// Two separators are a range to FileMaker's finds and a slip of the keyboard in a field. As FileMaker reads numbers out
+    /// of texts, the second one is dropped like any other letter.
+    @Test(arguments: ["11..36", "-8..0", "11.36.", "1..", "..5", "8.-0", "1.+0"])
+    func twoSeparatorsAreNoNumber(_ text: String) {
+        for options in [DecodingOptions(), options { $0.values.decimalSeparator = .comma }] {
+            #expect(throws: DecodingFailure.self) { try one(Int.self, "\"\(text)\"", options) }
+            #expect(throws: DecodingFailure.self) { try one(Double.self, "\"\(text)\"", options) }
+            #expect(throws: DecodingFailure.self) { try maybe(Decimal.self, "\"\(text)\"", options) }
+            #expect(throws: DecodingFailure.self) { try one(Bool.self, "\"\(text)\"", options) }
+        }
+        let commas = text.replacingOccurrences(of: ".", with: ",")
+        let comma = options { $0.values.decimalSeparator = .comma }
+        #expect(throws: DecodingFailure.self) { try one(Double.self, "\"\(commas)\"", comma) }
+        #expect(throws: DecodingFailure.self) { try one(Double.self, "\"11,.36\"", comma) }
+    }
+
+    @Test func twoSeparatorsAsFileMakerReadsThem() throws {
+        let rough = options { $0.numbers = .asFileMaker }
+        #expect(try one(Double.self, "\"11..36\"", rough) == 11.36)
+        #expect(try one(Int.self, "\"-8..0\"", rough) == -8)
+        #expect(try one(FMNumber.self, "\"11..36\"") == 11.36)
+    }
+
     @Test func textIsNoNumberWhenTheRuleIsOff() {
         let options = options { $0.numbersFromText = false }
         #expect(throws: DecodingFailure.self) { try one(Int.self, "\"5\"", options) }
