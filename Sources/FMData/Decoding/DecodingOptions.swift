@@ -14,11 +14,11 @@ public struct DecodingOptions: Sendable {
     /// A `String` may be declared for a number field and gets exactly its digits. On by default.
     public var textFromNumbers = true
     /// A `Bool` is what FileMaker holds for true: a number other than zero, also as text; an empty field is `false`, and
-    /// `nil` for an optional. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words
+    /// `nil` for an optional, as is one of white space. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words
     /// `true` and `false` are booleans.
     public var booleansFromNumbers = true
-    /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does.
-    /// On by default.
+    /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does. For
+    /// numbers and `Bool` a text of nothing but white space is as empty. On by default.
     public var emptyIsNil = true
     /// An empty field (`""`) is `nil` for an optional text too: `String?`, `FieldValue?`. Off by default: FileMaker does
     /// not tell an empty text from none, and a `nil` that is written, as `""` it is (``EncodingOptions/nilValues``), is
@@ -31,7 +31,9 @@ public struct DecodingOptions: Sendable {
     public var datesFromText = true
     /// An array reads the repetitions `name(1)`, `name(2)` … of a field by the key `name`, and a single value the first
     /// of them. Each keeps its place: one that the layout does not show, before others, is `nil` for optional elements and an
-    /// error for others. Empty repetitions at the end are left out unless the elements are texts or optional. On by default.
+    /// error for others. An empty one keeps its place too, at the end as well, as what the element's type makes of an empty field:
+    /// `""`, `nil`, ``DataAPI/ContainerReference/empty``, a list without values. A type that makes nothing of it, as `Int` and
+    /// ``FMDate``, has those at the end left out, and an error for one before others. On by default.
     public var repetitions = true
     /// In an answer without any portal, where the layout has none or the request asked for none, a portal is an empty array.
     /// On by default; off, its key is missing. Where an answer has other portals, one that it lacks is always an error that

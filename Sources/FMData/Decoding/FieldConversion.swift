@@ -64,7 +64,7 @@ extension DecodingContext {
         if type == FMNumber.self || rules.contains(.numbersAsFileMaker) {
             return FMNumber(text, decimalSeparator: separator).map { .made($0.literal) } ?? .empty
         }
-        if text.utf8.allSatisfy({ NumberText.isSpace($0) }) { return .empty }
+        if text.utf8.allSatisfy(NumberText.isSpace) { return .empty }
         guard text.utf8.contains(where: { $0 &- UInt8(ascii: "0") < 10 }) else {
             throw corrupted(node, .noNumber(wanted: type))
         }
@@ -184,7 +184,7 @@ extension DecodingContext {
         case .number where mode == .fields && rules.contains(.booleansFromNumbers):
             return NumberText.isNonZero(document.content(entry))
         case .string where mode == .fields && rules.contains(.booleansFromNumbers):
-            if entry.length == 0 { return false }
+            if isBlank(entry) { return false }
             switch try numberInText(Bool.self, node, entry) {
             case .literal(let text): return NumberText.isNonZero(text)
             case .made(var text): return text.withUTF8(NumberText.isNonZero)
@@ -195,6 +195,21 @@ extension DecodingContext {
             throw mismatch(Bool.self, node)
         }
     }
+    /// For an optional: a field that holds nothing is `nil`, unless that rule is off.
+    func boolIfAny(_ node: UInt32, _ mode: Mode) throws -> Bool? {
+        let entry = entry(node)
+        if entry.kind == .string, mode == .fields, rules.contains(.emptyIsNil), isBlank(entry) { return nil }
+        return try bool(node, mode)
+    }
+
+    /// Whether a text holds nothing but white space.
+    private func isBlank(_ entry: JSONTape.Entry) -> Bool {
+        guard let first = document.content(entry).first else { return true }
+        // White space may be escaped.
+        guard NumberText.isSpace(first) || first == UInt8(ascii: "\\") else { return false }
+        return document.text(entry).utf8.allSatisfy(NumberText.isSpace)
+    }
+
 
     // MARK: Any type
 
@@ -232,16 +247,38 @@ extension DecodingContext {
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
     }
+    /// Whether the elements of a list have a value for an empty field.
+    func hasEmptyValue(_ type: any Any.Type, _ node: UInt32) -> Bool {
+        if type is any TextValue.Type || type is any OptionalValue.Type { return true }
+        if type == Bool.self { return rules.contains(.booleansFromNumbers) }
+        if type is any NumberValue.Type { return rules.contains(.emptyIsZero) }
+        if isNeverEmpty(type) { return false }
+        // Nobody knows but the type itself.
+        guard let type = type as? any Decodable.Type else { return false }
+        return isMade(type, node)
+    }
+
+    private func isMade<T: Decodable>(_ type: T.Type, _ node: UInt32) -> Bool {
+        (try? decode(type, node, .fields)) != nil
+    }
+
 
     /// Whether it is known that a type has no value for an empty text.
     private func isNeverEmpty(_ type: Any.Type) -> Bool {
         type == FMDate.self || type == FMTimestamp.self || type == FMTime.self || type == URL.self
             || type == Date.self && rules.contains(.datesFromText)
     }
+    /// Whether an optional is `nil` for a text that is not empty, since it may hold a number and the text holds none.
+    func lacksNumber(_ type: any Any.Type, _ node: UInt32) -> Bool {
+        // Most optionals that come here are these: nothing has to be looked up for them.
+        guard type != String?.self, let number = (type as? any OptionalValue.Type)?.number else { return false }
+        return (try? holdsNumber(number, node)) == false
+    }
+
 
     /// Whether there is a number in a text; for a boolean, whether there is anything.
     private func holdsNumber(_ type: Any.Type, _ node: UInt32) throws -> Bool {
-        if type == Bool.self { return entry(node).length > 0 }
+        if type == Bool.self { return !isBlank(entry(node)) }
         if case .empty = try number(type, node, .fields) { return false }
         return true
     }

@@ -53,11 +53,13 @@ extension DecodingContext {
     /// The list that stands where an array is wanted: repetitions, or the one value of a repeating field of which the
     /// layout shows a single repetition. `nil` when there is no list in it.
     ///
-    /// Empty repetitions at the end are left out, unless the type that is to be made has a value for them.
+    /// Empty repetitions at the end are left out where the elements have no value for them.
     func filledList(_ node: UInt32, _ mode: Mode, for type: any Any.Type) -> UInt32? {
         guard let elements = list(node) ?? singleRepetition(node, mode) else { return nil }
         var filled = elements[...]
-        if let list = type as? any ListValue.Type, !list.keepsEmptyElements {
+        if let last = filled.last, isEmptyField(entry(last), mode), let list = type as? any ListValue.Type,
+            !hasEmptyValue(list.element, last)
+        {
             while let last = filled.last, isEmptyField(entry(last), mode) { filled.removeLast() }
         }
         if filled.count == list(node)?.count { return node }

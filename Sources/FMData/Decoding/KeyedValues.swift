@@ -172,7 +172,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         guard let member = present(key, emptyIsNil: true) else { return nil }
-        return try context.bool(member.node, inside)
+        return try context.boolIfAny(member.node, inside)
     }
 
     @inline(__always)

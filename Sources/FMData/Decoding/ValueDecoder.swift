@@ -38,7 +38,8 @@ extension ValueDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool {
         let entry = context.entry(node)
         if entry.kind == .null { return true }
-        guard context.isEmptyField(entry, mode), context.rules.contains(.emptyIsNil) else { return false }
+        guard entry.kind == .string, mode.isField, context.rules.contains(.emptyIsNil) else { return false }
+        guard entry.length == 0 else { return mode == .fields && context.lacksNumber(type, node) }
         // Only an optional of the standard library is meant; a type of one's own that asks is told what stands there.
         guard let type = type as? any OptionalValue.Type else { return false }
         return type.emptyTextIsNil || context.rules.contains(.emptyTextIsNil)

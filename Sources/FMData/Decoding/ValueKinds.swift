@@ -5,10 +5,13 @@ import Foundation
 /// `Optional`, for the rule that an empty field is `nil`.
 protocol OptionalValue {
     static var emptyTextIsNil: Bool { get }
+    /// The type of number that it may hold; `nil` for one of anything else.
+    static var number: (any NumberValue.Type)? { get }
 }
 
 extension Optional: OptionalValue {
     static var emptyTextIsNil: Bool { !(Wrapped.self is any TextValue.Type) }
+    static var number: (any NumberValue.Type)? { Wrapped.self as? any NumberValue.Type }
 }
 
 /// A type for which an empty text is a value.
@@ -47,18 +50,18 @@ extension Dictionary: DictionaryValue {
 
 /// A list that repetitions of a field or rows of a portal can fill.
 protocol ListValue {
-    /// Whether empty repetitions at the end count as elements.
-    static var keepsEmptyElements: Bool { get }
+    /// What one of them is read as.
+    static var element: any Any.Type { get }
 }
 
 extension Array: ListValue {
-    static var keepsEmptyElements: Bool { Element.self is any TextValue.Type || Element.self is any OptionalValue.Type }
+    static var element: any Any.Type { Element.self }
 }
 
 extension ContiguousArray: ListValue {
-    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
+    static var element: any Any.Type { Element.self }
 }
 
 extension Set: ListValue {
-    static var keepsEmptyElements: Bool { [Element].keepsEmptyElements }
+    static var element: any Any.Type { Element.self }
 }

@@ -191,6 +191,28 @@ import Testing
         #expect(try one(Bool.self, json) == expected)
     }
 
+    /// A text of white space alone holds as much as an empty one.
+    @Test(arguments: ["\"\"", "\" \"", "\"  \"", #""\r""#, #""\t \n""#, #""\u0020""#])
+    func aBlankIsEmptyForNumbersAndTruthAlike(_ json: String) throws {
+        #expect(try maybe(Int.self, json) == nil)
+        #expect(try maybe(Double.self, json) == nil)
+        #expect(try maybe(Float.self, json) == nil)
+        #expect(try maybe(FMNumber.self, json) == nil)
+        #expect(try maybe(Decimal.self, json) == nil)
+        #expect(try maybe(Bool.self, json) == nil)
+        #expect(try FMDecoder().decodeFields([String: Bool?].self, from: "{\"v\":\(json)}".utf8) == ["v": nil])
+        #expect(try FMDecoder().decodeFields([String: Int?].self, from: "{\"v\":\(json)}".utf8) == ["v": nil])
+        #expect(try one(Bool.self, json) == false)
+        #expect(throws: DecodingFailure.self) { try one(Int.self, json) }
+        #expect(try one(Int.self, json, options { $0.emptyIsZero = true }) == 0)
+        let rough = options { $0.numbers = .asFileMaker }
+        #expect(try maybe(Int.self, json, rough) == nil)
+        #expect(try maybe(Bool.self, json, rough) == nil)
+        #expect(try one(Bool.self, json, rough) == false)
+        #expect(throws: DecodingFailure.self) { try maybe(Bool.self, "\"n/a\"", rough) }
+        #expect(throws: DecodingFailure.self) { try maybe(Bool.self, "\"yes\"") }
+    }
+
     @Test func onlyWordsAreTrueWhenTheRuleIsOff() throws {
         let options = options { $0.booleansFromNumbers = false }
         #expect(throws: DecodingFailure.self) { try one(Bool.self, "1", options) }

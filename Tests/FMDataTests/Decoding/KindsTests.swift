@@ -213,7 +213,7 @@ import Testing
         #expect(throws: Never.self) { try field(Double.self, json) { $0.numbers = .asFileMaker } }
     }
 
-    @Test(arguments: [#""Yes""#, #""true""#, #""no""#, #"" ""#], [DecodingOptions.Numbers.asWritten, .asFileMaker])
+    @Test(arguments: [#""Yes""#, #""true""#, #""no""#], [DecodingOptions.Numbers.asWritten, .asFileMaker])
     func aBooleanOfATextWithoutADigit(_ json: String, _ numbers: DecodingOptions.Numbers) throws {
         let failure = try #require(throws: DecodingFailure.self) { try field(Bool.self, json) { $0.numbers = numbers } }
         expectNoDifference(failure.reason, "expected Bool, found a text without a digit.")

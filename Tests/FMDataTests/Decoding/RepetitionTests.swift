@@ -83,6 +83,86 @@ import Testing
         #expect(throws: DecodingFailure.self) { try phone([Int].self, json) }
     }
 
+    // MARK: Empty repetitions
+
+    private enum Plan: String, Decodable { case full }
+
+    /// A type that takes an empty text for a value.
+    private struct Wrapped: Decodable, Equatable {
+        var text: String
+        init(text: String) { self.text = text }
+        init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
+    }
+
+    /// Whatever has a value for an empty field keeps the place of an empty repetition, at the end too.
+    @Test func emptyOnesAtTheEndKeepTheirPlaces() throws {
+        let empty = #"{"Phone(1)":"a","Phone(2)":"","Phone(3)":""}"#
+        expectNoDifference(try phone([String].self, empty), ["a", "", ""])
+        expectNoDifference(try phone([FieldValue].self, empty), ["a", "", ""])
+        expectNoDifference(
+            try phone([DataAPI.ContainerReference].self, empty),
+            [.text("a"), .empty, .empty]
+        )
+        expectNoDifference(try phone([FMList<String>].self, empty), [["a"], [], []])
+        expectNoDifference(
+            try phone([Wrapped].self, empty),
+            [Wrapped(text: "a"), Wrapped(text: ""), Wrapped(text: "")]
+        )
+        expectNoDifference(try phone([Plan?].self, #"{"Phone(1)":"full","Phone(2)":""}"#), [.full, nil])
+        let numbers = #"{"Phone(1)":1,"Phone(2)":""}"#
+        expectNoDifference(try phone([Bool].self, numbers), [true, false])
+        expectNoDifference(try phone([FMList<Int>].self, numbers), [[1], []])
+        expectNoDifference(try phone([FMNumber?].self, numbers), [1, nil])
+        expectNoDifference(
+            try maybe([DataAPI.ContainerReference].self, #"{"Phone(1)":"","Phone(2)":""}"#),
+            [.empty, .empty]
+        )
+        // Of which the layout shows one.
+        expectNoDifference(try phone([DataAPI.ContainerReference].self, #"{"Phone":""}"#), [.empty])
+        expectNoDifference(try phone(Set<DataAPI.ContainerReference>.self, empty), [.text("a"), .empty])
+    }
+
+    /// Numbers, dates and cases have no value for an empty field: where they are not optional, those at the end are left out.
+    @Test func emptyOnesAtTheEndOfTypesWithoutAValueForThemAreLeftOut() throws {
+        let numbers = #"{"Phone(1)":1,"Phone(2)":"","Phone(3)":""}"#
+        expectNoDifference(try phone([Int].self, numbers), [1])
+        expectNoDifference(try phone([FMNumber].self, numbers), [1])
+        expectNoDifference(try phone([FMDate].self, #"{"Phone(1)":"","Phone(2)":""}"#), [])
+        expectNoDifference(try phone([Plan].self, #"{"Phone(1)":"full","Phone(2)":""}"#), [.full])
+        var zero = DecodingOptions()
+        zero.emptyIsZero = true
+        expectNoDifference(
+            try FMDecoder(options: zero).decodeFields(Row<[Int]>.self, from: numbers.utf8).phone,
+            [1, 0, 0]
+        )
+    }
+
+    /// One of them is `nil`, and the record is read: as a property that is optional.
+    @Test func aRepetitionWithoutANumberIsNil() throws {
+        let json = #"{"Phone(1)":1,"Phone(2)":"n/a","Phone(3)":" ","Phone(4)":"4 kg","Phone(5)":""}"#
+        expectNoDifference(try phone([FMNumber?].self, json), [1, nil, nil, 4, nil])
+        expectNoDifference(try phone([Int?].self, #"{"Phone(1)":" ","Phone(2)":"\r"}"#), [nil, nil])
+        expectNoDifference(try phone([Bool?].self, #"{"Phone(1)":" ","Phone(2)":1}"#), [nil, true])
+        expectNoDifference(try phone(FMList<FMNumber?>.self, #"{"Phone":"1\rn/a\r\r4 kg"}"#), [1, nil, nil, 4])
+        expectNoDifference(
+            try FMDecoder().decodeFields([String: FMNumber?].self, from: #"{"a":"n/a","b":2}"#.utf8),
+            ["a": nil, "b": 2]
+        )
+        #expect(throws: DecodingFailure.self) { try phone([Int?].self, #"{"Phone(1)":"n/a"}"#) }
+        #expect(throws: DecodingFailure.self) { try phone([FMNumber].self, #"{"Phone(1)":"n/a"}"#) }
+        var rough = DecodingOptions()
+        rough.numbers = .asFileMaker
+        expectNoDifference(
+            try FMDecoder(options: rough).decodeFields(Row<[Int?]>.self, from: json.utf8).phone,
+            [1, nil, nil, 4, nil]
+        )
+        var strict = DecodingOptions()
+        strict.emptyIsNil = false
+        #expect(throws: DecodingFailure.self) {
+            try FMDecoder(options: strict).decodeFields(Row<[FMNumber?]>.self, from: json.utf8)
+        }
+    }
+
     @Test func namesWithTheirTable() throws {
         let json = #"{"A::Phone(2)":2,"B::Phone(1)":9,"A::Phone(1)":1}"#
         expectNoDifference(try phone([Int].self, json, .withoutTable), [1, 2])
