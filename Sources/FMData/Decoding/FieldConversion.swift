@@ -68,8 +68,7 @@ extension DecodingContext {
         guard text.utf8.contains(where: { $0 &- UInt8(ascii: "0") < 10 }) else {
             throw corrupted(node, .noNumber(wanted: type))
         }
-        let hasLines = text.utf8.contains { $0 == 0x0D || $0 == 0x0A }
-        throw corrupted(node, .numberInText(wanted: type, hasLines: hasLines))
+        throw corrupted(node, .numberInText(wanted: type, hasLines: text.hasLineEnds))
     }
 
     /// Whether a text is just what a number of a type is written as, so that it may have been meant for one.
@@ -195,6 +194,7 @@ extension DecodingContext {
             throw mismatch(Bool.self, node)
         }
     }
+
     /// For an optional: a field that holds nothing is `nil`, unless that rule is off.
     func boolIfAny(_ node: UInt32, _ mode: Mode) throws -> Bool? {
         let entry = entry(node)
@@ -209,7 +209,6 @@ extension DecodingContext {
         guard NumberText.isSpace(first) || first == UInt8(ascii: "\\") else { return false }
         return document.text(entry).utf8.allSatisfy(NumberText.isSpace)
     }
-
 
     // MARK: Any type
 
@@ -247,6 +246,7 @@ extension DecodingContext {
         // A type that takes an empty text for a value gets it, for all others the field is empty.
         return try? decode(type, node, mode)
     }
+
     /// Whether the elements of a list have a value for an empty field.
     func hasEmptyValue(_ type: any Any.Type, _ node: UInt32) -> Bool {
         if type is any TextValue.Type || type is any OptionalValue.Type { return true }
@@ -262,19 +262,18 @@ extension DecodingContext {
         (try? decode(type, node, .fields)) != nil
     }
 
-
     /// Whether it is known that a type has no value for an empty text.
     private func isNeverEmpty(_ type: Any.Type) -> Bool {
         type == FMDate.self || type == FMTimestamp.self || type == FMTime.self || type == URL.self
             || type == Date.self && rules.contains(.datesFromText)
     }
+
     /// Whether an optional is `nil` for a text that is not empty, since it may hold a number and the text holds none.
     func lacksNumber(_ type: any Any.Type, _ node: UInt32) -> Bool {
         // Most optionals that come here are these: nothing has to be looked up for them.
         guard type != String?.self, let number = (type as? any OptionalValue.Type)?.number else { return false }
         return (try? holdsNumber(number, node)) == false
     }
-
 
     /// Whether there is a number in a text; for a boolean, whether there is anything.
     private func holdsNumber(_ type: Any.Type, _ node: UInt32) throws -> Bool {
@@ -340,7 +339,8 @@ extension DecodingContext {
         var text = document.text(entry)
         let format = options.values.format
         guard let value = text.withUTF8({ read($0, format, options.values.shortYears) }) else {
-            throw corrupted(node, .otherForm(wanted: type, forms: forms(format).map(\.description)))
+            let forms = forms(format).map(\.description)
+            throw corrupted(node, .otherForm(wanted: type, forms: forms, hasLines: text.hasLineEnds))
         }
         return value
     }

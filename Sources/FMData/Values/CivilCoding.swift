@@ -61,7 +61,11 @@ extension Decoder {
             let cause: DecodingCause =
                 text.isEmpty
                 ? .empty(wanted: Value.self)
-                : .otherForm(wanted: Value.self, forms: [Value.pattern(of: format).description])
+                : .otherForm(
+                    wanted: Value.self,
+                    forms: [Value.pattern(of: format).description],
+                    hasLines: text.hasLineEnds
+                )
             throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: container.codingPath, cause: cause))
         }
         return value

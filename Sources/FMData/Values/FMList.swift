@@ -158,7 +158,7 @@ extension EncodingContext {
             case .omitted: line = ""
             case .nothing, .object, .array: throw failure("a line of a list holds one value", path)
             }
-            guard !line.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) else {
+            guard !line.hasLineEnds else {
                 throw failure("a value in a list that has line ends itself, which would make it several", path)
             }
             return line

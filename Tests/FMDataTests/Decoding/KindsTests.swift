@@ -232,6 +232,11 @@ import Testing
         let failure = try #require(throws: DecodingFailure.self) { try field([Int].self, #""1\r2\r3""#) }
         #expect(failure.reason.contains("several lines"))
         #expect(failure.hint?.contains("FMList<Int>") == true)
+        let dates = try #require(throws: DecodingFailure.self) {
+            try field(FMDate.self, #""01/05/2024\r12/31/2024""#)
+        }
+        #expect(dates.reason.contains("several lines"))
+        #expect(dates.hint?.contains("FMList<FMDate>") == true)
     }
 
     @Test func anEmptyTextIsNilWhenAskedFor() throws {

@@ -79,6 +79,32 @@ import Testing
         expectNoDifference(try text([FMList([1, 2]), FMList([3])]), #"{"v(1)":"1\r2","v(2)":"3"}"#)
     }
 
+    /// Check boxes on number, date, time and timestamp fields: in the format of the request, both ways.
+    @Test func numbersAndDatesBothWays() throws {
+        func expectBothWays<Value: Codable & Equatable>(_ value: Value, _ json: String) throws {
+            expectNoDifference(try text(value), #"{"v":\#(json)}"#)
+            expectNoDifference(try field(Value.self, json), value)
+        }
+        let days = try [FMDate("2024-01-05"), FMDate("2024-12-31")].map { try #require($0) }
+        let times = [FMTime(hours: 9, minutes: 5), FMTime(hours: 30)]
+        try expectBothWays(FMList([FMNumber(1), 2.5, 7]), #""1\r2.5\r7""#)
+        try expectBothWays(FMList([FMNumber?.some(1), nil, 7]), #""1\r\r7""#)
+        try expectBothWays(FMList([1.5, -2]), #""1.5\r-2""#)
+        try expectBothWays(FMList(days), #""01/05/2024\r12/31/2024""#)
+        try expectBothWays(FMList([days[0], nil, days[1]]), #""01/05/2024\r\r12/31/2024""#)
+        try expectBothWays(FMList(times), #""09:05:00\r30:00:00""#)
+        try expectBothWays(
+            FMList(days.map(FMTimestamp.init(midnightOf:))),
+            #""01/05/2024 00:00:00\r12/31/2024 00:00:00""#
+        )
+        expectNoDifference(try field(FMList<FMDate>.self, #""""#), [])
+        var values = DecodingOptions()
+        values.values.format = .iso
+        let iso = try FMDecoder(options: values)
+            .decodeFields(One<FMList<FMDate>>.self, from: #"{"v":"2024-01-05\r2024-12-31"}"#.utf8)
+        expectNoDifference(iso.v, FMList(days))
+    }
+
     @Test func whatIsNoLineIsRefused() {
         for text in ["a\rb", "a\nb", "\r\n"] {
             #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(["v": FMList([text])]) }

@@ -16,7 +16,7 @@ enum DecodingCause: Error {
     /// A number beyond the range of its type, or of more digits than it holds.
     case tooLarge(wanted: any Any.Type)
     /// A text that is no date or time in any of these forms.
-    case otherForm(wanted: any Any.Type, forms: [String])
+    case otherForm(wanted: any Any.Type, forms: [String], hasLines: Bool)
     /// A text that is none of what the type is made of: no URL, no UUID.
     case unreadable(wanted: any Any.Type, form: String)
     /// A text or number for which an enum has no case.

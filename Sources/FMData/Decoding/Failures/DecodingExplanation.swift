@@ -34,8 +34,9 @@ struct DecodingExplanation {
         case .noNumber(let wanted): "expected \(wanted), found a text without a number in it"
         case .fraction(let wanted): "expected \(wanted), found a number with a fraction"
         case .tooLarge(let wanted): "expected \(wanted), found a number \(excess(over: wanted))"
-        case .otherForm(let wanted, let forms):
-            "expected \(wanted), written \(forms.map(\.quoted).joined(separator: " or ")), found another text"
+        case .otherForm(let wanted, let forms, let hasLines):
+            "expected \(wanted), written \(forms.map(\.quoted).joined(separator: " or ")), found "
+                + (hasLines ? "a text of several lines" : "another text")
         case .unreadable(let wanted, let form): "expected \(wanted), found a text that is no \(form)"
         case .noCase(let wanted, .emptyText) where place.isField:
             "the field is empty, for which the enum \(wanted) has no case"
@@ -94,7 +95,7 @@ struct DecodingExplanation {
         case .otherKind(let wanted, let found): hint(for: wanted, found)
         case .empty(let wanted): hint(forEmpty: wanted)
         case .noNumber(let wanted): hint(forNoNumber: wanted)
-        case .numberInText(let wanted, hasLines: true):
+        case .numberInText(let wanted, hasLines: true), .otherForm(let wanted, _, hasLines: true):
             "FMList<\(wanted)> reads a list, one value in each line. Declare it as String to have it as it is."
         case .numberInText:
             "FMNumber reads the number in it as FileMaker does, and so does every type with \(setting("numbers")) = "
@@ -103,7 +104,7 @@ struct DecodingExplanation {
         case .tooLarge(let wanted):
             wanted is any FixedWidthInteger.Type && wanted != Int.self
                 ? "Declare it as Int, or as FMNumber, which holds every number." : "FMNumber holds every number."
-        case .otherForm(let wanted, _):
+        case .otherForm(let wanted, _, hasLines: false):
             "\(formatSetting) says how dates and times are written. For texts of other forms declare it as String "
                 + "instead of \(wanted)."
         case .unreadable(let wanted, _): unreadableHint(wanted)
