@@ -6,6 +6,10 @@ import Foundation
 /// here knows. What is left is to tell whose they are. Two keys are *alike* when a host might find the same value for both: as
 /// the same number, or as the same text without regard to case, accents, width of letters, and space around it. Keys that are
 /// alike are looked for in separate finds, so that each value that was found has one key that it can be for.
+///
+/// A field of numbers takes any text for the number in it, "5 kg" for 5. So such a key and the number are looked for in separate
+/// finds too. Two such texts are not, since codes like "A1" and "B1" come by the hundred, in fields of text: where a field of
+/// numbers has a 1, it is for both of them.
 struct JoinKey: Hashable {
     /// The same for all keys that are alike.
     enum Likeness: Hashable {
@@ -15,6 +19,8 @@ struct JoinKey: Hashable {
 
     let text: String
     let likeness: Likeness
+    /// What a field of numbers takes a text for that is none; `nil` without a digit, and for a number.
+    let reading: NumberText.Canonical?
 
     /// `nil` for a field without a value, which belongs to nobody.
     init?(_ value: WireValue?) {
@@ -29,7 +35,13 @@ struct JoinKey: Hashable {
         let content = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !content.isEmpty else { return nil }
         self.text = text
-        likeness = Self.number(content).map(Likeness.number) ?? .text(Self.folded(content))
+        if let number = Self.number(content) {
+            likeness = .number(number)
+            reading = nil
+        } else {
+            likeness = .text(Self.folded(content))
+            reading = Self.reading(content)
+        }
     }
 
     private static func number(_ text: String) -> NumberText.Canonical? {
@@ -37,6 +49,11 @@ struct JoinKey: Hashable {
         let literal = text.withUTF8 { NumberText.literal(of: $0, separator: UInt8(ascii: ".")) }
         guard var literal else { return nil }
         return literal.withUTF8 { NumberText.canonical($0) }
+    }
+
+    private static func reading(_ text: String) -> NumberText.Canonical? {
+        guard text.utf8.contains(where: { $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+        return FMNumber(text)?.canonical
     }
 
     private static func folded(_ text: String) -> String {
@@ -49,29 +66,55 @@ struct JoinKey: Hashable {
 struct JoinKeys<Key> {
     /// One find: the keys, and the values that each of them is the key of.
     struct Round {
-        var keys: [Key] = []
+        private(set) var keys: [Key] = []
         /// The places of the values in their group.
-        var owners: [JoinKey.Likeness: [Int]] = [:]
+        private var owners: [JoinKey.Likeness: [Int]] = [:]
+        /// The texts that are the same to a field of numbers.
+        private var texts: [NumberText.Canonical: [JoinKey.Likeness]] = [:]
+
+        /// Whether a host might find the same value for another key of the round.
+        fileprivate func hasAlike(_ key: JoinKey) -> Bool {
+            if owners[key.likeness] != nil { return true }
+            if case .number(let number) = key.likeness { return texts[number] != nil }
+            return key.reading.map { owners[.number($0)] != nil } ?? false
+        }
+
+        fileprivate mutating func add(_ key: Key, _ name: JoinKey, of owner: Int) {
+            keys.append(key)
+            owners[name.likeness] = [owner]
+            if let reading = name.reading { texts[reading, default: []].append(name.likeness) }
+        }
+
+        fileprivate mutating func add(_ owner: Int, to name: JoinKey) {
+            owners[name.likeness]?.append(owner)
+        }
+
+        /// The places of the values that a record with this key belongs to; `nil` when it is like no key of the round.
+        func owners(of key: JoinKey) -> [Int]? {
+            if let owners = owners[key.likeness] { return owners }
+            // The host has found it all the same: its field is one of numbers.
+            let number = if case .number(let number) = key.likeness { number } else { key.reading }
+            guard let number else { return nil }
+            if let owners = owners[.number(number)] { return owners }
+            return texts[number].map { $0.flatMap { owners[$0] ?? [] }.sorted() }
+        }
     }
 
     private(set) var rounds: [Round] = []
 
     /// - Parameter keys: of each value of the group, in their order; `nil` for one that has none.
     init(_ keys: [(key: Key, name: JoinKey)?]) {
-        var places: [JoinKey: Int] = [:]
-        var likes: [JoinKey.Likeness: Int] = [:]
+        var places: [String: Int] = [:]
         for (owner, key) in keys.enumerated() {
             guard let key else { continue }
-            if let round = places[key.name] {
-                rounds[round].owners[key.name.likeness]?.append(owner)
+            if let round = places[key.name.text] {
+                rounds[round].add(owner, to: key.name)
                 continue
             }
-            let round = likes[key.name.likeness, default: 0]
-            likes[key.name.likeness] = round + 1
-            places[key.name] = round
-            if round == rounds.count { rounds.append(Round()) }
-            rounds[round].keys.append(key.key)
-            rounds[round].owners[key.name.likeness] = [owner]
+            let round = rounds.firstIndex { !$0.hasAlike(key.name) } ?? rounds.endIndex
+            if round == rounds.endIndex { rounds.append(Round()) }
+            places[key.name.text] = round
+            rounds[round].add(key.key, key.name, of: owner)
         }
     }
 }

@@ -73,7 +73,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
         guard let key = JoinKey(fields.first { $0.name == childKey.stringValue }?.value) else {
             throw FMRest.APIError.joinWithoutKey(childKey.stringValue)
         }
-        guard let owners = round.owners[key.likeness] else {
+        guard let owners = round.owners(of: key) else {
             throw FMRest.APIError.joinOfOtherKey(childKey.stringValue)
         }
         return owners

@@ -33,7 +33,7 @@ import Testing
 
     private func rounds(_ keys: [String?]) -> [(keys: [String], owners: [[Int]])] {
         JoinKeys(keys.map { key in key.flatMap { key in JoinKey(.text(key)).map { (key, $0) } } }).rounds
-            .map { round in (round.keys, round.keys.map { round.owners[JoinKey(.text($0))!.likeness] ?? [] }) }
+            .map { round in (round.keys, round.keys.map { round.owners(of: JoinKey(.text($0))!) ?? [] }) }
     }
 
     @Test func aKeyIsLookedForOnceForAllWhoHaveIt() {
@@ -46,6 +46,27 @@ import Testing
         let rounds = rounds(["ada", "Ada", "bob", "ADA", "ada"])
         expectNoDifference(rounds.map(\.keys), [["ada", "bob"], ["Ada"], ["ADA"]])
         expectNoDifference(rounds.map(\.owners), [[[0, 4], [2]], [[1]], [[3]]])
+    }
+
+    /// To a field of numbers "5 kg" is 5: whose 5 is must not depend on who else is looked for.
+    @Test func keysThatAFieldOfNumbersTakesForTheSameAreLookedForApart() {
+        let rounds = rounds(["5", "5 kg", "5.0", "A5", "7 kg", "5 KG"])
+        expectNoDifference(rounds.map(\.keys), [["5", "7 kg"], ["5 kg", "A5"], ["5.0"], ["5 KG"]])
+    }
+
+    /// What a record has in the field, and whose it is.
+    @Test(
+        arguments: [
+            (WireValue.literal("5"), [0]), (.text("5"), [0]), (.text("5 kg"), [0]), (.text("5 KG"), [0]),
+            (.text("5 lb"), [0]), (.literal("7"), [1, 2]), (.text("7"), [1, 2]), (.text("A7"), [1]), (.text("B7"), [2]),
+            (.text("C7"), [1, 2]), (.text("bob"), [3]), (.literal("9"), nil), (.text("eve"), nil),
+        ] as [(WireValue, [Int]?)]
+    )
+    func owners(value: WireValue, expected: [Int]?) throws {
+        let keys = ["5 kg", "A7", "B7", "Bob"].map { key in JoinKey(.text(key)).map { (key, $0) } }
+        let rounds = JoinKeys(keys).rounds
+        expectNoDifference(rounds.count, 1)
+        expectNoDifference(rounds[0].owners(of: try #require(JoinKey(value))), expected)
     }
 
     @Test func noKeysAreNoFind() {

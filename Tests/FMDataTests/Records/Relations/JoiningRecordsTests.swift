@@ -141,6 +141,36 @@ import Testing
         }
     }
 
+    /// A field of numbers takes "5 kg" for 5, as a find for it does; what is no number at all is nobody's key. Neither ends the
+    /// join.
+    @Test func anOddKeyEndsNoJoin() async throws {
+        try await Hosted.run(Self.shop(orders: [], customers: [["ID": "5"], ["ID": "7"]])) { database, _ in
+            let customers = database.layout(Customer.self)
+            for groupSize in [1, 100] {
+                let rows = try await ["7", "5 kg", "n/a", "A5", "5", "5 kg", "", "."]
+                    .publisher.setFailureType(to: FMRest.APIError.self)
+                    .joining(customers, on: { $0 }, equals: .id, inGroupsOf: groupSize)
+                    .outcome().get()
+                expectNoDifference(
+                    rows.map { $0.children.map(\.fieldData.id) },
+                    [[7], [5], [], [5], [5], [5], [], []]
+                )
+            }
+        }
+    }
+
+    /// The other way round: a text among the children's numbers.
+    @Test func anOddKeyOfAChildEndsNoJoin() async throws {
+        let shop = Self.shop(orders: [], customers: [["ID": "5 kg", "Code": "a"], ["ID": "7", "Code": "b"]])
+        try await Hosted.run(shop) { database, _ in
+            let customers = database.addLayout("Customers").of(FieldData.self)
+            let rows = try await [5, 7, 8].publisher.setFailureType(to: FMRest.APIError.self)
+                .joining(customers, on: { $0 }, equals: "ID")
+                .outcome().get()
+            expectNoDifference(rows.map { $0.children.map { $0.fieldData["Code"] } }, [["a"], ["b"], []])
+        }
+    }
+
     @Test func fieldsMayBeKnownAtRunTimeOnly() async throws {
         let shop = Self.shop(orders: [["Number": "1", "CustomerID": "7"]], customers: [["ID": "7", "Code": "seven"]])
         try await Hosted.run(shop) { database, _ in
