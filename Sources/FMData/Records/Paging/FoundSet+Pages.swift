@@ -85,6 +85,10 @@ extension DataAPI.FoundSet {
                 .fetch(limit: question.limit) { records in
                     [try records.last.flatMap { try layout.layout.key(key, of: $0.fieldData) }]
                 }
+        case .byKey(let offset):
+            let sort = [DataAPI.SortQuery(fieldName: key, sortOrder: .ascending)]
+            return narrowed(to: DataAPI.FindField(named: key).isNotEmpty).sorted(by: sort)
+                .fetch(offset: offset, limit: question.limit)
         case .window(let window):
             return narrowed(to: DataAPI.FindField(named: key).isIn(window)).fetch(limit: question.limit)
         case .having(let keys):

@@ -21,7 +21,7 @@ struct IDPaging: PagingStrategy {
     private var isConfirming = false
 
     init(known: KnownRecords = KnownRecords()) {
-        scan = OffsetPaging(readsKeys: true, known: known)
+        scan = OffsetPaging(.keys, known: known)
     }
 
     func question(size: Int) -> PageQuestion {

@@ -4,8 +4,16 @@ struct OffsetPaging: PagingStrategy {
     private(set) var total: Int?
     var withoutKey: Int? { nil }
 
-    /// Whether ids and keys are asked for, not records.
-    private let readsKeys: Bool
+    /// What is read, and in which order.
+    enum Reading: Sendable {
+        case records
+        /// Ids and keys.
+        case keys
+        /// Records that have a key, by it.
+        case byKey
+    }
+
+    private let reading: Reading
     private var known: KnownRecords
     private var isFirst = true
     /// The last row that came, and its place.
@@ -18,18 +26,23 @@ struct OffsetPaging: PagingStrategy {
     /// Rows that came since the last one that was new.
     private var barrenRows = 0
 
-    init(readsKeys: Bool = false, known: KnownRecords = KnownRecords()) {
-        self.readsKeys = readsKeys
+    init(_ reading: Reading = .records, known: KnownRecords = KnownRecords()) {
+        self.reading = reading
         self.known = known
     }
 
     private var offset: Int { max(1, place - stepBack) }
 
     func question(size: Int) -> PageQuestion {
-        PageQuestion(
-            part: readsKeys ? .keys(offset: offset) : .records(offset: offset),
-            limit: isFirst ? size : size + 1
-        )
+        PageQuestion(part: part, limit: isFirst ? size : size + 1)
+    }
+
+    private var part: PageQuestion.Part {
+        switch reading {
+        case .records: .records(offset: offset)
+        case .keys: .keys(offset: offset)
+        case .byKey: .byKey(offset: offset)
+        }
     }
 
     mutating func received(_ answer: PageAnswer, to question: PageQuestion) throws(PagingFailure) -> PageVerdict {

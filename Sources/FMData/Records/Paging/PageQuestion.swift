@@ -11,6 +11,8 @@ struct PageQuestion: Hashable, Sendable {
         case least, greatest
         /// Records by key, ascending, within these bounds.
         case sorted(from: PageKey?, through: PageKey?)
+        /// Records that have a key, by it, ascending, from a place on.
+        case byKey(offset: Int)
         /// Records whose serial number is one of these.
         case window(ClosedRange<Int>)
         /// The records that have these keys.
@@ -24,7 +26,7 @@ struct PageQuestion: Hashable, Sendable {
     /// Whether the time that the answer takes says what a page of records takes.
     var isPage: Bool {
         switch part {
-        case .records, .keys, .sorted, .window: true
+        case .records, .keys, .sorted, .byKey, .window: true
         case .count, .least, .greatest, .having: false
         }
     }

@@ -10,7 +10,7 @@ extension DataAPI {
     /// | | needs | a record that is there all along | costs the host |
     /// |---|---|---|---|
     /// | ``offset`` | nothing | comes, or ``PageDrift`` tells that places moved | one find a page |
-    /// | ``stable(by:)`` | a key: unique, never empty, never changed | comes exactly once | one find and sort of all that is left a page |
+    /// | ``stable(by:)`` | a key: unique, never empty, never changed | comes exactly once | one find and sort a page: of all that is left by a number, of all by a text |
     /// | ``windows(serial:)`` | a whole number, else the same | comes exactly once | one find a page, no sort |
     /// | ``ids(by:on:)-(_,String?)`` | a key as for `stable` | comes exactly once | one find a page, and one for every 50 records |
     ///
@@ -43,12 +43,17 @@ extension DataAPI {
 
         /// By the value of a key, ascending: each page begins where the one before has ended.
         ///
-        /// The key has to be unique, filled in, and not to change; let it be indexed. Inserts beyond the greatest key of the
-        /// beginning are not read, where the key is a number. A key that is a text has to be one word: FileMaker compares texts
-        /// word by word, and a UUID with its hyphens is five words. Page by ``ids(by:on:)-(_,String?)`` then; the publisher fails with
-        /// ``FMRest/APIError/Code/invalidRequest`` otherwise.
+        /// The key has to be unique, filled in, and not to change; let it be indexed. Any field will do: numbers, words, UUIDs,
+        /// dates. Before the first page it is asked what the greatest key is.
         ///
-        /// Records without a key cannot be found by it: ``PagingProgress/withoutKey`` counts them.
+        /// Where that is a number, pages go from number to number, and inserts beyond the greatest one of the beginning are not
+        /// read. FileMaker compares texts word by word, and a UUID with its hyphens is five words: pages of texts go by their
+        /// place in the order of the key, with what ``offset`` does about places that move. As keys do not change, records only
+        /// come and go there.
+        ///
+        /// Records without a key cannot be found by it: ``PagingProgress/withoutKey`` counts them. When fewer came in the end than
+        /// were counted, since they were deleted or their key was changed, the last page tells it as ``PageDrift/Kind/gone``, and
+        /// so does the log.
         ///
         /// - Parameter key: a field of the record's type. Declare it as a type that holds its values exactly.
         public static func stable(by key: R.CodingKeys) -> Paging<R> { Paging(kind: .stable(key: key.stringValue)) }
@@ -56,8 +61,9 @@ extension DataAPI {
         /// By ranges of a serial number, from the least to the greatest of the beginning: for large tables.
         ///
         /// A range is as wide as a page, wider where few records are in it: a gap of a million numbers takes some ten calls.
-        /// Numbers that are not whole are not found; ``PagingProgress/delivered`` then stays below ``PagingProgress/total``.
-        /// Records without a number are counted by ``PagingProgress/withoutKey``.
+        /// Numbers that are not whole may not be found. When fewer records came in the end than were counted, for that or since
+        /// they were deleted, the last page tells it as ``PageDrift/Kind/gone``, and so does the log. Records without a number
+        /// are counted by ``PagingProgress/withoutKey``.
         ///
         /// - Parameter serial: a number field that is unique, filled in and not changed.
         public static func windows(serial: R.CodingKeys) -> Paging<R> {

@@ -57,13 +57,16 @@ extension DataAPI {
             public static let moved = Kind(description: "moved")
             /// Records came a second time and were left out: ``PageDrift/recordIds``.
             public static let repeated = Kind(description: "repeated")
-            /// Records were not found any more when it was their turn: ``PageDrift/recordIds``.
+            /// Records were not found any more when it was their turn: ``PageDrift/recordIds``. Where pages go by a key, nobody
+            /// knows which: the last page then tells by ``PageDrift/places`` how many of those that were counted at the beginning
+            /// did not come.
             public static let gone = Kind(description: "gone")
         }
 
         /// What happened.
         public var kind: Kind
-        /// By how many places the found set moved: less than 0 when there are fewer records before the page than there were.
+        /// By how many places the found set moved: less than 0 when there are fewer records before the page than there were. Of
+        /// records that are gone, and are not known, their number, less than 0.
         public var places: Int
         /// The records it is about.
         public var recordIds: [Int]

@@ -32,7 +32,7 @@ extension FMRest.APIError {
                 .pagesDrifted,
                 reason: "The records of layout \"\(layout.name)\" have moved so far since the last page that none "
                     + "of those that came last is found again; there would be a gap.",
-                hint: "Page by a key: .stable(by:), .windows(serial:) or .ids(by:)."
+                hint: "Page by a number that does not change: .stable(by:) or .windows(serial:)."
             )
         case .keyNotUnique:
             self.init(
@@ -44,13 +44,7 @@ extension FMRest.APIError {
             self.init(
                 .invalidRequest,
                 reason: "The least or the greatest value in \"\(key)\" is no whole number of a number field.",
-                hint: ".stable(by:) takes other numbers and words, .ids(by:) any text."
-            )
-        case .keyOfSeveralWords:
-            self.init(
-                .invalidRequest,
-                reason: "A value in \"\(key)\" is more than one word, and FileMaker compares texts word by word.",
-                hint: ".ids(by:) takes any text."
+                hint: ".stable(by:) and .ids(by:) take any key."
             )
         case .keyMissing:
             self.init(

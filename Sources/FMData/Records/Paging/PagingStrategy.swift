@@ -30,8 +30,6 @@ enum PagingFailure: Error, Hashable, Sendable {
     case keyNotUnique
     /// A serial number is none, or is not whole.
     case serialNotWhole
-    /// Texts of several words cannot be compared as a whole.
-    case keyOfSeveralWords
     /// The record that a page ends with has no key, though it was found by one.
     case keyMissing
 }
@@ -43,6 +41,12 @@ extension DataAPI.PageDrift {
         let new = Set(new)
         let again = ids.indices.filter { $0 > first && !new.contains($0) }.map { ids[$0] }
         return again.isEmpty ? [] : [DataAPI.PageDrift(.repeated, recordIds: again)]
+    }
+
+    /// At the end, for records that were counted at the beginning and did not come. Nobody knows which.
+    static func missing(_ delivered: Int, of total: Int?) -> [DataAPI.PageDrift] {
+        guard let total, delivered < total else { return [] }
+        return [DataAPI.PageDrift(.gone, places: delivered - total)]
     }
 }
 

@@ -23,6 +23,7 @@ struct WindowPaging: PagingStrategy {
     /// Whether the next window begins with the last record that came.
     private var overlaps = false
     private var known: KnownRecords
+    private var delivered = 0
 
     init(known: KnownRecords = KnownRecords()) {
         self.known = known
@@ -48,6 +49,16 @@ struct WindowPaging: PagingStrategy {
     }
 
     mutating func received(_ answer: PageAnswer, to question: PageQuestion) throws(PagingFailure) -> PageVerdict {
+        var verdict = try taken(answer, to: question)
+        delivered += verdict.rows.count
+        if verdict.isLast { verdict.drift += DataAPI.PageDrift.missing(delivered, of: total) }
+        return verdict
+    }
+
+    private mutating func taken(
+        _ answer: PageAnswer,
+        to question: PageQuestion
+    ) throws(PagingFailure) -> PageVerdict {
         if case .counting = stage {
             everyone = answer.foundCount
             stage = .findingLeast

@@ -61,6 +61,55 @@ import Testing
         }
         expectNoDifference(run.ids, Array(1...20))
         expectNoDifference(run.questions.count, 6)
+        expectNoDifference(run.drift, [DataAPI.PageDrift(.gone, places: -10)])
+    }
+
+    // MARK: Ends that come too soon
+
+    /// What was counted at the beginning, and was deleted before its page was read.
+    @Test(arguments: [true, false])
+    func recordsThatAreMissingAtTheEndAreTold(hasTextKeys: Bool) {
+        var table = PlayedTable(count: 30)
+        table.hasTextKeys = hasTextKeys
+        let byKey = PagedRun(StablePaging(), through: table, size: 10) { table, number in
+            if number == 3 { table.delete(3, 15, 22) }
+        }
+        expectNoDifference(byKey.ids, (1...30).filter { $0 != 15 && $0 != 22 })
+        let moved = hasTextKeys ? [DataAPI.PageDrift(.moved, places: -1)] : []
+        expectNoDifference(byKey.drift, moved + [DataAPI.PageDrift(.gone, places: -2)])
+        guard !hasTextKeys else { return }
+        let byWindow = PagedRun(WindowPaging(), through: table, size: 10) { table, number in
+            if number == 4 { table.delete(3, 15, 22) }
+        }
+        expectNoDifference(byWindow.ids, byKey.ids)
+        expectNoDifference(byWindow.drift, [DataAPI.PageDrift(.gone, places: -2)])
+    }
+
+    /// A key that was changed so that the record is behind by then.
+    @Test func recordsThatMovedOutOfTheWayAreTold() {
+        let run = PagedRun(StablePaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+            if number == 3 { table.rows[14].key = 0 }
+        }
+        expectNoDifference(run.ids, (1...30).filter { $0 != 15 })
+        expectNoDifference(run.drift, [DataAPI.PageDrift(.gone, places: -1)])
+    }
+
+    /// The same when all of them are gone at once, and where the server does not count nothing can be told.
+    @Test func anEndBeforeTheFirstPageIsTold() {
+        func run(_ strategy: some PagingStrategy, counts: Bool = true, hasTextKeys: Bool = false) -> PagedRun {
+            var table = PlayedTable((1...30).map { .init($0, key: $0) }, counts: counts)
+            table.hasTextKeys = hasTextKeys
+            return PagedRun(strategy, through: table, size: 10) { table, number in
+                if number == 3 { table.rows.removeAll() }
+            }
+        }
+        let gone = [DataAPI.PageDrift(.gone, places: -30)]
+        // By key the first page came before that; by window it is the first one that is empty.
+        expectNoDifference(run(StablePaging()).drift, [DataAPI.PageDrift(.gone, places: -20)])
+        expectNoDifference(run(WindowPaging()).drift, gone)
+        expectNoDifference(run(StablePaging(), counts: false).drift, [])
+        expectNoDifference(run(WindowPaging(), counts: false).drift, [])
+        expectNoDifference(run(StablePaging(), hasTextKeys: true).ids, Array(1...10))
     }
 
     @Test func recordsWithoutAKeyAreCountedWhenNoneHasOne() {
@@ -129,25 +178,48 @@ import Testing
 
     // MARK: Texts
 
-    /// Asks for pages until the third, whose bound is that of the second answer.
-    private func bound(after key: PageKey) throws -> PageQuestion.Part {
-        var strategy = StablePaging()
-        let answers = [
-            PageAnswer(ids: [1], foundCount: 50),
-            PageAnswer(ids: [50], keys: [.text("z")], foundCount: 50),
-            PageAnswer(ids: Array(1...10), keys: [key], foundCount: 50),
-        ]
-        for answer in answers { _ = try strategy.received(answer, to: strategy.question(size: 10)) }
-        return strategy.question(size: 10).part
+    /// FileMaker compares texts word by word, so that no bound of a page can be one.
+    @Test func textsAreReadByTheirPlaceInTheOrderOfTheKey() {
+        var table = Self.gappy
+        table.hasTextKeys = true
+        let run = PagedRun(StablePaging(), through: table, size: 4)
+        expectNoDifference(
+            run.questions,
+            [.count, .greatest, .byKey(offset: 1), .byKey(offset: 4), .byKey(offset: 8)]
+        )
+        expectNoDifference(run.ids, [1, 2, 3, 4, 6, 7, 8, 9, 10])
+        expectNoDifference(run.total, 9)
+        expectNoDifference(run.withoutKey, 1)
+        expectNoDifference(run.drift, [])
     }
 
-    @Test func textsOfOneWordHaveNoEnd() throws {
-        expectNoDifference(try bound(after: .text("k17")), .sorted(from: .text("k17"), through: nil))
+    @Test(arguments: [2, 3, 4])
+    func anEmptyAnswerForTextsIsLookedAtTwice(number: Int) {
+        var table = PlayedTable(count: 30)
+        table.hasTextKeys = true
+        let run = PagedRun(
+            StablePaging(),
+            through: table,
+            size: 10,
+            answer: { answer, asked in asked == number ? PageAnswer(foundCount: 0) : answer }
+        )
+        expectNoDifference(run.ids, Array(1...30))
+        expectNoDifference(run.drift, [])
     }
 
-    @Test(arguments: ["two words", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "a/b"])
-    func textsOfSeveralWordsAreNotCompared(text: String) {
-        #expect(throws: PagingFailure.keyOfSeveralWords) { try bound(after: .text(text)) }
+    /// Inserts before the page move all others on, and do no harm.
+    @Test func textsThatComeAndGoMeanwhile() {
+        var table = PlayedTable((1...30).map { .init($0, key: $0 * 10) })
+        table.hasTextKeys = true
+        let run = PagedRun(StablePaging(), through: table, size: 10) { table, number in
+            if number == 3 {
+                table.insert(key: 5)
+                table.delete(4)
+                table.insert(key: 205)
+            }
+        }
+        expectNoDifference(run.ids, Array(1...20) + [32] + Array(21...30))
+        expectNoDifference(run.failure, nil)
     }
 
     @Test func aNumberThatTheTypeHasAsATextIsANumber() throws {

@@ -12,6 +12,7 @@ import Testing
         /// Whether values of the sort field are drawn and edited, not only those of new rows at the end.
         var sorts = false
         var edits = false
+        var hasTextKeys = false
         /// Rows that were edited in what decides about their place.
         var edited: Set<Int> = []
         var start: Set<Int> = []
@@ -26,7 +27,9 @@ import Testing
                 return PlayedTable.Row(number + 1, key: key, order: sorts ? Int.random(in: 0..<500, using: &random) : 0)
             }
             start = Set(rows.map(\.id))
-            return PlayedTable(rows, isSorted: sorts)
+            var table = PlayedTable(rows, isSorted: sorts)
+            table.hasTextKeys = hasTextKeys
+            return table
         }
 
         mutating func pass(over table: inout PlayedTable) {
@@ -86,6 +89,7 @@ import Testing
     @Test func whateverStaysComesOnceByItsKey() {
         for seed in 0..<UInt64(Effort.of(300, brief: 60)) {
             expectWhole(outcome(seed, StablePaging()), seed, "stable")
+            expectWhole(outcome(seed, StablePaging()) { $0.hasTextKeys = true }, seed, "stable, texts")
             expectWhole(outcome(seed, WindowPaging()), seed, "windows")
             // The sort order is nothing to them.
             let stormy = outcome(seed, StablePaging()) { ($0.sorts, $0.edits) = (true, true) }

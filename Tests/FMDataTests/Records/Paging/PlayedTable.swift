@@ -23,6 +23,8 @@ struct PlayedTable {
     var isSorted = false
     /// Whether answers say how many rows there are.
     var counts = true
+    /// Whether the field of the key is one of texts: of two words, and in the order of the numbers in them.
+    var hasTextKeys = false
     private var lastID: Int
 
     init(_ rows: [Row], isSorted: Bool = false, counts: Bool = true) {
@@ -52,18 +54,21 @@ struct PlayedTable {
         rows.filter { $0.key != nil }.sorted { ($0.key ?? 0, $0.id) < ($1.key ?? 0, $1.id) }
     }
 
+    private func pageKey(_ key: Int) -> PageKey { hasTextKeys ? .text("key \(key)") : .number(FMNumber(key)) }
+
     func answer(to question: PageQuestion) -> PageAnswer {
         func answer(_ found: [Row], from place: Int = 1, keys: ([Row]) -> [Row] = { _ in [] }) -> PageAnswer {
             let part = Array(found.dropFirst(place - 1).prefix(question.limit))
             return PageAnswer(
                 ids: part.map(\.id),
-                keys: keys(part).map { $0.key.map { .number(FMNumber($0)) } },
+                keys: keys(part).map { $0.key.map(pageKey) },
                 // A range beyond the end, or a find without a match, is an error, which says no count.
                 foundCount: counts ? (part.isEmpty ? 0 : found.count) : nil
             )
         }
         switch question.part {
         case .records(let offset): return answer(foundSet, from: offset)
+        case .byKey(let offset): return answer(byKey, from: offset)
         case .keys(let offset): return answer(foundSet, from: offset) { $0 }
         case .count: return answer(foundSet)
         case .least: return answer(byKey) { $0 }
