@@ -10,6 +10,8 @@ import Foundation
 /// A field of numbers takes any text for the number in it, "5 kg" for 5. So such a key and the number are looked for in separate
 /// finds too. Two such texts are not, since codes like "A1" and "B1" come by the hundred, in fields of text: where a field of
 /// numbers has a 1, it is for both of them.
+///
+/// What a host finds that is like none of its keys, by rules that are not known here, is looked for once more, by each key alone.
 struct JoinKey: Hashable {
     /// The same for all keys that are alike.
     enum Likeness: Hashable {
@@ -67,6 +69,7 @@ struct JoinKeys<Key> {
     /// One find: the keys, and the values that each of them is the key of.
     struct Round {
         private(set) var keys: [Key] = []
+        private var names: [JoinKey] = []
         /// The places of the values in their group.
         private var owners: [JoinKey.Likeness: [Int]] = [:]
         /// The texts that are the same to a field of numbers.
@@ -79,9 +82,10 @@ struct JoinKeys<Key> {
             return key.reading.map { owners[.number($0)] != nil } ?? false
         }
 
-        fileprivate mutating func add(_ key: Key, _ name: JoinKey, of owner: Int) {
+        fileprivate mutating func add(_ key: Key, _ name: JoinKey, of owners: [Int]) {
             keys.append(key)
-            owners[name.likeness] = [owner]
+            names.append(name)
+            self.owners[name.likeness] = owners
             if let reading = name.reading { texts[reading, default: []].append(name.likeness) }
         }
 
@@ -89,14 +93,25 @@ struct JoinKeys<Key> {
             owners[name.likeness]?.append(owner)
         }
 
-        /// The places of the values that a record with this key belongs to; `nil` when it is like no key of the round.
+        /// The places of the values that a record with this key belongs to; `nil` when it is like none of several keys.
         func owners(of key: JoinKey) -> [Int]? {
+            // What was found by one key is its own, whatever it looks like.
+            if let only = names.first, names.count == 1 { return owners[only.likeness] }
             if let owners = owners[key.likeness] { return owners }
             // The host has found it all the same: its field is one of numbers.
             let number = if case .number(let number) = key.likeness { number } else { key.reading }
             guard let number else { return nil }
             if let owners = owners[.number(number)] { return owners }
             return texts[number].map { $0.flatMap { owners[$0] ?? [] }.sorted() }
+        }
+
+        /// Each of its keys in a find of its own.
+        var apart: [Round] {
+            zip(keys, names).map { key, name in
+                var round = Round()
+                round.add(key, name, of: owners[name.likeness] ?? [])
+                return round
+            }
         }
     }
 
@@ -114,7 +129,7 @@ struct JoinKeys<Key> {
             let round = rounds.firstIndex { !$0.hasAlike(key.name) } ?? rounds.endIndex
             if round == rounds.endIndex { rounds.append(Round()) }
             places[key.name.text] = round
-            rounds[round].add(key.key, key.name, of: owner)
+            rounds[round].add(key.key, key.name, of: [owner])
         }
     }
 }

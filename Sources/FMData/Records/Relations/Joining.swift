@@ -15,10 +15,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
     func pairs(of parents: [Parent]) -> AnyPublisher<[Pair], FMRest.APIError> {
         do {
             let keys = JoinKeys(try parents.map(key))
-            return keys.rounds.publisher
-                .setFailureType(to: FMRest.APIError.self)
-                .orderedMap(concurrency: 1) { round in found(in: round) }
-                .collect()
+            return found(in: keys.rounds)
                 .map { answers in Self.pairs(of: parents, answers) }
                 .eraseToAnyPublisher()
         } catch {
@@ -36,17 +33,32 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
         children.narrowed(to: DataAPI.FindField(childKey).isOneOf(round.keys))
             .pages(.offset, pageSize: pageSize)
             .collect()
-            .tryMap { pages in
-                var answer = Answer(hasDrifted: pages.contains { $0.progress.driftCount > 0 })
-                for record in pages.flatMap(\.items) {
-                    for owner in try owners(of: record, in: round) {
-                        answer.children[owner, default: []].append(record)
-                    }
-                }
-                return [answer]
-            }
+            .tryMap { pages in try answer(pages, to: round) }
             .mapError(FMRest.APIError.init(wrapping:))
+            .orderedMap(concurrency: 1) { answer in
+                guard let answer else { return found(in: round.apart) }
+                return Just([answer]).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
+            .collect()
             .eraseToAnyPublisher()
+    }
+
+    private func found(in rounds: [JoinKeys<Key>.Round]) -> AnyPublisher<[Answer], FMRest.APIError> {
+        rounds.publisher
+            .setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { round in found(in: round) }
+            .collect()
+            .eraseToAnyPublisher()
+    }
+
+    /// Whose the records are; `nil` when that cannot be told of one of them.
+    private func answer(_ pages: [ItemPage<Record>], to round: JoinKeys<Key>.Round) throws -> Answer? {
+        var answer = Answer(hasDrifted: pages.contains { $0.progress.driftCount > 0 })
+        for record in pages.flatMap(\.items) {
+            guard let owners = round.owners(of: try key(of: record)) else { return nil }
+            for owner in owners { answer.children[owner, default: []].append(record) }
+        }
+        return answer
     }
 
     private static func pairs(of parents: [Parent], _ answers: [Answer]) -> [Pair] {
@@ -68,15 +80,12 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
         return JoinKey(fields.first?.value).map { (key, $0) }
     }
 
-    private func owners(of record: Record, in round: JoinKeys<Key>.Round) throws -> [Int] {
+    private func key(of record: Record) throws -> JoinKey {
         let fields = try encoder.wireValue(of: record.fieldData, .fields).members
         guard let key = JoinKey(fields.first { $0.name == childKey.stringValue }?.value) else {
             throw FMRest.APIError.joinWithoutKey(childKey.stringValue)
         }
-        guard let owners = round.owners(of: key) else {
-            throw FMRest.APIError.joinOfOtherKey(childKey.stringValue)
-        }
-        return owners
+        return key
     }
 
     private var encoder: FMEncoder {
@@ -88,19 +97,13 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
 }
 
 extension FMRest.APIError {
-    fileprivate static func joinWithoutKey(_ field: String) -> FMRest.APIError {
-        joinFailed(field, "has no value in the field \"\(field)\", by which it was found")
-    }
-
-    fileprivate static func joinOfOtherKey(_ field: String) -> FMRest.APIError {
-        joinFailed(field, "has a value in the field \"\(field)\" that is like none of the keys it was found by")
-    }
-
     /// To leave the record out would be to say that it does not exist.
-    private static func joinFailed(_ field: String, _ what: String) -> FMRest.APIError {
+    fileprivate static func joinWithoutKey(_ field: String) -> FMRest.APIError {
         var error = FMRest.APIError(
             .decoding,
-            reason: "A record \(what), so that nobody can tell to which value it belongs.",
+            reason:
+                "A record has no value in the field \"\(field)\", by which it was found, so that nobody can tell to which "
+                + "value it belongs.",
             hint: "The record's type has to hold the field as the layout shows it."
         )
         error.fields = [field]

@@ -24,7 +24,8 @@ extension Publisher where Failure == FMRest.APIError {
     /// Which records equal a key is FileMaker's word, as for ``DataAPI/FindField/==(_:_:)``: of text without regard to case and
     /// accents unless the field is indexed as Unicode, of numbers by value. Keys that differ in nothing else are looked for in
     /// separate finds, so that no record goes to another's key. A field of numbers takes a text for the number in it, so that the
-    /// children of the key "5 kg" are there those of 5. A record whose type does not show the field that it was found by ends
+    /// children of the key "5 kg" are there those of 5. Where a host finds a record and it cannot be told by which key, each key of
+    /// the group is looked for alone. A record whose type does not show the field that it was found by ends
     /// all with ``FMRest/APIError/Code/decoding``.
     ///
     /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:

@@ -171,6 +171,25 @@ import Testing
         }
     }
 
+    /// A field of numbers is no place for texts, and what a host finds there by one, nobody here knows: each is asked for alone.
+    @Test func whatIsLikeNoKeyIsLookedForByEachKeyAlone() async throws {
+        let shop = Self.shop(
+            orders: [],
+            customers: [["ID": "open end", "Code": "a"], ["ID": "7", "Code": "b"], ["ID": "8", "Code": "c"]]
+        )
+        try await Hosted.run(shop) { database, sandbox in
+            let customers = database.addLayout("Customers").of(FieldData.self)
+            let rows = try await ["7", "open", "x", "7"].publisher.setFailureType(to: FMRest.APIError.self)
+                .joining(customers, on: { $0 }, equals: "ID")
+                .outcome().get()
+            expectNoDifference(
+                rows.map { $0.children.map { $0.fieldData["Code"] } },
+                [["b"], ["a"], [], ["b"]]
+            )
+            expectNoDifference(sandbox.counters.requests[.find], 4)
+        }
+    }
+
     @Test func fieldsMayBeKnownAtRunTimeOnly() async throws {
         let shop = Self.shop(orders: [["Number": "1", "CustomerID": "7"]], customers: [["ID": "7", "Code": "seven"]])
         try await Hosted.run(shop) { database, _ in
