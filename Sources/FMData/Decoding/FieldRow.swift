@@ -255,7 +255,7 @@ private final class OwnFieldRow: FieldRow {
 
     override func boolIfAny(_ place: Int) throws -> Bool? {
         guard let node = present(place) else { return nil }
-        return try context.bool(node, mode)
+        return try context.boolIfAny(node, mode)
     }
 
     @inline(__always)
