@@ -201,6 +201,8 @@ import Testing
         // A host that tells no controls may mean check boxes.
         expectNoDifference(chosen(nil, "V"), "String")
         expectNoDifference(chosen("popupMenu", "V", result: "number"), "FMNumber?")
+        expectNoDifference(chosen("checkBox", "V", result: "number"), "FMList<FMNumber>")
+        expectNoDifference(chosen("checkBox", "V", result: "date"), "FMList<FMDate>")
     }
 
     /// Pitfall 4.

@@ -34,11 +34,11 @@ struct FieldType: Equatable {
             guard field.isChosen, let name = field.valueList else { return .text }
             let list = lists[ExactName(name)]
             // Of a list without a type the values are texts.
-            return field.isCheckBox ? .choices(list ?? "String") : list.map(Value.choice) ?? .text
-        case "number": return .number
-        case "date": return .date
-        case "time": return .time
-        case "timeStamp": return .timestamp
+            return field.isListed ? .choices(list ?? "String") : list.map(Value.choice) ?? .text
+        case "number": return field.isListed ? .choices("FMNumber") : .number
+        case "date": return field.isListed ? .choices("FMDate") : .date
+        case "time": return field.isListed ? .choices("FMTime") : .time
+        case "timeStamp": return field.isListed ? .choices("FMTimestamp") : .timestamp
         case "container": return .container
         default: return .anything
         }
@@ -125,6 +125,9 @@ struct FieldType: Equatable {
         case .number: text = "\(chain).literal"
         case .date, .time, .timestamp: text = "\(chain).text(.us)"
         case .choice: text = "\(chain).rawValue"
+        case .choices("FMNumber"): text = "\(value).map(\\.literal).joined(separator: \"\\r\")"
+        case .choices("FMDate"), .choices("FMTime"), .choices("FMTimestamp"):
+            text = "\(value).map { $0.text(.us) }.joined(separator: \"\\r\")"
         case .choices("String"): text = "\(value).joined(separator: \"\\r\")"
         case .choices: text = "\(value).map(\\.rawValue).joined(separator: \"\\r\")"
         case .anything: text = "\(value).text"
@@ -134,4 +137,9 @@ struct FieldType: Equatable {
         }
         return isOptional ? "\(text) ?? \"\"" : text
     }
+}
+
+extension FieldDescription {
+    /// Whether the field holds the values of check boxes, one in each line.
+    fileprivate var isListed: Bool { isChosen && isCheckBox }
 }
