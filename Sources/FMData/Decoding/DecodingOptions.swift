@@ -41,7 +41,8 @@ public struct DecodingOptions: Sendable {
     public var absentPortalsAreEmpty = true
     /// How the name of a field finds its coding key.
     public var keys = KeyStrategy.exact
-    /// What happens when an object has the same key twice, as `portalData` does with two portals of one name.
+    /// What happens when an object has the same key twice. The rows of two portals of one name are an error in any case, for a type
+    /// that reads them: those of one would be lost.
     public var duplicateKeys = DuplicateKeys.keepFirst
     /// What happens with strings that are not valid JSON or UTF-8: some proxies send raw line breaks or half characters.
     public var malformedText = MalformedText.refuse

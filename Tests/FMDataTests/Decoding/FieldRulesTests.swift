@@ -385,15 +385,6 @@ import Testing
         #expect(there.portalData == Portals(lines: [], notes: nil))
     }
 
-    @Test func twoPortalsOfOneName() throws {
-        let json = """
-            {"response":{"data":[{"fieldData":{},"portalData":{"P":[{"a":1}],"P":[{"a":2}]},"recordId":"1","modId":"2"}]},
-            "messages":[{"code":"0"}]}
-            """
-        #expect(try read(json).records[0].portalData == ["P": [["a": 1]]])
-        #expect(throws: DecodingFailure.self) { try read(json, options: options { $0.duplicateKeys = .refuse }) }
-    }
-
     @Test func textThatIsNoTextCanBeRepaired() throws {
         let json = Array("{\"v\":\"a\nb\\uD800\"}".utf8)
         #expect(throws: DecodingFailure.self) { try FMDecoder().decodeFields(One<String>.self, from: json) }

@@ -60,5 +60,14 @@ import Testing
         let record = try answer(Other.self).data[0]
         expectNoDifference(record.portalData?.notes.map(\.number), ["2"])
         expectNoDifference(try answer(DataAPI.EmptyPortal.self).data.count, 1)
+        var options = DecodingOptions()
+        options.duplicateKeys = .refuse
+        #expect(throws: DecodingFailure.self) {
+            try FMDecoder(options: options)
+                .decodeAnswer(
+                    DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>.self,
+                    from: Data(Self.text.utf8)
+                )
+        }
     }
 }
