@@ -124,9 +124,11 @@ enum ControlCommand: Equatable {
     }
 
     /// Does what the command says, and returns the line to answer with: `ok`, JSON, or `error: …`.
-    func perform(on sandbox: Sandbox) -> String {
+    ///
+    /// - Parameter files: where it may write.
+    func perform(on sandbox: Sandbox, files: WritableFolder) -> String {
         do {
-            return try answer(of: sandbox)
+            return try answer(of: sandbox, files)
         } catch let error as FileMakerError {
             return "error: \(error.code) \(error.message)"
         } catch {
@@ -134,7 +136,7 @@ enum ControlCommand: Equatable {
         }
     }
 
-    private func answer(of sandbox: Sandbox) throws -> String {
+    private func answer(of sandbox: Sandbox, _ files: WritableFolder) throws -> String {
         switch self {
         case .fault(let rule): sandbox.inject(rule)
         case .clearFaults: sandbox.clearFaults()
@@ -163,7 +165,7 @@ enum ControlCommand: Equatable {
             try sandbox.deleteRecord(recordId, ofTable: table, inDatabase: database)
         case .lock(let recordId, let table, let database, let isLocked):
             try sandbox.setLocked(isLocked, recordId: recordId, ofTable: table, inDatabase: database)
-        case .save(let folder): try sandbox.save(intoFolder: folder)
+        case .save(let folder): try sandbox.save(into: try files.folder(folder), called: folder)
         }
         return "ok"
     }
@@ -211,20 +213,21 @@ private struct SessionLine: Encodable {
 /// Reads commands line by line, on a thread of its own, and answers each on standard output. The end of the input ends the
 /// reading, not the sandbox.
 enum ControlReader {
-    static func start(_ sandbox: Sandbox) {
+    /// - Parameter files: where commands may write.
+    static func start(_ sandbox: Sandbox, files: WritableFolder) {
         Thread.detachNewThread {
             while let line = readLine() {
                 let line = line.trimmingCharacters(in: .whitespaces)
                 guard !line.isEmpty else { continue }
-                print(answer(to: line, sandbox))
+                print(answer(to: line, sandbox, files: files))
                 fflush(nil)
             }
         }
     }
 
-    static func answer(to line: String, _ sandbox: Sandbox) -> String {
+    static func answer(to line: String, _ sandbox: Sandbox, files: WritableFolder = WritableFolder()) -> String {
         do {
-            return try ControlCommand(line).perform(on: sandbox)
+            return try ControlCommand(line).perform(on: sandbox, files: files)
         } catch {
             return "error: \(error.reason)"
         }
@@ -233,11 +236,13 @@ enum ControlReader {
 
 extension Sandbox {
     /// Writes the databases into a folder.
-    func save(intoFolder folder: String) throws(SystemError) {
+    ///
+    /// - Parameter name: the folder as it was given.
+    func save(into folder: URL, called name: String) throws(SystemError) {
         do {
-            try save(to: URL(fileURLWithPath: folder, isDirectory: true))
+            try save(to: folder)
         } catch {
-            throw SystemError(error, subject: "save into \(folder)")
+            throw SystemError(error, subject: "save into \(name)")
         }
     }
 }

@@ -140,7 +140,8 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             """
-            Take commands from standard input, one on each line, and answer each with a line: \(ControlCommand.usage).
+            Take commands from standard input, one on each line, and answer each with a line: \(ControlCommand.usage). \
+            What is saved stays below the folder of --save, or without that below the one in which the sandbox was started.
             """
         )
     )
@@ -172,7 +173,8 @@ struct SandboxCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
-        guard maxSessions >= 0 else { throw ValidationError("--max-sessions takes no negative number.") }
+        // Nobody could log in to a host without sessions.
+        guard maxSessions > 0 else { throw ValidationError("--max-sessions takes 1 or more.") }
         guard loginAttempts >= 0 else { throw ValidationError("--login-attempts takes no negative number.") }
         guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency takes 0 to 3600000.") }
         guard serverVersion.map({ Sandbox.ServerVersion(rawValue: $0) != nil }) ?? true else {
@@ -213,10 +215,10 @@ struct SandboxCommand: AsyncParsableCommand {
             )
             FileHandle.standardError.write(Data(welcome.text.utf8))
         }
-        if control { ControlReader.start(sandbox) }
+        if control { ControlReader.start(sandbox, files: WritableFolder(save)) }
         await interruption.wait()
         await sandbox.stop()
-        if let save { try sandbox.save(intoFolder: save) }
+        if let save { try sandbox.save(into: URL(fileURLWithPath: save, isDirectory: true), called: save) }
     }
 
     private static func makeFolder(_ path: String) throws(SystemError) {

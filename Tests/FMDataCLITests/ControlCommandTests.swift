@@ -99,12 +99,46 @@ import Testing
     @Test func theStateIsSaved() async throws {
         try await withTemporaryFolder { folder in
             let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
-            #expect(ControlReader.answer(to: "save \(folder.path)", sandbox) == "ok")
-            #expect(try Solution.load(from: folder.appendingPathComponent("World.json")).tables.count == 4)
-            #expect(
-                ControlReader.answer(to: "save /dev/null/x", sandbox)
-                    == "error: cannot save into /dev/null/x: Not a directory"
-            )
+            func save(_ name: String, below place: URL = folder) -> String {
+                ControlReader.answer(to: "save \(name)", sandbox, files: WritableFolder(place.path))
+            }
+            for (name, place) in [
+                (".", ""), (folder.path, ""), ("a folder/b", "a folder/b"), ("\(folder.path)/c", "c"),
+            ] {
+                let file = folder.appendingPathComponent(place).appendingPathComponent("World.json")
+                #expect(save(name) == "ok")
+                #expect(try Solution.load(from: file).tables.count == 4)
+                try FileManager.default.removeItem(at: file)
+            }
+            try Data().write(to: folder.appendingPathComponent("file"))
+            #expect(save("file/x") == "error: cannot save into file/x: Not a directory")
+            await sandbox.stop()
+        }
+    }
+
+    @Test func nothingIsSavedElsewhere() async throws {
+        try await withTemporaryFolder { folder in
+            let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+            let (inside, outside) = (folder.appendingPathComponent("inside"), folder.appendingPathComponent("outside"))
+            for place in [inside, outside] {
+                try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            }
+            let link = inside.appendingPathComponent("link")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: outside)
+            for name in [
+                outside.path, folder.path, "..", "../outside", "a/../../outside", "link", "link/a",
+                "\(inside.path)/../outside",
+                "\(inside.path)2", "/",
+            ] {
+                expectNoDifference(
+                    ControlReader.answer(to: "save \(name)", sandbox, files: WritableFolder(inside.path)),
+                    "error: cannot save into \(name): only below \(inside.path)"
+                )
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: inside.path) == ["link"])
+            // Without a folder of its own it is where the program was started.
+            #expect(ControlReader.answer(to: "save \(outside.path)", sandbox).hasPrefix("error: cannot save into "))
             await sandbox.stop()
         }
     }

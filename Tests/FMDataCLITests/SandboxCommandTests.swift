@@ -90,7 +90,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--port", "70000"], ["--max-sessions", "-1"], ["--login-attempts", "-1"], ["--latency", "-1"],
+        ["--port", "70000"], ["--max-sessions", "-1"], ["--max-sessions", "0"], ["--login-attempts", "-1"],
+        ["--latency", "-1"],
         ["--server-version", "20"], ["--find-past-end", "102"], ["--data-source-without-account", "213"],
         ["--fault", "nonsense"], ["--password", "x"],
         ["--session-lifetime", "0"], ["--keep-alive", "x"], ["--time-zone", "Berlin"],

@@ -17,6 +17,28 @@ enum JSONValue: Equatable, Sendable {
     var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
     var string: String? { if case .string(let string) = self { string } else { nil } }
 
+    /// The value as the JavaScript of the real engine reads it: a repeated key of an object stands where it was first, with its
+    /// last value.
+    var withoutRepeatedKeys: JSONValue {
+        switch self {
+        case .null, .bool, .number, .string: return self
+        case .array(let elements): return .array(elements.map(\.withoutRepeatedKeys))
+        case .object(let object):
+            var places: [String: Int] = [:]
+            var members: [JSONObject.Member] = []
+            for member in object.members {
+                let value = member.value.withoutRepeatedKeys
+                if let place = places[member.key] {
+                    members[place].value = value
+                } else {
+                    places[member.key] = members.count
+                    members.append(JSONObject.Member(key: member.key, value: value))
+                }
+            }
+            return .object(JSONObject(members: members))
+        }
+    }
+
     /// The text of a string or the digits of a number: the Data API takes either for counts and criteria.
     var scalarText: String? {
         switch self {
@@ -26,8 +48,8 @@ enum JSONValue: Equatable, Sendable {
     }
 }
 
-/// The members of a JSON object in the order they were written. A repeated key keeps its last value, as in every
-/// reader the Data API meets.
+/// The members of a JSON object in the order they were written. Of a repeated key the last value counts, as in every reader
+/// the Data API meets.
 struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     struct Member: Equatable, Sendable {
         var key: String

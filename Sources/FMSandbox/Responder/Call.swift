@@ -36,7 +36,7 @@ struct Call: Sendable {
         guard parts.count == 1 || serverVersion >= .v19 else { throw FileMakerError(1708) }
         let value: JSONValue
         do {
-            value = try JSONParser.parse(request.body)
+            value = try JSONParser.parse(request.body).withoutRepeatedKeys
         } catch {
             throw FileMakerError(1710)
         }
@@ -90,7 +90,7 @@ extension Call {
     func queryJSON(_ name: String) throws -> JSONValue? {
         guard let text = query[name] else { return nil }
         guard let value = try? JSONParser.parse(Array(text.utf8)) else { throw FileMakerError(1708) }
-        return value
+        return value.withoutRepeatedKeys
     }
 
     /// The text of a body key that must be a string if it is there at all.

@@ -1,6 +1,7 @@
 /// Percent-encoding of paths and queries (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// The decoded text, or nil when the bytes are not UTF-8. A `%` without two digits stays what it is.
+    /// The decoded text, or nil when a `%` stands without two hexadecimal digits or the bytes are not UTF-8: the real host
+    /// refuses both.
     static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
@@ -8,9 +9,10 @@ enum PercentCoding {
         var position = 0
         while position < source.count {
             let byte = source[position]
-            if byte == UInt8(ascii: "%"), position + 2 < source.count,
-                let high = digit(source[position + 1]), let low = digit(source[position + 2])
-            {
+            if byte == UInt8(ascii: "%") {
+                guard position + 2 < source.count, let high = digit(source[position + 1]),
+                    let low = digit(source[position + 2])
+                else { return nil }
                 bytes.append(high << 4 | low)
                 position += 3
             } else {

@@ -26,7 +26,8 @@ enum Router {
     static func route(_ request: SandboxRequest, serverVersion: Sandbox.ServerVersion) throws -> Route {
         var segments: [String] = []
         for segment in request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            guard let decoded = PercentCoding.decode(segment) else { throw FileMakerError(1700) }
+            // What cannot be decoded names nothing, not even something that is missing.
+            guard let decoded = PercentCoding.decode(segment) else { throw FileMakerError(1708) }
             segments.append(decoded)
         }
         // A trailing slash is written by several clients.

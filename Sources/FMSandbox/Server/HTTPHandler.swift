@@ -13,8 +13,8 @@ final class HTTPHandler: ChannelInboundHandler {
         /// Between requests.
         case idle
         case receiving(HTTPRequestHead, ByteBuffer)
-        /// The body is too large: it has been refused, and what still comes of it is dropped. To close at once could take the
-        /// refusal away from a client that is still sending.
+        /// The request has been refused before all of it was there, and what still comes of it is dropped. To close at once could
+        /// take the refusal away from a client that is still sending.
         case discarding
         case answering(HTTPRequestHead)
         case closing
@@ -57,8 +57,13 @@ final class HTTPHandler: ChannelInboundHandler {
         switch (Self.unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
             startIdleTimer(context)
+            // RFC 9112, section 3.2: exactly one, since HTTP/1.1.
+            let hosts = head.headers["host"].count
+            guard hosts == 1 || (hosts == 0 && head.version != .http1_1) else {
+                return refuse(head, FileMakerError(hosts == 0 ? 1705 : 1708), context)
+            }
             let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
-            guard announced <= configuration.maximumBodyBytes else { return refuseBody(of: head, context) }
+            guard announced <= configuration.maximumBodyBytes else { return refuse(head, Self.bodyIsTooLarge, context) }
             state = .receiving(head, context.channel.allocator.buffer(capacity: 0))
             if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
                 let goOn = HTTPResponseHead(version: head.version, status: .continue)
@@ -67,7 +72,7 @@ final class HTTPHandler: ChannelInboundHandler {
         case (.body(var part), .receiving(let head, var body)):
             startIdleTimer(context)
             guard body.readableBytes + part.readableBytes <= configuration.maximumBodyBytes else {
-                return refuseBody(of: head, context)
+                return refuse(head, Self.bodyIsTooLarge, context)
             }
             // Both owners are let go first, so that the buffer is appended to and not copied.
             state = .closing
@@ -84,10 +89,16 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    private func refuseBody(of head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private static let bodyIsTooLarge = FileMakerError(1708, message: "Request entity too large", status: 413)
+
+    /// Answers before all of the request is there.
+    private func refuse(_ head: HTTPRequestHead, _ error: FileMakerError, _ context: ChannelHandlerContext) {
         state = .discarding
-        let refusal = responseHead(SandboxResponse(status: 413, headers: [], body: []), closing: true)
-        context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
+        let refusal = Responder.response(to: error)
+        context.write(Self.wrapOutboundOut(.head(responseHead(refusal, closing: true))), promise: nil)
+        if head.method != .HEAD {
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: refusal.body)))), promise: nil)
+        }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
     }
 

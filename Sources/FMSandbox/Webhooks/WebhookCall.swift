@@ -9,8 +9,10 @@ struct WebhookCall: Equatable {
 
     /// nil for all other paths.
     init?(_ request: SandboxRequest) {
-        let segments = request.path.split(separator: "/").compactMap { PercentCoding.decode($0) }
-        guard segments.count == 5, segments[0] == "fmi", segments[1] == "odata", segments[2] == "v4",
+        let encoded = request.path.split(separator: "/")
+        let segments = encoded.compactMap { PercentCoding.decode($0) }
+        guard encoded.count == 5, segments.count == 5, segments[0] == "fmi", segments[1] == "odata",
+            segments[2] == "v4",
             segments[4].hasPrefix("Webhook.")
         else { return nil }
         method = request.method

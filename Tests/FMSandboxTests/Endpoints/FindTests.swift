@@ -20,6 +20,18 @@ import Testing
         }
     }
 
+    @Test func ofACriterionGivenTwiceTheLastCounts() async throws {
+        try await withBench { (bench: Bench) async throws in
+            let find = #"{"query":[{"City":"London","City":"Paris"}]}"#
+            #expect(try await bench.post("layouts/Contacts/_find", text: find).recordIds == ["2"])
+            let omit = #"{"query":[{"omit":"true","City":"Paris","omit":"false"}]}"#
+            #expect(try await bench.post("layouts/Contacts/_find", text: omit).recordIds == ["2"])
+            let edit = #"{"fieldData":{"City":"Kiel","City":"Bonn"}}"#
+            #expect(try await bench.post("layouts/Contacts/records", text: edit).code == "0")
+            #expect(try await bench.find("Contacts", [["City": "Bonn"]]).recordIds == ["4"])
+        }
+    }
+
     @Test func findsReachRelatedFieldsRepetitionsAndCalculations() async throws {
         try await withBench { (bench: Bench) async throws in
             #expect(try await bench.find("Contacts", [["Phones::Number": "*555*"]]).recordIds == ["3"])

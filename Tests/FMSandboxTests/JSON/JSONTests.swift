@@ -19,6 +19,10 @@ import Testing
 
     @Test func ofARepeatedKeyTheLastCounts() throws {
         #expect(try parse(#"{"a":1,"a":2}"#)["a"] == .int(2))
+        expectNoDifference(
+            try parse(#"[{"a":1,"b":3,"a":{"c":1,"c":2},"b":[]}]"#).withoutRepeatedKeys,
+            [["a": ["c": .int(2)], "b": []]]
+        )
     }
 
     @Test func escapesAreRead() throws {

@@ -37,6 +37,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ["%ZZ", "%", "%4", "%4G", "a%zzb", "%FF", "%C3"])
+    func whatCannotBePercentDecodedIsRefused(_ text: String) async throws {
+        try await withBench { (bench: Bench) async throws in
+            let token = [("Authorization", "Bearer \(try #require(bench.token))")]
+            let contacts = bench.path("layouts/Contacts/records")
+            for target in [
+                bench.path("layouts/\(text)/records"), "/fmi/data/v1/\(text)", "/\(text)",
+                "/fmi/odata/v4/World/\(text)/Webhook.GetAll", "\(contacts)?_limit=\(text)", "\(contacts)?\(text)=1",
+            ] {
+                let answer = try await bench.send("GET", target, headers: token)
+                #expect(answer.status == 400, "\(target)")
+                #expect(answer.code == "1708", "\(target)")
+            }
+        }
+    }
+
     @Test(.tags(.openQuestion)) func malformedJSONIsRefused() async throws {
         try await withBench { (bench: Bench) async throws in
             for (body, code) in [("{", "1710"), ("[1", "1710"), ("[]", "1708"), (#"{"fieldData":[]}"#, "1708")] {

@@ -1,3 +1,4 @@
+import CustomDump
 import FMTestSupport
 import Foundation
 import NIOCore
@@ -67,7 +68,32 @@ import Testing
             body: Array(repeating: 0x20, count: 1001)
         )
         #expect(answer.status == 413)
+        #expect(answer["content-type"] == "application/json; charset=utf-8")
+        expectNoDifference(
+            try JSONParser.parse(answer.body),
+            ["messages": [["code": "1708", "message": "Request entity too large"]], "response": [:]]
+        )
         try await client.closed()
+        await sandbox.stop()
+    }
+
+    /// RFC 9112, section 3.2.
+    @Test(arguments: [("", "1705"), ("Host: a\r\nHost: a\r\n", "1708")])
+    func aRequestNamesItsHostOnce(_ hosts: String, _ code: String) async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        for body in ["\r\n", "Content-Length: 2\r\n\r\n{}"] {
+            let request = "GET /fmi/data/v1/productInfo HTTP/1.1\r\n\(hosts)\(body)"
+            let answer = String(
+                decoding: try await RawSocket.exchange(port: sandbox.port, Array(request.utf8)),
+                as: UTF8.self
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            #expect(answer.contains(#""code":"\#(code)""#))
+        }
+        // A client of the time before HTTP/1.1 names none.
+        let old = Array("GET /fmi/data/v1/productInfo HTTP/1.0\r\n\r\n".utf8)
+        let answer = try await RawSocket.exchange(port: sandbox.port, old)
+        #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
         await sandbox.stop()
     }
 
