@@ -151,14 +151,32 @@ extension FMRest.APIError {
     }
 
     /// The pool's own limit struck.
+    ///
+    /// - Parameter lastLogin: why the last login failed, if one has.
     static func noSessionInTime(
         _ configuration: DataAPI.SessionConfiguration,
-        _ status: DataAPI.SessionStatus
+        _ status: DataAPI.SessionStatus,
+        lastLogin: FMRest.APIError?
     ) -> FMRest.APIError {
-        FMRest.APIError(
+        let limit = "the limit was sessions.waitingDeadline, \(configuration.waitingDeadline): \(status)."
+        if status.waitsForFirstLogin {
+            return FMRest.APIError(
+                .timeout,
+                reason: "\(loginWithoutAnswer); \(limit)",
+                hint: "Nothing of the call was sent. \(hintAtSilence)"
+            )
+        }
+        if status.sessions == 0, let lastLogin {
+            return FMRest.APIError(
+                .timeout,
+                reason: "The call waited for a login that succeeds; \(limit) The last one failed: \(lastLogin.reason)",
+                hint: lastLogin.hint,
+                underlying: lastLogin
+            )
+        }
+        return FMRest.APIError(
             .timeout,
-            reason: "The call waited for a session; the limit was sessions.waitingDeadline, "
-                + "\(configuration.waitingDeadline): \(status).",
+            reason: "The call waited for a session; \(limit)",
             hint: status.limit < configuration.maximumSessions
                 ? "The host lets this database have no more than \(status.limit) at the moment: close idle sessions in the "
                     + "Admin Console, or allow a longer waitingDeadline."
@@ -176,21 +194,29 @@ extension FMRest.APIError {
         lastLogin: FMRest.APIError?
     ) -> FMRest.APIError {
         let host = lastLogin?.fileMakerCode.map { " The host is full (\($0.summary))." } ?? ""
+        let isUnanswered = lastLogin == nil && status.waitsForFirstLogin
         let remedy =
             if lastLogin != nil {
                 "Close idle sessions in the Admin Console, or allow the call more time."
-            } else if status.sessions == 0 {
-                "The login had not been answered: allow the call more time."
+            } else if isUnanswered {
+                "Allow it more time. \(hintAtSilence)"
             } else {
                 "Allow the call more time, or the database more sessions (maximumSessions)."
             }
         return FMRest.APIError(
             .timeout,
-            reason: "The call waited for a session; the limit was timeouts.total, \(total): \(status).\(host)",
-            hint: "Nothing was sent. \(remedy)",
+            reason: "\(isUnanswered ? loginWithoutAnswer : "The call waited for a session"); "
+                + "the limit was timeouts.total, \(total): \(status).\(host)",
+            hint: "Nothing \(isUnanswered ? "of the call " : "")was sent. \(remedy)",
             underlying: lastLogin
         )
     }
+
+    private static let loginWithoutAnswer = "The call waited for its login, which the server has not answered"
+
+    private static let hintAtSilence =
+        "If no login is answered, another service listens on this port, or the server has stopped working: one that accepts "
+        + "connections and says nothing looks like this."
 
     /// What the host said to the last login, as it is told to those who waited for a host that stayed full.
     func afterWaitingForFullHost(
@@ -208,6 +234,11 @@ extension FMRest.APIError {
             + "the host, and log out what is done. fullHostDeadline and waitingDeadline say how long to wait."
         return error
     }
+}
+
+extension DataAPI.SessionStatus {
+    /// Whether all that a call lacks is the answer to a login: there would be no more sessions if more were allowed.
+    fileprivate var waitsForFirstLogin: Bool { sessions == 0 && loggingIn > 0 }
 }
 
 extension SessionPoolStateMachine.LoginFailure {

@@ -490,7 +490,7 @@ extension SessionPool {
         case .queueIsFull:
             return .sessionQueueIsFull(machine.settings.maximumWaiting)
         case .deadlinePassed:
-            return .noSessionInTime(configuration, status)
+            return .noSessionInTime(configuration, status, lastLogin: loginError)
         case .callDeadlinePassed:
             return .noSessionForCall(
                 within: subscription.clock?.total ?? .zero,

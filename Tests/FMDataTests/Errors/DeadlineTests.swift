@@ -99,6 +99,29 @@ import Testing
         }
     }
 
+    /// It takes the connection and the request, and says nothing. More sessions would not help.
+    @Test(arguments: ["sessions.waitingDeadline", "timeouts.total"])
+    func aHostThatNeverAnswersTheLoginIsToldAsThat(limit: String) async throws {
+        let server = try await FaultServer.start { _ in .silence }
+        defer { server.stop() }
+        var config = DataAPI.Config.patient
+        if limit == "timeouts.total" {
+            config.timeouts.total = Self.short
+        } else {
+            config.sessions.waitingDeadline = Self.short
+        }
+        let database = DataAPI.Server(host: "http://127.0.0.1:\(server.port)", config: config)
+            .addDatabase("Harbor", credentials: Credentials(user: "api", password: "secret"))
+        let error = try #require(await database.getLayoutNames().awaitSingleResult().failure)
+        expectNoDifference(error.code, .timeout)
+        expectNoDifference(error.isRetryable && !error.outcomeIsUnknown, true)
+        let reason =
+            "The call waited for its login, which the server has not answered; the limit was \(limit), 0.03 seconds: "
+        #expect(error.reason.hasPrefix(reason), "\(error)")
+        #expect(error.hint?.contains("accepts connections and says nothing") == true, "\(error)")
+        #expect(!"\(error)".contains("maximumSessions"), "\(error)")
+    }
+
     /// Two sessions and one connection: the second call has its session, and waits for the connection of the first.
     @Test(arguments: ["total", "connect", "queue"])
     func aWriteThatGetsNoConnectionWasNotSent(limit: String) async throws {

@@ -49,6 +49,30 @@ import Testing
         expectNoDifference(fixture.transitions, [])
     }
 
+    /// More sessions would not help either: none was to be had.
+    @Test func whoWaitedForTheNextLoginIsToldOfTheOneThatFailed() {
+        let fixture = PoolFixture(answersAtOnce: false) {
+            $0.waitingDeadline = .seconds(2)
+            $0.minimumBackOff = .seconds(10)
+        }
+        let failure = NIOLockedValueBox<FMRest.APIError?>(nil)
+        let lease = fixture.pool.lease().sink { completion in
+            if case .failure(let error) = completion { failure.withLockedValue { $0 = error } }
+        } receiveValue: { _ in
+        }
+        fixture.server.logIns[0].fail(FMRest.APIError(.notDataAPI, reason: "A web page came.", httpStatus: 503))
+        time(fixture, .seconds(2))
+        let error = failure.withLockedValue { $0 }
+        expectNoDifference(error?.code, .timeout)
+        expectNoDifference(
+            error?.reason,
+            "The call waited for a login that succeeds; the limit was sessions.waitingDeadline, 2.0 seconds: 0 of 1 sessions, "
+                + "0 leased, 0 logging in, 0 waiting; 0 logins, 1 failed, 0 refusals, 0 logouts. The last one failed: "
+                + "A web page came."
+        )
+        lease.cancel()
+    }
+
     /// With the default back-off there are a handful of attempts, not ten, before those who wait are told.
     @Test func aHostThatIsFullFromTheBeginningIsToldAfterTenSeconds() {
         let fixture = PoolFixture(answersAtOnce: false) { $0.maximumSessions = 8 }
