@@ -1,5 +1,6 @@
 import ArgumentParser
 import FMData
+import FMModel
 import Foundation
 
 /// Which database a command talks to, and as whom. The password is never an argument, which everybody on the machine can read.
@@ -40,7 +41,13 @@ struct ConnectionOptions: ParsableArguments {
         }
         var config = DataAPI.Config()
         config.dateFormats = dateFormats
-        if let ca { config.tls.roots = .systemAnd(file: ca) }
+        if let ca {
+            _ = try FileError.telling("read \(ca)") { try FileHandle(forReadingFrom: URL(fileURLWithPath: ca)).close() }
+            config.tls.roots = .systemAnd(file: ca)
+        }
+        // A person waits for the logout.
+        config.sessions.logOutDeadline = .seconds(3)
+        config.sessions.shutdownDeadline = .seconds(6)
         return DataAPI.Server(host: host, config: config)
             .addDatabase(otherName ?? name, credentials: Credentials(user: user, password: password))
     }

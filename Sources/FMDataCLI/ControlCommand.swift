@@ -1,3 +1,4 @@
+import FMModel
 import FMSandbox
 import Foundation
 
@@ -238,11 +239,11 @@ extension Sandbox {
     /// Writes the databases into a folder.
     ///
     /// - Parameter name: the folder as it was given.
-    func save(into folder: URL, called name: String) throws(SystemError) {
+    func save(into folder: URL, called name: String) throws(FileError) {
         do {
             try save(to: folder)
         } catch {
-            throw SystemError(error, subject: "save into \(name)")
+            throw FileError(error, subject: "save into \(name)")
         }
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Dispatch
+import FMModel
 import FMSandbox
 import Foundation
 
@@ -221,15 +221,15 @@ struct SandboxCommand: AsyncParsableCommand {
         if let save { try sandbox.save(into: URL(fileURLWithPath: save, isDirectory: true), called: save) }
     }
 
-    private static func makeFolder(_ path: String) throws(SystemError) {
+    private static func makeFolder(_ path: String) throws(FileError) {
         let subject = "save into \(path)"
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            throw SystemError(error, subject: subject)
+            throw FileError(error, subject: subject)
         }
         guard FileManager.default.isWritableFile(atPath: path) else {
-            throw SystemError(POSIXError(.EACCES), subject: subject)
+            throw FileError(POSIXError(.EACCES), subject: subject)
         }
     }
 
@@ -288,40 +288,4 @@ private struct PortAdvice: Error, CustomStringConvertible {
     let error: Sandbox.PortError
 
     var description: String { "\(error). Choose another one, or let the system choose: --port 0" }
-}
-
-/// SIGINT and SIGTERM as events. They are caught once the value is made, so that whoever reads the URL may end the program at
-/// once.
-private struct Interruption {
-    private let sources: [any DispatchSourceSignal]
-    private let signals: AsyncStream<Void>
-
-    init() async {
-        let (stream, continuation) = AsyncStream<Void>.makeStream()
-        signals = stream
-        var sources: [any DispatchSourceSignal] = []
-        for number in [SIGINT, SIGTERM] {
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
-            // A source listens some time after it was resumed. Were the signal ignored until then it would be lost.
-            await withCheckedContinuation { listening in
-                source.setRegistrationHandler {
-                    #if canImport(Darwin)
-                    // There a source sees the signals that the program ignores; elsewhere it has a handler of its own.
-                    signal(number, SIG_IGN)
-                    #endif
-                    listening.resume()
-                }
-                source.resume()
-            }
-            sources.append(source)
-        }
-        self.sources = sources
-    }
-
-    /// Returns when the first one has come.
-    func wait() async {
-        for await _ in signals { break }
-        for source in sources { source.cancel() }
-    }
 }

@@ -22,35 +22,31 @@ struct ProbeCommand: AsyncParsableCommand {
     var write: String?
 
     func run() async throws {
-        let database = try connection.open()
-        let result: Result<ProbeReport, any Error>
-        do {
-            result = .success(try await probe(database))
-        } catch {
-            result = .failure(error)
+        try await HostVisit.make(with: connection) { visit in
+            let report = try await probe(visit)
+            print(report.text, terminator: "")
+            if report.differs { throw ExitStatus.different.code }
         }
-        _ = await database.server.shutdown().awaitSingleResult()
-        try result.map { print($0.text, terminator: "") }.orExit()
-        if try result.get().differs { throw ExitStatus.different.code }
     }
 
-    private func probe(_ database: DataAPI.Database) async throws -> ProbeReport {
+    private func probe(_ visit: HostVisit) async throws -> ProbeReport {
+        let database = try await visit.open()
         let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts)
         let (chosen, empty) = try await chosenLayout(of: layouts, in: database)
-        let iso = try connection.open(dateFormats: .iso8601)
+        let iso = try await visit.open(dateFormats: .iso8601)
         let table = layouts.first { $0.name == chosen.name }?.table
         let subject = ProbeSubject(
             layout: chosen,
             metadata: try await chosen.getLayoutMetadata().firstValue(),
             siblings: layouts.filter { $0.name != chosen.name && $0.table != nil && $0.table == table },
             scratch: write.map { database.addLayout($0) },
-            missing: try connection.open(ProbeSubject.nobodysName),
+            missing: try await visit.open(ProbeSubject.nobodysName),
             iso: iso.addLayout(chosen.name),
             empty: empty
         )
         let version = try await database.server.getProductInfo().firstValue().version
         let report = await ProbeReport(version: version, asking: ProbeQuestion.all, of: subject)
-        for server in [subject.missing.server, iso.server] { _ = await server.shutdown().awaitSingleResult() }
+        try Task.checkCancellation()
         return report
     }
 

@@ -264,7 +264,8 @@ extension ProbeQuestion {
         let id = try await scratch.createRecord(record: record).firstValue().recordId
         let answer: Result<String, any Error>
         do { answer = .success(try await body(scratch, id, field)) } catch { answer = .failure(error) }
-        _ = try await scratch.deleteRecord(recordId: id).firstValue()
+        // In a task of its own, which Ctrl-C does not cancel: the record must not stay behind.
+        _ = try await Task { try await scratch.deleteRecord(recordId: id).firstValue() }.value
         return try answer.get()
     }
 

@@ -26,17 +26,28 @@ struct SchemaOptions: ParsableArguments {
     @Flag(help: "All layouts that the account sees.")
     var all = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With --all, leave out a layout, or a folder with all layouts in it. May be given several times.",
+            valueName: "name"
+        )
+    )
+    var except: [String] = []
+
     func validate() throws {
         if all, !layouts.isEmpty { throw ValidationError("--all and names of layouts exclude each other.") }
+        if !all, !except.isEmpty { throw ValidationError("--except needs --all.") }
     }
 
-    /// The names to ask for; `nil` is all.
-    func names(known: [String]) throws -> [String]? {
-        if all { return nil }
+    /// What to ask for.
+    ///
+    /// - Parameter known: the layouts of the snapshot.
+    func choice(known: [String]) throws -> LayoutChoice {
+        if all { return .all(except: except) }
         let names = layouts.isEmpty ? known : layouts
         guard !names.isEmpty else {
             throw ValidationError("The snapshot holds no layout yet. Name some, or give --all.")
         }
-        return names
+        return .named(names)
     }
 }

@@ -9,7 +9,8 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         abstract: "Says in what the layouts on the host differ from the snapshot.",
         discussion: """
             In words first, then line by line. What may break a program that was made for the snapshot is marked. The status \
-            is 3 when something differs.
+            is 3 when something differs. With --all a layout that cannot be read is told with the reason and not compared; then \
+            the status is 2 when nothing else differs.
             """
     )
 
@@ -19,40 +20,42 @@ struct SchemaDiffCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let database = try options.connection.open()
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await compare(database))
-        } catch {
-            result = .failure(error)
-        }
-        _ = await database.server.shutdown().awaitSingleResult()
-        try result.orExit()
+        try await HostVisit.make(with: options.connection) { visit in try await compare(try await visit.open()) }
     }
 
     private func compare(_ database: DataAPI.Database) async throws {
         let snapshot = try options.folder.folder.snapshot()
-        let names = try options.names(known: snapshot.layouts.map(\.layout))
-        let answer = try await SchemaReader(database: database).read(names)
+        let choice = try options.choice(known: snapshot.layouts.map(\.layout))
+        let answer = try await SchemaReader(database: database).read(choice)
         var known = snapshot.layouts
+        // What is compared of a layout that was not read is nothing.
+        var ignored = Set(answer.leftOut.map(ExactName.init))
+        var gone: Set<ExactName> = []
         for (layout, error) in answer.failures {
             // A layout of the snapshot that is gone is a difference; one that was asked for by name is a mistake.
-            guard (error as? FMRest.APIError)?.fileMakerCode == .layoutMissing,
+            if error.fileMakerCode == .layoutMissing,
                 known.contains(where: { ExactName($0.layout) == ExactName(layout) })
-            else {
-                note("\(layout): \(error)")
-                throw ExitStatus(error).code
+            {
+                gone.insert(ExactName(layout))
+                continue
             }
+            note("\(layout): \(ErrorText(error))")
+            guard options.all, !answer.layouts.isEmpty else { throw ExitStatus(error).code }
+            ignored.insert(ExactName(layout))
         }
         let update = LayoutSnapshot.updating(known, with: answer.layouts, prefixes: snapshot.settings.prefixes)
-        let gone = Set(answer.failures.map { ExactName($0.layout) })
+        let asked = Set(answer.asked.map(ExactName.init))
+        // Of all layouts that the host has, those that it does not have are gone too.
+        if options.all { gone.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
+        if !options.all { ignored.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
         var current = update.layouts.filter { !gone.contains(ExactName($0.layout)) }
-        if let names = names.map({ Set($0.map(ExactName.init)) }) {
-            known.removeAll { !names.contains(ExactName($0.layout)) }
-            current.removeAll { !names.contains(ExactName($0.layout)) }
-        }
+        known.removeAll { ignored.contains(ExactName($0.layout)) }
+        current.removeAll { ignored.contains(ExactName($0.layout)) }
         try print(Self.report(known, current, in: snapshot, json: json), terminator: "")
         if known != current { throw ExitStatus.different.code }
+        if answer.failures.contains(where: { !gone.contains(ExactName($0.layout)) }) {
+            throw ExitStatus.incomplete.code
+        }
     }
 
     /// - Parameter json: whether a program is to read it.

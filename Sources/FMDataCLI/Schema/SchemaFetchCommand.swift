@@ -2,56 +2,48 @@ import ArgumentParser
 import FMData
 import FMModel
 
-/// `fmdata schema fetch`: brings the snapshot up to what the host says. All layouts or none: when one of them fails, no file is
-/// touched.
+/// `fmdata schema fetch`: brings the snapshot up to what the host says. Of layouts that were named all or none: when one of them
+/// fails, no file is touched. Of all that there are, those that can be read.
 struct SchemaFetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Writes the snapshot of layouts."
+        abstract: "Writes the snapshot of layouts.",
+        discussion: """
+            When a layout that was named cannot be read, nothing is written. With --all the others are written, those that could \
+            not be read are told with the reason, and the status is 2.
+            """
     )
 
     @OptionGroup var options: SchemaOptions
 
     func run() async throws {
-        let database = try options.connection.open()
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await fetch(database))
-        } catch {
-            result = .failure(error)
-        }
-        _ = await database.server.shutdown().awaitSingleResult()
-        try result.orExit()
+        try await HostVisit.make(with: options.connection) { visit in try await fetch(try await visit.open()) }
     }
 
     private func fetch(_ database: DataAPI.Database) async throws {
         let snapshot = try options.folder.folder.snapshot()
-        let names = try options.names(known: snapshot.layouts.map(\.layout))
-        let answer = try await SchemaReader(database: database).read(names)
-        guard answer.failures.isEmpty else {
-            for (layout, error) in answer.failures { note("\(layout): \(error)") }
+        let choice = try options.choice(known: snapshot.layouts.map(\.layout))
+        let answer = try await SchemaReader(database: database).read(choice)
+        for (layout, error) in answer.failures { note("\(layout): \(ErrorText(error))") }
+        if let failure = answer.failures.first, !options.all || answer.layouts.isEmpty {
             note("Nothing was written.")
-            throw ExitStatus(answer.failures[0].error).code
+            throw ExitStatus(failure.error).code
         }
         let update = LayoutSnapshot.updating(
             snapshot.layouts,
             with: answer.layouts,
             prefixes: snapshot.settings.prefixes
         )
+        try Task.checkCancellation()
         try snapshot.change(to: update.layouts).apply(to: snapshot.url)
         for notice in update.notices { note(notice) }
         print(SchemaReport(SchemaChange.changes(from: snapshot.layouts, to: update.layouts)).text, terminator: "")
-    }
-}
-
-extension Result where Success == Void, Failure == any Error {
-    /// Ends the command, with the status that tells what went wrong.
-    func orExit() throws {
-        do {
-            try get()
-        } catch let error as FMRest.APIError {
-            note("Error: \(error)")
-            throw ExitStatus(error).code
+        if !answer.failures.isEmpty {
+            note(
+                "\(answer.failures.count) of \(answer.asked.count) layouts could not be read; nothing was written of them. "
+                    + "--except leaves a layout out."
+            )
+            throw ExitStatus.incomplete.code
         }
     }
 }

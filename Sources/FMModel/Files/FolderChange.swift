@@ -17,24 +17,30 @@ package struct FolderChange: Equatable, Sendable {
         let manager = FileManager.default
         let texts = try texts.filter { try SourceFiles.text(of: $0.key, in: folder) != $0.value }
         guard !texts.isEmpty || !removed.isEmpty else { return }
-        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileError.telling("make the folder \(folder.path)") {
+            try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
         var waiting: [(temporary: URL, place: URL)] = []
         do {
             for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
                 // Without the name that it is for, which may be as long as a disk allows.
                 let temporary = folder.appendingPathComponent(".fmdata.\(UUID().uuidString).new")
-                waiting.append((temporary, folder.appendingPathComponent(name)))
-                try Data(text.utf8).write(to: temporary)
+                let place = folder.appendingPathComponent(name)
+                waiting.append((temporary, place))
+                try FileError.telling("write \(place.path)") { try Data(text.utf8).write(to: temporary) }
             }
             while let (temporary, place) = waiting.last {
-                try Self.rename(temporary, to: place)
+                try FileError.telling("write \(place.path)") { try Self.rename(temporary, to: place) }
                 waiting.removeLast()
             }
         } catch {
             for (temporary, _) in waiting { try? manager.removeItem(at: temporary) }
             throw error
         }
-        for name in removed { try manager.removeItem(at: folder.appendingPathComponent(name)) }
+        for name in removed {
+            let place = folder.appendingPathComponent(name)
+            try FileError.telling("remove \(place.path)") { try manager.removeItem(at: place) }
+        }
     }
 
     /// In one step: whoever looks finds the old file or the new one.
@@ -51,14 +57,22 @@ enum SourceFiles {
     static func text(of name: String, in folder: URL) throws -> String? {
         let file = folder.appendingPathComponent(name)
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        return String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        return String(decoding: try data(of: name, in: folder), as: UTF8.self)
+    }
+
+    /// The bytes of a file that is there.
+    static func data(of name: String, in folder: URL) throws -> Data {
+        let file = folder.appendingPathComponent(name)
+        return try FileError.telling("read \(file.path)") { try Data(contentsOf: file) }
     }
 
     /// The names of the files with an extension, sorted; none when there is no such folder.
     static func names(in folder: URL, withExtension type: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".\(type)") && !$0.hasPrefix(".") }
+        let names = try FileError.telling("read \(folder.path)") {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        }
+        return names.filter { $0.hasSuffix(".\(type)") && !$0.hasPrefix(".") }
             .sorted { ExactName($0) < ExactName($1) }
     }
 }

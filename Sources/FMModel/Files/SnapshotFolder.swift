@@ -23,11 +23,11 @@ package struct SnapshotFolder: Sendable {
         let names = try SourceFiles.names(in: url, withExtension: "json")
         settings =
             try names.contains(ModelSettings.fileName)
-            ? ModelSettings(reading: Data(contentsOf: url.appendingPathComponent(ModelSettings.fileName)))
+            ? ModelSettings(reading: SourceFiles.data(of: ModelSettings.fileName, in: url))
             : ModelSettings()
         entries = try names.filter { $0 != ModelSettings.fileName }
             .map { name in
-                let data = try Data(contentsOf: url.appendingPathComponent(name))
+                let data = try SourceFiles.data(of: name, in: url)
                 return Entry(file: name, layout: try LayoutSnapshot(reading: data, file: name))
             }
             .sorted { ExactName($0.layout.layout) < ExactName($1.layout.layout) }

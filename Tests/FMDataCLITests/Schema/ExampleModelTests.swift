@@ -19,7 +19,7 @@ import Testing
             let snapshot = try folder("World").snapshot()
             let names = snapshot.layouts.map(\.layout)
             expectNoDifference(names, ["Contacts", "Countries", "Zones"])
-            let answer = try await SchemaReader(database: world.database).read(names)
+            let answer = try await SchemaReader(database: world.database).read(.named(names))
             #expect(answer.failures.isEmpty)
             let update = LayoutSnapshot.updating(snapshot.layouts, with: answer.layouts)
             let texts = snapshot.change(to: update.layouts).texts

@@ -16,7 +16,6 @@ import Testing
     private func withHost(
         _ layouts: [String] = ["A", "B", "C", "D", "E"],
         fields: [String] = ["Name", "Total %"],
-        logsOut: Bool = true,
         _ body: (Sandbox, URL) async throws -> Void
     ) async throws {
         let sandbox = try await Sandbox.start(
@@ -25,7 +24,7 @@ import Testing
         )
         do {
             try await withTemporaryFolder { try await body(sandbox, $0) }
-            #expect(sandbox.counters.openSessions == (logsOut ? 0 : 1))
+            #expect(sandbox.counters.openSessions == 0)
             await sandbox.stop()
         } catch {
             await sandbox.stop()
@@ -174,7 +173,7 @@ import Testing
 
     /// Pitfall 2: it is interrupted while the host takes its time.
     @Test func anInterruptedFetchWritesNothing() async throws {
-        try await withHost(logsOut: false) { sandbox, folder in
+        try await withHost { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
             let before = try files(folder)
             sandbox.inject(.holdAnswer, on: .layoutMetadata, skipping: 2)
@@ -192,7 +191,7 @@ import Testing
                 break
             }
             let end = try await finished
-            #expect(end.status != 0)
+            expectNoDifference(end, FinishedProgram(status: 130, output: "", errors: ""))
             sandbox.releaseAnswers()
             expectNoDifference(try files(folder), before)
         }
@@ -209,7 +208,8 @@ import Testing
             let full = try await FinishedProgram.run(["generate", "--models", folder.path], maximumFileBlocks: 1)
             #expect(full.status == 1)
             #expect(full.output.isEmpty)
-            #expect(!full.errors.isEmpty)
+            #expect(full.errors.hasPrefix("Error: cannot write \(folder.path)/Generated/"), "\(full.errors)")
+            #expect(full.errors.hasSuffix(".swift: File too large\n"), "\(full.errors)")
             expectNoDifference(try files(folder), before)
         }
     }
@@ -252,6 +252,120 @@ import Testing
             )
         }
         await sandbox.stop()
+    }
+
+    // MARK: All layouts
+
+    /// The lines of a menu are no layouts, and one that cannot be read keeps nobody from the others.
+    @Test func aLayoutThatCannotBeReadIsToldAndTheOthersAreWritten() async throws {
+        try await withHost(["A", "-", "B", "-", "C"]) { sandbox, folder in
+            let all = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            expectNoDifference(
+                all,
+                FinishedProgram(
+                    status: 0,
+                    output:
+                        "A:\n  + layout \"A\": type A\nB:\n  + layout \"B\": type B\nC:\n  + layout \"C\": type C\n",
+                    errors: ""
+                )
+            )
+            let before = try files(folder)
+            try FileManager.default.removeItem(at: folder.appendingPathComponent("FileMaker/A.json"))
+            sandbox.inject(.error(9), on: .layoutMetadata, skipping: 1)
+            let some = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            #expect(some.status == 2)
+            #expect(some.output == "A:\n  + layout \"A\": type A\n")
+            #expect(some.errors.hasPrefix("B: fileMaker 9: "), "\(some.errors)")
+            #expect(
+                some.errors.hasSuffix(
+                    "\n1 of 3 layouts could not be read; nothing was written of them. --except leaves a layout out.\n"
+                )
+            )
+            expectNoDifference(try files(folder), before)
+
+            sandbox.inject(.error(9), on: .layoutMetadata, skipping: 1)
+            let diff = try await fmdata(sandbox, folder, "schema", "diff", "--all")
+            #expect(diff.status == 2)
+            #expect(diff.output.isEmpty)
+            #expect(diff.errors.hasPrefix("B: fileMaker 9: "))
+
+            sandbox.inject(.error(9), on: .layoutMetadata, count: nil)
+            let none = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            #expect(none.status == 4)
+            #expect(none.errors.hasSuffix("\nNothing was written.\n"))
+            expectNoDifference(try files(folder), before)
+        }
+    }
+
+    /// A host that is gone is no matter of a layout.
+    @Test func aHostThatGoesAwayEndsTheFetch() async throws {
+        try await withHost { sandbox, folder in
+            sandbox.inject(.reset, on: .layoutMetadata, skipping: 2, count: nil)
+            let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            #expect(fetched.status == 5)
+            #expect(fetched.output.isEmpty)
+            #expect(fetched.errors.hasPrefix("Error: network: "), "\(fetched.errors)")
+            #expect(try files(folder).isEmpty)
+        }
+    }
+
+    @Test func layoutsAndFoldersAreLeftOut() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let known = try await Self.layouts(of: sandbox)
+        let (folderName, inFolder) = try #require(known.folders.first)
+        try await withTemporaryFolder { folder in
+            func run(_ arguments: String...) async throws -> FinishedProgram {
+                try await FinishedProgram.run(
+                    arguments + ["--models", folder.path, "--host", sandbox.url, "--database", "World"],
+                    environment: ["FM_USER": "admin", "FM_PASSWORD": "secret"]
+                )
+            }
+            let fetched = try await run("schema", "fetch", "--all", "--except", folderName, "--except", "Countries")
+            #expect(fetched.status == 0)
+            let left = Set(known.names).subtracting(inFolder + ["Countries"])
+            let written = try SnapshotFolder(reading: folder.appendingPathComponent("FileMaker")).layouts.map(\.layout)
+            expectNoDifference(Set(written), left)
+            let diff = try await run("schema", "diff", "--all", "--except", folderName, "--except", "Countries")
+            expectNoDifference(diff, FinishedProgram(status: 0, output: "", errors: ""))
+            let wrong = try await run("schema", "fetch", "--all", "--except", "Contries")
+            #expect(wrong.status == 64)
+            #expect(
+                wrong.errors.hasPrefix(
+                    "Error: --except: no layout and no folder is called \"Contries\". Did you mean \"Countries\"?\n"
+                )
+            )
+            #expect(try await run("schema", "fetch", "Contacts", "--except", "Countries").status == 64)
+        }
+        await sandbox.stop()
+    }
+
+    /// The names of all layouts, and those in each folder.
+    private static func layouts(
+        of sandbox: Sandbox
+    ) async throws -> (names: [String], folders: [(name: String, layouts: [String])]) {
+        let database = DataAPI.Server(host: sandbox.url)
+            .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
+        let items = try await database.getLayoutNames().firstValue()
+        _ = await database.server.shutdown().awaitSingleResult()
+        return (
+            items.flatMap(\.allLayouts).map(\.name),
+            items.compactMap { item in
+                guard case .folder(let name, _) = item else { return nil }
+                return (name, item.allLayouts.map(\.name))
+            }
+        )
+    }
+
+    /// What is no longer among all layouts is gone.
+    @Test func aLayoutThatTheHostDoesNotHaveAnyMoreIsADifference() async throws {
+        try await withHost(["A", "B"]) { sandbox, folder in
+            _ = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            try await withHost(["A"]) { changed, _ in
+                let diff = try await fmdata(changed, folder, "schema", "diff", "--all")
+                #expect(diff.status == 3)
+                #expect(diff.output.hasPrefix("B:\n  - layout \"B\"  [breaking]\n"), "\(diff)")
+            }
+        }
     }
 
     /// A name that was committed stays, whatever a new layout would be called by now.

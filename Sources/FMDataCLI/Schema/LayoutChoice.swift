@@ -1,0 +1,56 @@
+import ArgumentParser
+import FMData
+import FMModel
+import FMSandbox
+
+/// Which layouts of a host are asked for.
+enum LayoutChoice {
+    case named([String])
+    /// All but these, which are layouts or folders of layouts.
+    case all(except: [String])
+
+    /// The names to ask for, each once, however often it is in the list or in the arguments, and those that are left out.
+    func names(of items: [DataAPI.Database.LayoutListItem]) throws -> (asked: [String], leftOut: [String]) {
+        var seen: Set<ExactName> = []
+        switch self {
+        case .named(let names): return (names.filter { seen.insert(ExactName($0)).inserted }, [])
+        case .all(let exceptions):
+            let known = Self.namesAtAnyDepth(items)
+            for name in exceptions where !known.contains(where: { ExactName($0) == ExactName(name) }) {
+                let meant = known.nearest(to: name).map { " Did you mean \"\($0)\"?" } ?? ""
+                throw ValidationError("--except: no layout and no folder is called \"\(name)\".\(meant)")
+            }
+            let all = items.flatMap(\.allLayouts).map(\.name).filter {
+                !Self.isLine($0) && seen.insert(ExactName($0)).inserted
+            }
+            let asked = Self.layouts(in: items, except: Set(exceptions.map(ExactName.init)))
+            return (all.filter { asked.contains(ExactName($0)) }, all.filter { !asked.contains(ExactName($0)) })
+        }
+    }
+
+    /// Whether it is a line between two groups of the menu, which FileMaker keeps as a layout of this name.
+    private static func isLine(_ name: String) -> Bool { name == "-" }
+
+    private static func namesAtAnyDepth(_ items: [DataAPI.Database.LayoutListItem]) -> [String] {
+        items.flatMap { item in
+            switch item {
+            case .layout(let layout): isLine(layout.name) ? [] : [layout.name]
+            case .folder(let name, let layouts): [name] + namesAtAnyDepth(layouts)
+            }
+        }
+    }
+
+    private static func layouts(
+        in items: [DataAPI.Database.LayoutListItem],
+        except exceptions: Set<ExactName>
+    ) -> Set<ExactName> {
+        var names: Set<ExactName> = []
+        for item in items where !exceptions.contains(ExactName(item.name)) {
+            switch item {
+            case .layout(let layout): names.insert(ExactName(layout.name))
+            case .folder(_, let layouts): names.formUnion(Self.layouts(in: layouts, except: exceptions))
+            }
+        }
+        return names
+    }
+}

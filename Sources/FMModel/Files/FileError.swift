@@ -1,0 +1,43 @@
+import Foundation
+
+/// An error of the file system in one line, as a shell would say it: `cannot write Generated/A.swift: No space left on device`.
+package struct FileError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    /// - Parameter subject: what was done to what: `save into /tmp/x`.
+    package init(_ error: any Error, subject: String) {
+        description = "cannot \(subject): \(Self.reason(of: error))"
+    }
+
+    /// Runs what deals with a file or a folder.
+    ///
+    /// - Parameter subject: what is done to what.
+    package static func telling<Value>(_ subject: String, _ body: () throws -> Value) throws(FileError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw FileError(error, subject: subject)
+        }
+    }
+
+    private static func reason(of error: any Error) -> String {
+        guard let error = error as? CocoaError else { return posixReason(of: error) ?? "\(error)" }
+        if let reason = error.underlying.flatMap(posixReason) { return reason }
+        // What Foundation has found out by itself.
+        switch error.code {
+        case .fileNoSuchFile, .fileReadNoSuchFile: return words(.ENOENT)
+        case .fileReadNoPermission, .fileWriteNoPermission: return words(.EACCES)
+        case .fileWriteFileExists: return words(.EEXIST)
+        case .fileWriteOutOfSpace: return words(.ENOSPC)
+        case .fileWriteVolumeReadOnly: return words(.EROFS)
+        case .fileReadTooLarge: return words(.EFBIG)
+        default: return "the file system refuses it"
+        }
+    }
+
+    private static func posixReason(of error: any Error) -> String? {
+        (error as? POSIXError).map { words($0.code) }
+    }
+
+    private static func words(_ code: POSIXErrorCode) -> String { String(cString: strerror(code.rawValue)) }
+}

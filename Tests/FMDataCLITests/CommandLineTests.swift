@@ -1,0 +1,233 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMDataCLI
+
+/// How `fmdata` is called, and what it says to whoever calls it wrongly.
+@Suite(.timeLimit(.minutes(15))) struct CommandLineTests {
+    private func fmdata(_ arguments: String..., environment: [String: String] = [:]) async throws -> FinishedProgram {
+        try await FinishedProgram.run(arguments, environment: environment)
+    }
+
+    /// What a command needs to ask a host that nobody asks.
+    private static let nobody = [
+        "FM_HOST": "http://127.0.0.1:9", "FM_DATABASE": "Shop", "FM_USER": "api", "FM_PASSWORD": "x",
+    ]
+
+    @Test func itSaysItsVersion() async throws {
+        let version = try await fmdata("--version")
+        expectNoDifference(
+            version,
+            FinishedProgram(status: 0, output: "\(FMDataCommand.version)\n", errors: "")
+        )
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = try String(contentsOf: package.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(readme.contains(#"FMData", from: "\#(FMDataCommand.version)")"#))
+    }
+
+    // MARK: Commands
+
+    @Test func theNearestCommandIsNamed() async throws {
+        let command = try await fmdata("shema", "fetch")
+        expectNoDifference(
+            command,
+            FinishedProgram(
+                status: 64,
+                output: "",
+                errors: """
+                    Error: Unknown command 'shema'. Did you mean 'schema'?
+                    Usage: fmdata <subcommand>
+                      See 'fmdata --help' for more information.
+
+                    """
+            )
+        )
+        let subcommand = try await fmdata("schema", "fetc", "--all")
+        expectNoDifference(
+            subcommand.errors,
+            """
+            Error: Unknown command 'fetc'. Did you mean 'fetch'?
+            Usage: fmdata schema <subcommand>
+              See 'fmdata schema --help' for more information.
+
+            """
+        )
+        let other = try await fmdata("export")
+        #expect(other.status == 64)
+        #expect(
+            other.errors.hasPrefix("Error: Unknown command 'export'. Commands are: schema, generate, sandbox, probe.\n")
+        )
+    }
+
+    @Test(arguments: [["help", "schema"], ["schema", "--help"], ["--help"], []])
+    func helpIsNoUnknownCommand(_ arguments: [String]) async throws {
+        let help = try await FinishedProgram.run(arguments)
+        #expect(help.status == 0)
+        #expect(help.output.contains("USAGE: fmdata"))
+    }
+
+    // MARK: Usage
+
+    /// What is missing shows only while the command runs.
+    @Test func aMistakeShowsTheUsageOfItsCommand() async throws {
+        func usage(_ command: String) -> String {
+            "\nUsage: fmdata \(command) [--host <host>] [--database <database>] "
+        }
+        let fetch = try await fmdata("schema", "fetch", "A", "--user", "api", "--database", "Shop")
+        #expect(fetch.status == 64)
+        #expect(fetch.errors.hasPrefix("Error: Which host? Give --host, or set FM_HOST." + usage("schema fetch")))
+        #expect(fetch.errors.hasSuffix("\n  See 'fmdata schema fetch --help' for more information.\n"))
+        let probe = try await fmdata("probe", environment: Self.nobody.filter { $0.key != "FM_PASSWORD" })
+        #expect(probe.status == 64)
+        #expect(probe.errors.hasPrefix("Error: The password of api is missing: set FM_PASSWORD." + usage("probe")))
+        try await withTemporaryFolder { folder in
+            let diff = try await fmdata("schema", "diff", "--models", folder.path, environment: Self.nobody)
+            #expect(diff.status == 64)
+            #expect(
+                diff.errors.hasPrefix(
+                    "Error: The snapshot holds no layout yet. Name some, or give --all." + usage("schema diff")
+                )
+            )
+        }
+        let option = try await fmdata("schema", "fetch", "--hosst", "x")
+        #expect(option.status == 64)
+        #expect(option.errors.contains("Did you mean '--host'?"))
+        #expect(option.errors.contains("Usage: fmdata schema fetch "))
+    }
+
+    @Test(arguments: ["a b", "http://", "fms.example.com/fmi/data", "http://fms.example.com"])
+    func aHostThatCannotBeAskedIsAMistakeOfUsage(_ host: String) async throws {
+        try await withTemporaryFolder { folder in
+            let environment = Self.nobody.merging(["FM_HOST": host]) { $1 }
+            let fetch = try await fmdata("schema", "fetch", "A", "--models", folder.path, environment: environment)
+            #expect(fetch.status == 64, "\(fetch.errors)")
+            #expect(fetch.errors.contains("\nUsage: fmdata schema fetch "), "\(fetch.errors)")
+            #expect(!fetch.errors.contains("config."), "\(fetch.errors)")
+        }
+    }
+
+    // MARK: Files
+
+    @Test func filesAreSpokenOfInWords() async throws {
+        try await withTemporaryFolder { folder in
+            let snapshot = folder.appendingPathComponent("FileMaker")
+            try FileManager.default.createDirectory(
+                at: snapshot.appendingPathComponent("A.json"),
+                withIntermediateDirectories: true
+            )
+            let generated = try await fmdata("generate", "--models", folder.path)
+            expectNoDifference(
+                generated,
+                FinishedProgram(
+                    status: 1,
+                    output: "",
+                    errors: "Error: cannot read \(snapshot.path)/A.json: Is a directory\n"
+                )
+            )
+            let ca = try await fmdata("probe", "--ca", "/nowhere/ca.pem", environment: Self.nobody)
+            expectNoDifference(
+                ca,
+                FinishedProgram(
+                    status: 1,
+                    output: "",
+                    errors: "Error: cannot read /nowhere/ca.pem: No such file or directory\n"
+                )
+            )
+        }
+    }
+
+    @Test func aFolderThatCannotBeMadeIsSpokenOfInWords() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let fetched = try await fmdata(
+            "schema",
+            "fetch",
+            "Contacts",
+            "--models",
+            "/dev/null/models",
+            environment: Self.world(sandbox)
+        )
+        expectNoDifference(
+            fetched,
+            FinishedProgram(
+                status: 1,
+                output: "",
+                errors: "Error: cannot make the folder /dev/null/models/FileMaker: Not a directory\n"
+            )
+        )
+        #expect(sandbox.counters.openSessions == 0)
+        await sandbox.stop()
+    }
+
+    // MARK: Hosts
+
+    private static func world(_ sandbox: Sandbox) -> [String: String] {
+        ["FM_HOST": sandbox.url, "FM_DATABASE": "World", "FM_USER": "admin", "FM_PASSWORD": "secret"]
+    }
+
+    @Test func hintsSpeakOfOptions() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(tls: true, keepAlive: .seconds(3600)))
+        let file = try #require(sandbox.certificateAuthorityFile)
+        try await withTemporaryFolder { folder in
+            func fetch(_ options: String...) async throws -> FinishedProgram {
+                try await FinishedProgram.run(
+                    ["schema", "fetch", "Contacts", "--models", folder.path] + options,
+                    environment: Self.world(sandbox)
+                )
+            }
+            let untrusted = try await fetch()
+            #expect(untrusted.status == 5)
+            #expect(
+                untrusted.errors.hasSuffix(
+                    " Hint: If this is your server, trust its authority (or its self-signed certificate): --ca ca.pem.\n"
+                ),
+                "\(untrusted.errors)"
+            )
+            #expect(try await fetch("--ca", file).status == 0)
+        }
+        await sandbox.stop()
+    }
+
+    @Test func theNearestLayoutIsNamed() async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        try await withTemporaryFolder { folder in
+            let fetched = try await fmdata(
+                "schema",
+                "fetch",
+                "Contatcs",
+                "--models",
+                folder.path,
+                environment: Self.world(sandbox)
+            )
+            #expect(fetched.status == 1)
+            #expect(fetched.errors.contains(#" Hint: Did you mean "Contacts"?"#), "\(fetched.errors)")
+        }
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    func aSignalLogsOut(_ signal: Int32, _ status: Int32) async throws {
+        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        sandbox.inject(.holdAnswer, on: .getRecords)
+        let (started, continuation) = AsyncStream<Int32>.makeStream()
+        async let finished = FinishedProgram.run(
+            ["probe"],
+            environment: Self.world(sandbox),
+            started: { continuation.yield($0) }
+        )
+        await sandbox.untilAnswersHeld()
+        #expect(sandbox.counters.openSessions == 1)
+        for await process in started {
+            kill(process, signal)
+            break
+        }
+        let end = try await finished
+        expectNoDifference(end, FinishedProgram(status: status, output: "", errors: ""))
+        #expect(sandbox.counters.openSessions == 0)
+        sandbox.releaseAnswers()
+        await sandbox.stop()
+    }
+}
