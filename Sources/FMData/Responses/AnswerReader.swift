@@ -93,6 +93,12 @@ final class AnswerReader: Sendable {
         _ answer: HTTPResponse
     ) -> FMRest.APIError {
         let code = first.errorCode
+        // Its status says more than any code could.
+        if answer.status == .payloadTooLarge {
+            var error = requestTooLarge(answer)
+            (error.messages, error.fileMakerCode) = (messages, code)
+            return error
+        }
         var error = FMRest.APIError(
             .fileMaker,
             reason: first.message ?? code?.summary ?? "FileMaker answered with code \"\(first.code)\".",
@@ -132,8 +138,8 @@ final class AnswerReader: Sendable {
         return error
     }
 
-    /// RFC 9110 §15.5.14: the server refuses to process the request. It is a web server's answer, and the engine behind it has
-    /// not seen the request.
+    /// RFC 9110 §15.5.14: the server refuses to process the request. As a rule it is a web server's answer, and the engine behind
+    /// it has not seen the request.
     private func requestTooLarge(_ answer: HTTPResponse) -> FMRest.APIError {
         var error = failure(
             .invalidRequest,
