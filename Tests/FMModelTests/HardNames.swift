@@ -5,7 +5,46 @@ enum HardNames {
     /// Of a time when types were in the plural: the name stays, and is that of a portal and of a value list as well.
     static var snapshots: [LayoutSnapshot] {
         let known = LayoutSnapshot(layout: "Contacts", swift: "Contacts", fields: [], portals: [], valueLists: [])
-        return LayoutSnapshot.updating([known], with: layouts).layouts
+        return LayoutSnapshot.updating([known], with: layouts).layouts.map { $0.layout == "Words" ? asWritten($0) : $0 }
+    }
+
+    /// A layout whose fields and values are all the words of the language, each called by itself wherever that can be.
+    private static let words = LayoutDescription(
+        name: "Words",
+        fields: CompilerKeywords.all.map { .made($0) } + [
+            .made("chosen") {
+                $0.display = "popupMenu"
+                $0.valueList = "Keywords"
+            }
+        ],
+        portals: ["await", "class", "Any", "async"].map {
+            .init(name: $0, fields: [.made("X::\($0)"), .made("X::other")])
+        },
+        valueLists: [.init(name: "Keywords", isCustom: true, values: CompilerKeywords.all)]
+    )
+
+    private static func asWritten(_ layout: LayoutSnapshot) -> LayoutSnapshot {
+        func name(_ word: String, _ given: String, _ style: NameStyle) -> String {
+            CompilerKeywords.all.contains(word) && !style.reserved.contains(word) ? word : given
+        }
+        var layout = layout
+        for place in layout.fields.indices {
+            layout.fields[place].swift = name(
+                layout.fields[place].description.name,
+                layout.fields[place].swift,
+                .fields([])
+            )
+        }
+        for place in layout.portals.indices {
+            layout.portals[place].swift = name(layout.portals[place].name, layout.portals[place].swift, .portals)
+        }
+        for list in layout.valueLists.indices {
+            for place in layout.valueLists[list].values.indices {
+                let value = layout.valueLists[list].values[place]
+                layout.valueLists[list].values[place].swift = name(value.value, value.swift, .values)
+            }
+        }
+        return layout
     }
 
     private static let layouts = [
@@ -42,6 +81,7 @@ enum HardNames {
             fields: [.made("顧客"), .made("顧客 Row")],
             portals: [.init(name: "顧客", fields: [.made("X::顧客")])]
         ),
+        words,
         LayoutDescription(name: "ORDER", fields: [.made("g") { $0.isGlobal = true }]),
     ]
 

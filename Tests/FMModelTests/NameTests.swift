@@ -46,8 +46,8 @@ import Testing
 
     @Test func keywordsStandInBackticks() {
         expectNoDifference(
-            ["class", "default", "name", "Any", "type"].map(SwiftIdentifier.source),
-            ["`class`", "`default`", "name", "`Any`", "type"]
+            ["class", "default", "name", "Any", "type", "await", "async"].map(SwiftIdentifier.source),
+            ["`class`", "`default`", "name", "`Any`", "type", "`await`", "async"]
         )
     }
 

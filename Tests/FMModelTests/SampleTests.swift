@@ -14,6 +14,7 @@ import Testing
     private static let types: [any LayoutRecord.Type] = [
         Contacts.self, Nothing.self, StringRecord.self, Order.self, Order_2.self, NoPortalsPostman2022.self,
         PortalsOfRelatedTables.self, VendorGuideValueLists.self, 顧客.self,
+        Word.self,
     ]
 
     private func snapshots() throws -> [LayoutSnapshot] {

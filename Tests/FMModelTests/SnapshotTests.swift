@@ -159,6 +159,61 @@ import Testing
         )
     }
 
+    /// Names that a person, or an answer, cannot tell apart are said at each fetch.
+    @Test func twinsAreSaid() {
+        let decomposed = "Cafe\u{301}"
+        var twins = LayoutDescription(
+            name: "Twins",
+            fields: [
+                .made("Phone") {
+                    $0.repetitions = 3
+                    $0.shown = 1...3
+                },
+                .made("Phone(2)"), .made("Phone(4)"), .made("Caf\u{E9}"), .made(decomposed),
+            ],
+            portals: [
+                .init(name: "Caf\u{E9}", fields: [.made("X::a-b"), .made("X::a b")]),
+                .init(name: decomposed, fields: []),
+            ],
+            valueLists: [.init(name: "List", isCustom: true, values: ["a b", "a-b"])]
+        )
+        twins.fields.append(
+            .made("Choice") {
+                $0.display = "popupMenu"
+                $0.valueList = "List"
+            }
+        )
+        twins.ambiguousPortals = ["Phones"]
+        let first = LayoutSnapshot.updating([], with: [twins])
+        let again = LayoutSnapshot.updating(first.layouts, with: [twins])
+        let same = #""Cafe\u{301}" and "Café" look the same: they differ in their form in Unicode alone"#
+        expectNoDifference(
+            again.notices,
+            [
+                "Twins: several portals are called \"Phones\", of which answers have one; object names tell them apart",
+                "Twins: portals \(same)", "Twins: fields \(same)",
+                "Twins: field \"Phone(2)\" is called like repetition 2 of \"Phone\": an answer cannot tell them apart",
+            ]
+        )
+        // Names that would be one in Swift are said when they are given.
+        for notice in [
+            #"portal "Café": "X::a-b" is aB_2: aB is taken"#, #"value list "List": "a-b" is aB_2: aB is taken"#,
+        ] {
+            #expect(first.notices.contains("Twins: \(notice)"), "\(first.notices)")
+        }
+    }
+
+    @Test func layoutsThatLookTheSameAreSaid() {
+        let layouts = ["Caf\u{E9}", "Cafe\u{301}"].map { LayoutDescription(name: $0, fields: []) }
+        let update = LayoutSnapshot.updating([], with: layouts)
+        #expect(
+            update.notices.contains(
+                #"layouts "Cafe\u{301}" and "Café" look the same: they differ in their form in Unicode alone"#
+            ),
+            "\(update.notices)"
+        )
+    }
+
     @Test func whatHasNoNameIsSkippedAndSaid() {
         let broken = LayoutDescription(
             name: "Broken",

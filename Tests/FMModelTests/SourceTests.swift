@@ -101,6 +101,12 @@ import Testing
                     [.total]
                 }
 
+                /// What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then.
+                public static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>) {
+                    rules.followsLayout = false
+                    rules.require(.number)
+                }
+
                 /// The value list "Statuses". A field may hold any other text as well.
                 public struct Statuses: FMListedValue {
                     /// What is in the field.
@@ -218,6 +224,75 @@ import Testing
         expectNoDifference(repeated(1...5), ["[String]", "[Int: String]"])
         expectNoDifference(repeated(2...4), ["[String?]", "[Int: String]"])
         expectNoDifference(repeated(1...5, "number"), ["[FMNumber?]", "[Int: FMNumber?]"])
+    }
+
+    @Test func repetitionsAreSaidAsTheyAre() {
+        func comments(_ count: Int, _ shown: ClosedRange<Int>) -> [String] {
+            let field = FieldDescription.made("F") {
+                $0.repetitions = count
+                $0.shown = shown
+            }
+            return text(LayoutDescription(name: "L", fields: [field])).split(separator: "\n")
+                .filter { $0.contains(#"/// "F""#) }.map { $0.drop { $0 != "F" }.dropFirst(2).description }
+        }
+        expectNoDifference(comments(1, 1...1), [": text.", "."])
+        expectNoDifference(
+            comments(3, 1...3),
+            [": text, 3 repetitions.", ", by the numbers of repetitions, 1 to 3 on the layout."]
+        )
+        expectNoDifference(
+            comments(5, 2...4),
+            [
+                ": text, repetitions 2 to 4 of 5, the first at index 1.",
+                ", by the numbers of repetitions, 2 to 4 on the layout.",
+            ]
+        )
+        expectNoDifference(
+            comments(5, 1...2),
+            [": text, repetitions 1 to 2 of 5.", ", by the numbers of repetitions, 1 to 2 on the layout."]
+        )
+        expectNoDifference(comments(5, 3...3), [": text, repetition 3 of 5.", "."])
+        expectNoDifference(comments(5, 1...1), [": text, repetition 1 of 5.", "."])
+        // A host that says less than it shows.
+        expectNoDifference(
+            comments(1, 1...3),
+            [": text, 3 repetitions.", ", by the numbers of repetitions, 1 to 3 on the layout."]
+        )
+    }
+
+    /// What FileMaker may fill, or does not take, is not asked for.
+    @Test func rulesOfValidationAreValues() {
+        func rules(_ name: String = "F", _ edit: @escaping (inout FieldDescription) -> Void) -> [String] {
+            text(LayoutDescription(name: "L", fields: [.made(name, edit)])).split(separator: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { $0.hasPrefix("rules.") }
+        }
+        let all = rules {
+            $0.isNotEmpty = true
+            $0.isNumeric = true
+            $0.needsFourDigitYear = true
+            $0.isTimeOfDay = true
+            $0.maxCharacters = 30
+        }
+        expectNoDifference(
+            all,
+            [
+                "rules.followsLayout = false", "rules.require(.f)", "rules.requireNumber(.f)",
+                "rules.requireFourDigitYear(.f)", "rules.requireTimeOfDay(.f)", "rules.limit(.f, toCharacters: 30)",
+            ]
+        )
+        expectNoDifference(rules { _ in }, [])
+        for edit in [
+            { $0.isAutoEntered = true }, { $0.repetitions = 2 }, { $0.kind = "calculation" }, { $0.isGlobal = true },
+        ] as [(inout FieldDescription) -> Void] {
+            let none = rules {
+                $0.isNotEmpty = true
+                edit(&$0)
+            }
+            expectNoDifference(none, [])
+        }
+        expectNoDifference(rules("X::f") { $0.isNotEmpty = true }, [])
+        expectNoDifference(rules("await") { $0.isNotEmpty = true }.last, "rules.require(.`await`)")
     }
 
     // MARK: Tools of the toolchain

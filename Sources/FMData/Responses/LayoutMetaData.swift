@@ -7,6 +7,10 @@ extension DataAPI.Layout {
         public var fieldMetaData: [FieldMetaData]
         /// The fields of each portal, by the portal's name, as in `portalData`.
         public var portalMetaData: [String: [FieldMetaData]]
+        /// The names that several portals have. Portals go by their object names, and those without one by their table
+        /// occurrence; of those that share a name ``portalMetaData`` has one, and so has `portalData` of records. Object names of
+        /// their own, given in FileMaker, tell them apart.
+        public var ambiguousPortals: [String] = []
         /// The value lists that fields on the layout use; `nil` when none does. A list limited to related values is empty
         /// unless the metadata was asked for a record.
         public var valueLists: [ValueLists]?
@@ -177,7 +181,9 @@ extension DataAPI.Layout.LayoutMetaData: Decodable {
         } else {
             fieldMetaData = try container.decode([FieldMetaData].self, forKey: .fieldMetaData)
         }
-        portalMetaData = try container.decodeIfPresent([String: [FieldMetaData]].self, forKey: .portalMetaData) ?? [:]
+        let portals = try container.decodeIfPresent(PortalFields.self, forKey: .portalMetaData)
+        portalMetaData = portals?.fields ?? [:]
+        ambiguousPortals = portals?.ambiguous ?? []
         valueLists = try container.decodeIfPresent([ValueLists].self, forKey: .valueLists)
     }
 }

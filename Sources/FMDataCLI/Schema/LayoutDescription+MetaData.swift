@@ -19,6 +19,7 @@ extension LayoutDescription {
                 )
             }
         )
+        ambiguousPortals = metadata.ambiguousPortals
     }
 }
 

@@ -35,7 +35,8 @@ struct NameStyle {
             letterCase: .lower,
             fallback: "field",
             suffix: "Field",
-            reserved: rowIds.union(ownTypes).union(["init", "self", "allCases", "hashValue", "globalFields"]),
+            reserved: rowIds.union(ownTypes).union(metatypes)
+                .union(["init", "self", "allCases", "hashValue", "globalFields"]),
             isQualified: true,
             prefixes: prefixes
         )
@@ -49,7 +50,7 @@ struct NameStyle {
         letterCase: .lower,
         fallback: "portal",
         suffix: "Portal",
-        reserved: ["init", "self", "hashValue"]
+        reserved: metatypes.union(["init", "self", "hashValue"])
     )
 
     /// Static members of a value list. An optional of a list has `none` and `some` of its own.
@@ -57,7 +58,7 @@ struct NameStyle {
         letterCase: .lower,
         fallback: "value",
         suffix: "Value",
-        reserved: ["init", "self", "none", "some", "listed"]
+        reserved: metatypes.union(["init", "self", "none", "some", "listed"])
     )
 
     /// Types of records.
@@ -89,6 +90,9 @@ struct NameStyle {
             reserved: reserved.union(commonTypes).union(ownTypes)
         )
     }
+
+    /// What stands for a type behind a point, with backticks too.
+    private static let metatypes: Set<String> = ["Type", "Protocol", "Self"]
 
     /// What is declared within the type of a record.
     private static let ownTypes: Set<String> = ["CodingKeys", "Portals", "Changes", "Globals", "Record"]

@@ -2,9 +2,10 @@ import Foundation
 
 /// What Swift takes for a name.
 enum SwiftIdentifier {
-    /// Words that need backticks as a name, and are fine with them.
+    /// Words that need backticks as a name, and are fine with them. Most contextual keywords need none where a name stands.
     private static let keywords: Set<String> = [
-        "Any", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit",
+        "Any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer",
+        "deinit",
         "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if",
         "import", "in", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol",
         "public", "repeat", "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw",

@@ -8,6 +8,8 @@ package struct LayoutDescription: Equatable, Sendable {
     package var fields: [FieldDescription]
     /// The portals, each by the name that `portalData` has for it.
     package var portals: [Portal]
+    /// The names that several portals have, of which ``portals`` holds one.
+    package var ambiguousPortals: [String] = []
     /// The value lists that the fields use.
     package var valueLists: [ValueList]
 

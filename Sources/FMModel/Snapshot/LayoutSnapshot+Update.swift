@@ -25,6 +25,7 @@ extension LayoutSnapshot {
             style: .layouts
         )
         var update = SnapshotUpdate(layouts: others, notices: names.notices)
+        update.notices += Twins.notices(of: others.map(\.layout) + descriptions.map(\.name), "layouts")
         for description in descriptions {
             let old = known.first { ExactName($0.layout) == ExactName(description.name) }
             var builder = SnapshotBuilder(type: names[description.name], old: old, prefixes: prefixes)
@@ -47,6 +48,10 @@ private struct SnapshotBuilder {
         let facts = usable(description.fields, in: "the layout")
         let portals = description.portals.filter { !$0.name.isEmpty }.sorted { ExactName($0.name) < ExactName($1.name) }
         let rows = portals.map { usable($0.fields, in: "portal \(Literal($0.name))", taken: NameStyle.rowIds) }
+        notices += description.ambiguousPortals.map { name in
+            "several portals are called \(Literal(name)), of which answers have one; object names tell them apart"
+        }
+        notices += Twins.notices(of: portals.map(\.name), "portals")
 
         // A type that was there first keeps its name; letters without case are the same in types and properties.
         let types = (old?.valueLists ?? []).map(\.swift) + (old?.portals ?? []).map(\.swiftRow)
@@ -76,6 +81,7 @@ private struct SnapshotBuilder {
                     swiftRow: rowNames["\(portal.name) Row"],
                     fields: named(
                         row,
+                        in: "portal \(Literal(portal.name)): ",
                         old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
                         style: .rowFields(prefixes)
                     )
@@ -119,8 +125,10 @@ private struct SnapshotBuilder {
         return result
     }
 
+    /// - Parameter place: where they are, for notices; empty for the layout itself.
     private mutating func named(
         _ fields: [FieldDescription],
+        in place: String = "",
         old: [LayoutSnapshot.Field]?,
         style: NameStyle
     ) -> [LayoutSnapshot.Field] {
@@ -130,7 +138,7 @@ private struct SnapshotBuilder {
             kept: old.map { ($0.description.name, $0.swift) },
             style: style
         )
-        notices += names.notices
+        notices += (names.notices + Twins.notices(of: fields)).map { place + $0 }
         let known = Dictionary(old.map { (ExactName($0.description.name), $0) }) { first, _ in first }
         return fields.map { field in
             let old = known[ExactName(field.name)]
@@ -174,6 +182,8 @@ private struct SnapshotBuilder {
                     .map { ($0.value, $0.swift) },
                 style: .values
             )
+            let twins = Twins.notices(of: values, "values")
+            notices += (constants.notices + twins).map { "value list \(Literal(list.name)): \($0)" }
             return LayoutSnapshot.ValueList(
                 name: list.name,
                 swift: names[list.name],

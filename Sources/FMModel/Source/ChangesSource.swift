@@ -18,7 +18,7 @@ struct ChangesSource {
             text.line()
         }
         for property in properties {
-            text.comment("\(property.key).")
+            text.comment(property.changeSummary)
             text.declaration("var \(property.name): \(property.type.change)")
         }
         text.line()

@@ -61,9 +61,19 @@ struct Property {
     private var control: String { facts.isChosen && facts.isCheckBox ? " as check boxes" : "" }
 
     private var repetitions: String {
-        let all = "\(facts.repetitions) repetitions"
         let (first, last) = (facts.shown.lowerBound, facts.shown.upperBound)
-        if facts.shown == 1...facts.repetitions { return all }
-        return "\(first == last ? "number \(first)" : "numbers \(first) to \(last)") of \(all)"
+        // A host may say that there are fewer than it shows.
+        let count = max(facts.repetitions, last)
+        if first == last { return "repetition \(first) of \(count)" }
+        if facts.shown == 1...count { return "\(count) repetitions" }
+        let gap = first > 1 ? ", the first at index \(first - 1)" : ""
+        return "repetitions \(first) to \(last) of \(count)\(gap)"
+    }
+
+    /// The field as what is written is told of it.
+    var changeSummary: String {
+        guard type.isRepeated else { return "\(key)." }
+        return
+            "\(key), by the numbers of repetitions, \(facts.shown.lowerBound) to \(facts.shown.upperBound) on the layout."
     }
 }

@@ -26,6 +26,7 @@ struct RecordSource {
             text.comment("The name of the layout in its file.")
             text.declaration("static let layout = \(Literal(layout.layout))")
             PropertiesSource(properties: properties).write(to: &text)
+            ValidationSource(properties: properties).write(to: &text)
             if !portals.isEmpty { writePortals(to: &text) }
             for list in layout.valueLists { ValueListSource(list: list).write(to: &text) }
             for portal in portals { portal.write(to: &text) }

@@ -356,6 +356,37 @@ import Testing
         )
     }
 
+    @Test func portalsOfOneNameAreSaid() async throws {
+        var solution = Solution.sample
+        solution.layouts = [
+            .layout(
+                .init(
+                    name: "C",
+                    table: "Contacts",
+                    fields: ["Name"],
+                    portals: [
+                        .init(table: "Phones", fields: ["Phones::Kind"]),
+                        .init(table: "Phones", fields: ["Phones::Number"]),
+                    ]
+                )
+            )
+        ]
+        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(3600)))
+        try await withTemporaryFolder { folder in
+            for _ in 0..<2 {
+                let fetched = try await FinishedProgram.run(
+                    ["schema", "fetch", "C", "--models", folder.path, "--host", sandbox.url, "--database", "World"],
+                    environment: ["FM_USER": "admin", "FM_PASSWORD": "secret"]
+                )
+                expectNoDifference(
+                    fetched.errors,
+                    "C: several portals are called \"Phones\", of which answers have one; object names tell them apart\n"
+                )
+            }
+        }
+        await sandbox.stop()
+    }
+
     /// What is no longer among all layouts is gone.
     @Test func aLayoutThatTheHostDoesNotHaveAnyMoreIsADifference() async throws {
         try await withHost(["A", "B"]) { sandbox, folder in

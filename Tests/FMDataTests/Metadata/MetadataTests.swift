@@ -34,6 +34,17 @@ import Testing
         }
     }
 
+    /// A dictionary has room for one of them, and which one is nobody's choice.
+    @Test func portalsOfOneNameAreNamed() throws {
+        let answer = #"""
+            {"fieldMetaData": [], "portalMetaData": {"Phones": [], "Caf\u00e9": [], "Zones": [], "Phones": [], "Cafe\u0301": [],
+            "Phones": []}}
+            """#
+        let metadata = try FMDecoder().decode(DataAPI.Layout.LayoutMetaData.self, from: Array(answer.utf8))
+        expectNoDifference(metadata.ambiguousPortals, ["Phones", "Caf\u{E9}"])
+        expectNoDifference(metadata.portalMetaData.keys.sorted(), ["Caf\u{E9}", "Phones", "Zones"])
+    }
+
     @Test func valueListsOfRelatedValuesAreThoseOfTheRecordThatIsNamed() async throws {
         var solution = Solution.sample
         solution.accounts = []

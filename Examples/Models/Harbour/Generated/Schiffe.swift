@@ -38,7 +38,7 @@ struct Schiffe: LayoutRecord, Hashable {
     var flagge: FlaggenFarben?
     /// "Ausrüstung": text, value list "Ausrüstung" as check boxes.
     var ausrüstung: FMList<Ausrüstung>
-    /// "Messwert": number, numbers 2 to 4 of 5 repetitions.
+    /// "Messwert": number, repetitions 2 to 4 of 5, the first at index 1.
     var messwert: [FMNumber?]
     /// "Länge × Breite": number (calculation).
     let längeBreite: FMNumber?
@@ -175,6 +175,12 @@ struct Schiffe: LayoutRecord, Hashable {
     /// What is read, and never written with a whole record.
     static var readOnlyFields: [CodingKeys]? {
         [.längeBreite, .foto, .gJahr, .ladungName]
+    }
+
+    /// What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then.
+    static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>) {
+        rules.followsLayout = false
+        rules.require(.größe)
     }
 
     /// The rows of the layout's portals.
@@ -378,7 +384,7 @@ struct Schiffe: LayoutRecord, Hashable {
         var flagge: FlaggenFarben??
         /// "Ausrüstung".
         var ausrüstung: FMList<Ausrüstung>?
-        /// "Messwert".
+        /// "Messwert", by the numbers of repetitions, 2 to 4 on the layout.
         var messwert: [Int: FMNumber?]
 
         /// What to write.

@@ -317,7 +317,7 @@ struct Contact: LayoutRecord, Hashable {
         var modifiedAt: FMTimestamp??
         /// "Notes".
         var notes: String?
-        /// "Nicknames".
+        /// "Nicknames", by the numbers of repetitions, 1 to 3 on the layout.
         var nicknames: [Int: String]
 
         /// What to write.

@@ -83,6 +83,12 @@ struct Zone: LayoutRecord, Hashable {
         [.countriesName]
     }
 
+    /// What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then.
+    static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>) {
+        rules.followsLayout = false
+        rules.require(.name)
+    }
+
     /// The rows of the layout's portals.
     struct Portals: Codable, Hashable, Sendable {
         /// The rows of the portal "Shared".

@@ -83,6 +83,40 @@ import Testing
 
     private let wrong = Person(name: "", age: "old", born: "yesterday", lunch: "noon", seen: "never")
 
+    // MARK: Rules of a model
+
+    /// What a generated type says of the layout, without the layout.
+    private static func modelled(_ rules: inout DataAPI.ValidationRules<Person.CodingKeys>) {
+        rules.followsLayout = false
+        rules.require(.name)
+        rules.requireNumber(.age)
+        rules.requireFourDigitYear(.born)
+        rules.requireTimeOfDay(.lunch)
+        rules.limit(.size, toCharacters: 2)
+    }
+
+    @Test func rulesOfAModelAreCheckedWithoutARequest() async throws {
+        try await run { people, sandbox in
+            let checked = people.validating(Self.modelled)
+            let wrong = Person(name: "", age: "12 or so", born: "1/2/03", lunch: "24:00:00", size: "XXL")
+            let error = await checked.create(wrong).awaitSingleResult().failure
+            expectNoDifference(
+                error?.invalidValues,
+                [
+                    .init(field: "Name", rule: .required), .init(field: "Age", rule: .number),
+                    .init(field: "Born", rule: .fourDigitYear), .init(field: "Lunch", rule: .timeOfDay),
+                    .init(field: "Size", rule: .length(atMost: 2)),
+                ]
+            )
+            expectNoDifference(sandbox.counters.requests, [:])
+            let right = Person(name: "Eve", age: " 12.5", born: "1/2/2003", lunch: "23:59:59", size: "XL")
+            _ = try await checked.create(right).firstValue()
+            _ = try await checked.create(Person(name: "Mo")).firstValue()
+            expectNoDifference(names(sandbox), ["Ada", "Eve", "Mo"])
+            expectNoDifference(sandbox.counters.requests[.layoutMetadata], nil)
+        }
+    }
+
     // MARK: What the layout tells
 
     @Test func oneErrorNamesAllFields() async throws {

@@ -1,0 +1,33 @@
+/// What the host has told of validation, as rules that a write can be checked by.
+struct ValidationSource {
+    private let rules: [String]
+
+    init(properties: [Property]) {
+        rules = properties.filter(\.isWritable).flatMap { property -> [String] in
+            let facts = property.facts
+            let key = ".\(property.name)"
+            var rules: [String] = []
+            // FileMaker may fill what it enters by itself, a field of another table, and a repetition that is not written.
+            if facts.isNotEmpty, !facts.isAutoEntered, !facts.isQualified, facts.repetitions == 1, !facts.isRepeated {
+                rules.append("rules.require(\(key))")
+            }
+            if facts.isNumeric { rules.append("rules.requireNumber(\(key))") }
+            if facts.needsFourDigitYear { rules.append("rules.requireFourDigitYear(\(key))") }
+            if facts.isTimeOfDay { rules.append("rules.requireTimeOfDay(\(key))") }
+            if let count = facts.maxCharacters { rules.append("rules.limit(\(key), toCharacters: \(count))") }
+            return rules
+        }
+    }
+
+    func write(to text: inout SourceText) {
+        guard !rules.isEmpty else { return }
+        text.line()
+        text.comment(
+            "What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then."
+        )
+        text.block("static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>)") { text in
+            text.line("rules.followsLayout = false")
+            for rule in rules { text.line(rule) }
+        }
+    }
+}
