@@ -20,7 +20,7 @@ import Testing
             switch work {
             case .calls, .records, .journals: Effort.of(300, brief: 4)
             case .live: Effort.of(100, brief: 2)
-            case .copies: Effort.of(50, brief: 1)
+            case .copies, .restores: Effort.of(50, brief: 1)
             case .accounts: Effort.of(25, brief: 1)
             }
         let seeds = 1...UInt64(count)

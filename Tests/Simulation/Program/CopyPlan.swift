@@ -42,10 +42,7 @@ extension Program {
 extension Program {
     /// Draws copies and the runs that follow the changes, lies, and backups that are restored.
     mutating func planCopies(_ span: Int, _ chance: inout Chance) {
-        for index in hosts.indices {
-            // A few, or more than a page has.
-            hosts[index].records = max(hosts[index].records, chance.pick([0, 120, 260]))
-        }
+        planSizes(&chance)
         copies = (0..<chance.pick([1, 1, 2])).map { id in
             CopyPlan(
                 id: id,
@@ -55,21 +52,37 @@ extension Program {
                 latency: chance.pick([0, 0, 100, 5000])
             )
         }
-        // Looks of a client without patience come to no end, and then nothing has to be true of a copy.
-        if !chance.once(in: 4) {
-            (client.total, client.firstByte, client.waitingDeadline) = (nil, 120, 30)
-            for index in hosts.indices { (hosts[index].keepAlive, hosts[index].sessionLifetime) = (5000, 900) }
-        }
-        if !isCalm {
-            for index in hosts.indices { plan(lieOf: index, &chance) }
-            for index in hosts.indices where chance.once(in: 2) { plan(backupOf: index, span, &chance) }
-        }
+        planRestoresAndLies(span, &chance)
         for index in steps.indices where steps[index].verb == .followCopy { planCopyRun(&steps[index], &chance) }
         for copy in copies {
             let runs = steps.indices.filter { steps[$0].run?.job == copy.id }
             // The last one goes on.
             if let last = runs.last { steps[last].cancel = nil }
         }
+    }
+
+    /// Draws lies, and backups that are restored, for live queries of more than a page.
+    mutating func planRestores(_ span: Int, _ chance: inout Chance) {
+        planSizes(&chance)
+        planRestoresAndLies(span, &chance)
+    }
+
+    /// A few records, or more than a page has.
+    private mutating func planSizes(_ chance: inout Chance) {
+        for index in hosts.indices {
+            hosts[index].records = max(hosts[index].records, chance.pick([0, 120, 260]))
+        }
+    }
+
+    private mutating func planRestoresAndLies(_ span: Int, _ chance: inout Chance) {
+        // Looks of a client without patience come to no end, and then nothing has to be true of what is told.
+        if !chance.once(in: 4) {
+            (client.total, client.firstByte, client.waitingDeadline) = (nil, 120, 30)
+            for index in hosts.indices { (hosts[index].keepAlive, hosts[index].sessionLifetime) = (5000, 900) }
+        }
+        guard !isCalm else { return }
+        for index in hosts.indices { plan(lieOf: index, &chance) }
+        for index in hosts.indices where chance.once(in: 2) { plan(backupOf: index, span, &chance) }
     }
 
     /// Once a host says that there are no records, or that what is asked for is missing.

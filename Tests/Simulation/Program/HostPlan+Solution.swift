@@ -31,13 +31,13 @@ extension HostPlan {
         }
         if work == .records { solution.addJobs() }
         if work == .journals { solution.keepTrails() }
-        if work == .live || work == .accounts || work == .copies {
+        if work == .live || work == .accounts || work.hasRestores {
             solution.tables[0].fields.append(.init("Changed", .timestamp, autoEnter: .modificationTimestamp))
             solution.layouts.append(
                 .layout(.init(name: HostPlan.stampedLayout, table: "Rows", fields: ["Marker", "Note", "Changed"]))
             )
         }
-        if work == .live || work == .copies { solution.addCommitLog(HostPlan.logLayout) }
+        if work == .live || work.hasRestores { solution.addCommitLog(HostPlan.logLayout) }
         return solution
     }
 

@@ -20,7 +20,7 @@ extension Program {
         }
         weather = Network.Weather(chance: &chance)
         // From all at once to one every second.
-        let span = chance.pick(work == .copies ? [1000, 60_000, 900_000] : [0, 50, 1000, 10_000, count * 1000])
+        let span = chance.pick(work.hasRestores ? [1000, 60_000, 900_000] : [0, 50, 1000, 10_000, count * 1000])
         // Some programs do a few things only, again and again.
         let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(work.usual) } : work.usual
         steps = (0..<count).map { id in
@@ -50,6 +50,7 @@ extension Program {
         if chance.once(in: 4) { calmDown() }
         if work == .journals { planJobs(&chance) }
         if work == .copies { planCopies(span, &chance) }
+        if work == .restores { planRestores(span, &chance) }
     }
 
     private mutating func calmDown() {
@@ -205,7 +206,7 @@ extension Work {
         case .calls, .records, .live, .accounts: Sandbox.Endpoint.allCases
         case .journals:
             [.createRecord, .editRecord, .deleteRecord, .find, .getRecord, .createRecord, .editRecord, .login]
-        case .copies: [.getRecords, .getRecords, .find, .getRecord, .login]
+        case .copies, .restores: [.getRecords, .getRecords, .find, .getRecord, .login]
         }
     }
 }

@@ -77,6 +77,8 @@ enum Work: String, CaseIterable {
     case journals
     /// Copies that programs keep, which are killed, while others write and backups are restored.
     case copies
+    /// Live queries of more than a page, while others write, hosts lie and backups are restored.
+    case restores
 
     /// Each verb as often as it comes in a program that does a bit of everything.
     var usual: [Verb] {
@@ -113,11 +115,17 @@ enum Work: String, CaseIterable {
                 .logOut,
             ]
         case .copies:
-            [.followCopy, .followCopy, .followCopy, .read, .logOut] + Self.ofOthers + Self.ofOthers + [
-                .live, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp,
-            ]
+            [.followCopy, .followCopy, .followCopy, .read, .logOut] + Self.ofOthers + Self.ofOthers
+        case .restores:
+            [
+                .live, .live, .liveByScan, .liveByScan, .liveByStamp, .liveByLog, .changes, .changes, .changesTakenUp,
+                .read, .logOut,
+            ] + Self.ofOthers + Self.ofOthers
         }
     }
+
+    /// Whether hosts of this kind have backups restored, and lie.
+    var hasRestores: Bool { self == .copies || self == .restores }
 
     private static let ofRecords: [Verb] = [
         .createRetrying, .pages, .recordsByID, .joined, .shared, .save, .upsert, .batchCreate, .batchEdit, .batchUpsert,

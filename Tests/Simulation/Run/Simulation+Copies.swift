@@ -6,7 +6,7 @@ import OpenCombine
 /// backup is restored: nothing that is there is told to be gone, and in the end the copy is the table.
 extension Simulation {
     func makeCopies() {
-        guard !program.copies.isEmpty else { return }
+        guard program.work.hasRestores else { return }
         for plan in program.copies { copies[plan.id] = KeptCopy(plan, on: machine) }
         // Those who watch do not end by themselves: what is planned is waited for.
         running += 1

@@ -95,7 +95,7 @@ final class SimulatedHost: @unchecked Sendable {
     func commitByOthers(_ verb: Verb, step id: Int) {
         trace.note { "\(self.name): \(verb) of step \(id)" }
         // By their notes other records are known that a restored backup gives old ids.
-        let note = HostPlan.secret + (work == .copies ? "o\(id)" : "")
+        let note = HostPlan.secret + (work.hasRestores ? "o\(id)" : "")
         try? engine.commitOfOthers("Rows", HostPlan.database) { writer, table in
             switch verb {
             case .createByOthers:
