@@ -6,8 +6,8 @@ extension DataAPI.FoundSet {
     /// A part of the records, with how many there are of all: as they lie in the order of the found set.
     ///
     /// ```swift
-    /// let page = try await people.sorted(by: .name).page(offset: 3, limit: 2).firstValue()
-    /// print(page.data.map(\.fieldData.name), "of", page.dataInfo.foundCount)      // ["Grace Hopper"] of 3
+    /// let page = try await zones.find { $0(.country) == "NZ" }.sorted(by: .name).page(offset: 2, limit: 20).firstValue()
+    /// print(page.data.map(\.name), "of", page.dataInfo.foundCount)       // ["Pacific/Chatham"] of 2
     /// ```
     ///
     /// Publishes one value, then finishes; ``all(_:pageSize:isolation:)`` reads page after page, and notices when records move
