@@ -82,7 +82,7 @@ extension DataAPI {
         let way: Way
 
         /// What needs nothing in the file: up to 500 records are read again each time, as by ``reread``; of more the ids and
-        /// modIds are compared, as by ``scan(_:key:)-(String,_)`` through the query's own layout. ``Freshness/watch`` says which. Name a
+        /// modIds are compared, as by ``scan(_:key:)-(String,String?)`` through the query's own layout. ``Freshness/watch`` says which. Name a
         /// layout with few fields, or a stamp, for large tables: none is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
 
@@ -101,12 +101,12 @@ extension DataAPI {
             LiveWatch(way: .scan(layout: layout, key: key))
         }
 
-        /// ``scan(_:key:)-(String,_)``, by a layout key.
+        /// ``scan(_:key:)-(String,String?)``, by a layout key.
         public static func scan(_ layout: some LayoutKey, key: String? = nil) -> LiveWatch {
             scan(layout.layoutName, key: key)
         }
 
-        /// ``scan(_:key:)-(String,_)``, with the key by its coding key.
+        /// ``scan(_:key:)-(String,String?)``, with the key by its coding key.
         public static func scan(_ layout: String, key: some CodingKey) -> LiveWatch {
             scan(layout, key: key.stringValue)
         }
@@ -155,7 +155,7 @@ extension DataAPI {
             LiveWatch(way: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
         }
 
-        /// ``log(_:serial:reconcile:)-(String,String,_)``, by a type of the log's entries, with the number by its coding key.
+        /// ``log(_:serial:reconcile:)-(String,_,_)``, by a type of the log's entries, with the number by its coding key.
         public static func log<Entry: LayoutRecord>(
             _ entry: Entry.Type,
             serial: Entry.CodingKeys,
