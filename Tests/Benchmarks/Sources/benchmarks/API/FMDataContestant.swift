@@ -52,6 +52,20 @@ struct FMDataContestant: APIContestant {
         try await done.futureResult.get()
     }
 
+    /// Calls that are answered at once, so that one after the other is no chain.
+    func runFromMemory(_ call: APICall, count: Int) throws {
+        var received = 0
+        for _ in 0..<count {
+            _ = Self.publisher(layout, call).sink(
+                receiveCompletion: { _ in },
+                receiveValue: { received += $0.data.count }
+            )
+        }
+        guard received == count * call.recordCount else {
+            throw WrongRecordCount(expected: count * call.recordCount, received: received)
+        }
+    }
+
     private static func chain(_ layout: DataAPI.Layout, _ call: APICall, _ chains: Chains) {
         guard chains.next() else { return }
         publisher(layout, call).subscribe(Next(layout, call, chains))

@@ -55,8 +55,9 @@ enum ProcessorSuite: Suite {
     private static func cached(_ report: inout Report, _ options: Options) async throws {
         let server = try ServerProcess(recordsPerPage: 1)
         let contestant = FMDataContestant("cached", base: server.base, delivery: .eventLoop, isCached: true)
+        try await contestant.run(.record, count: 1, concurrency: 1)
         let figures = try await compare(
-            [Competitor(contestant, .record)],
+            [Competitor("cached") { try contestant.runFromMemory(.record, count: $0) }],
             sample: 200,
             rounds: options.rounds,
             secondsPerTurn: 0.5,
