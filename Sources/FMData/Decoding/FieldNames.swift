@@ -86,16 +86,26 @@ extension DecodingContext {
 
     /// Two portals of one table that have no object names come under one name. To take one of them for both would be to lose rows.
     func checkPortal(named name: String, in object: UInt32) throws {
-        var places = 0
-        var index = object + 1
-        while index < document[object].link {
-            if ExactName(document.text(document[index])) == ExactName(name) { places += 1 }
-            index = document.tape.end(of: index + 1)
-        }
-        guard places > 1 else { return }
+        guard repeatedNames(object).contains(ExactName(name)) else { return }
         throw DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: codingPath(object) + [DecodingKey(name)], cause: .samePortal)
         )
+    }
+
+    /// The names that an object has twice, gone through once however many of its members are asked for.
+    private func repeatedNames(_ object: UInt32) -> Set<ExactName> {
+        if let names = repeatedNames[object] { return names }
+        var seen: Set<ExactName> = []
+        var repeated: Set<ExactName> = []
+        var index = object + 1
+        while index < document[object].link {
+            keys.work &+= 1
+            let name = ExactName(document.text(document[index]))
+            if !seen.insert(name).inserted { repeated.insert(name) }
+            index = document.tape.end(of: index + 1)
+        }
+        repeatedNames[object] = repeated
+        return repeated
     }
 
     // MARK: Strategies

@@ -158,7 +158,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if mode == .portals { try context.checkPortal(named: key.stringValue, in: object) }
+        if mode == .portals, !isGuessable { try context.checkPortal(named: key.stringValue, in: object) }
         return try context.decode(type, try find(key)?.node ?? absent(type, key), inside)
     }
 
@@ -222,7 +222,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        if mode == .portals { try context.checkPortal(named: key.stringValue, in: object) }
+        if mode == .portals, !isGuessable { try context.checkPortal(named: key.stringValue, in: object) }
         guard let member = find(key) else { return nil }
         // A list whose first repetitions are missing is a list all the same.
         if member.entry.kind == .null, !context.isGap(member.node) || !(type is any ListValue.Type) { return nil }

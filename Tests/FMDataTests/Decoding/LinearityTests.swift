@@ -12,6 +12,7 @@ import Testing
     private func check<Value: Decodable>(
         _ type: Value.Type,
         _ options: DecodingOptions = DecodingOptions(),
+        as mode: DecodingContext.Mode = .fields,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ json: (Int) -> String
     ) throws {
@@ -19,7 +20,7 @@ import Testing
             let context = DecodingContext(options: options)
             var text = json(count)
             try text.withUTF8 { try context.begin(whole: UnsafeRawBufferPointer($0), source: .text) }
-            _ = try? context.decode(type, 0, .fields)
+            _ = try? context.decode(type, 0, mode)
             let work = context.keys.work
             #expect(work <= Self.share * count + 100, "\(count) members", sourceLocation: sourceLocation)
         }
@@ -53,6 +54,10 @@ import Testing
     @Test func keysThatComeTwice() throws {
         try check([String: Int].self) { object($0) { "\"f\($0 / 2)\":1" } }
         try check(FieldData.self) { object($0) { "\"f\($0 / 2)\":1" } }
+    }
+
+    @Test func portalsOfWhichSomeMayComeTwice() throws {
+        try check([String: [Int]].self, as: .portals) { object($0) { #""f\u0041\#($0)":[]"# } }
     }
 
     @Test func keysThatAreAskedForBackwards() throws {
