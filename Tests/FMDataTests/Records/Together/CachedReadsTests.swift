@@ -103,7 +103,8 @@ import Testing
     @Test func whatALiveQuerySeesIsSeen() async throws {
         try await World.run { world in
             let people = world.database.layout(Person.self)
-            let query = people.live()
+            // It looks when it is asked to.
+            let query = people.live(DataAPI.LiveOptions(every: .seconds(3_600) ... .seconds(3_600)))
             let values = TrackingSubscriber<DataAPI.LiveValue<Person>, FMRest.APIError>()
             query.subscribe(values)
             await values.valueCount(atLeast: 1)
