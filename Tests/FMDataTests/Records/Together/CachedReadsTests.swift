@@ -21,8 +21,11 @@ import Testing
         }
     }
 
-    private static func ada(_ database: DataAPI.Database) -> DataAPI.FoundSet<Person> {
-        database.layout(Person.self).cached(for: .seconds(60)).find { $0(.name) == "Ada Lovelace" }
+    private static func ada(
+        _ database: DataAPI.Database,
+        for age: Duration = .seconds(3_600)
+    ) -> DataAPI.FoundSet<Person> {
+        database.layout(Person.self).cached(for: age).find { $0(.name) == "Ada Lovelace" }
     }
 
     /// How many finds the sandbox was asked.
@@ -56,7 +59,7 @@ import Testing
         let time = ManualTime()
         try await World.run { world in
             let database = stranger(world, time.sessionTime)
-            let ada = Self.ada(database)
+            let ada = Self.ada(database, for: .seconds(60))
             for _ in 0..<3 {
                 let record = try await ada.firstRecord().firstValue()
                 expectNoDifference(record?.city, "London")
