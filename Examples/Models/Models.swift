@@ -102,14 +102,14 @@ struct Models {
         print("Year: \(inThatSession.gJahr ?? 0)")
     }
 
-    /// Ships of one file with their mates of another: one find for all of them. What was asked for lately is not asked again, and a
-    /// mate who cannot be decoded comes with the others.
+    /// Ships of one file with their mates of another: one find for all of them, and a mate who cannot be decoded comes with the others.
+    /// A count that was asked for lately is not asked again.
     private static func joinDatabases(
         _ ships: DataAPI.TypedLayout<Schiffe>,
         _ contacts: DataAPI.TypedLayout<Contact>
     ) async throws {
         headline("Crews of two databases")
-        let mates = contacts.cached(for: .seconds(600)).allRecords.lenient
+        let mates = contacts.allRecords.lenient
         let crews = ships.sorted(by: .name).all().joiningOne(mates, on: { $0._2ndMate }, equals: .name)
         for try await crew in crews.values {
             switch crew.child?.result() {

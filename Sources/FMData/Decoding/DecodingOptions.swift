@@ -14,8 +14,8 @@ public struct DecodingOptions: Sendable {
     /// A `String` may be declared for a number field and gets exactly its digits. On by default.
     public var textFromNumbers = true
     /// A `Bool` is what FileMaker holds for true: a number other than zero, also as text; an empty field is `false`, and
-    /// `nil` for an optional, as is one of white space. A text without a digit, such as `"yes"`, is an error. On by default; off, only the JSON words
-    /// `true` and `false` are booleans.
+    /// `nil` for an optional, as is one of white space. A text without a digit, such as `"yes"`, is an error. On by default; off,
+    /// only the JSON words `true` and `false` are booleans.
     public var booleansFromNumbers = true
     /// An empty field (`""`) is `nil` for an optional, unless its type takes an empty text for a value, as `String` does. For
     /// numbers and `Bool` a text of nothing but white space is as empty. On by default.

@@ -144,6 +144,10 @@ private final class OwnFieldRow: FieldRow {
     private let count: Int
     /// That of ``places`` as long as they are those of this object.
     private let turn: Int
+    /// Whether the names on the tape stand for themselves.
+    private let isGuessable: Bool
+    /// The key after that of the value that was found last.
+    private var next: UInt32
 
     init(_ decoder: ValueDecoder, _ names: Names) throws {
         let (context, object, objectMode) = (decoder.context, decoder.node, decoder.mode.members)
@@ -155,7 +159,8 @@ private final class OwnFieldRow: FieldRow {
         self.objectMode = objectMode
         mode = objectMode.inside
         tape = context.view
-        let isGuessable =
+        next = object &+ 1
+        isGuessable =
             !tape[object].flags.contains(.irregular)
             && !(objectMode == .fields && context.rules.contains(.customKeys))
         places = context.places(of: names)
@@ -179,11 +184,20 @@ private final class OwnFieldRow: FieldRow {
 
     @inline(never)
     private func search(_ place: Int) -> UInt32? {
-        guard places.turn == turn else { return context.value(named: names.names[place], in: object, objectMode) }
-        if distances[place] == FieldPlaces.absent { return nil }
-        let node = context.value(named: names.names[place], in: object, objectMode)
-        places.found(node, place, object)
+        let isRemembering = places.turn == turn
+        if isRemembering, distances[place] == FieldPlaces.absent { return nil }
+        let node = nextIfNamed(place) ?? context.value(named: names.names[place], in: object, objectMode)
+        if let node, context.isOnTape(node) { next = tape.end(of: node) }
+        if isRemembering { places.found(node, place, object) }
         return node
+    }
+
+    /// The value of the next key, if that has the name. A list of names has mostly the order of the layout: a record of more fields
+    /// than are remembered is gone through once.
+    private func nextIfNamed(_ place: Int) -> UInt32? {
+        guard isGuessable, next < tape[object].link else { return nil }
+        var name = names.names[place]
+        return name.withUTF8 { tape.isEqual(tape[next], $0) } ? next &+ 1 : nil
     }
 
     @inline(__always)

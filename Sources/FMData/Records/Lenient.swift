@@ -98,13 +98,14 @@ extension DataAPI.Record {
 /// A value as it was read, or why it could not be and what stood there.
 private enum LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>: Sendable {
     case value(Value)
-    case unreadable(DecodingFailure, Raw)
+    /// Without what stood there, where even that cannot be told: rows of two portals of one name.
+    case unreadable(DecodingFailure, Raw?)
 
     init(from decoder: any Decoder) throws {
         do {
             self = .value(try Value(from: decoder))
         } catch {
-            self = .unreadable(DecodingFailure(error, of: decoder), try Raw(from: decoder))
+            self = .unreadable(DecodingFailure(error, of: decoder), try? Raw(from: decoder))
         }
     }
 
@@ -120,7 +121,8 @@ private enum LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>:
     func encode(to encoder: any Encoder) throws {
         switch self {
         case .value(let value): try value.encode(to: encoder)
-        case .unreadable(_, let raw): try raw.encode(to: encoder)
+        case .unreadable(_, let raw?): try raw.encode(to: encoder)
+        case .unreadable(let failure, nil): throw failure
         }
     }
 }

@@ -29,10 +29,12 @@ struct CallContext: Sendable {
         return context
     }
 
-    /// The same, whose steps are all made in this tenure.
+    /// The same, whose steps are all made in this tenure, and see what the host has: what one of them decides must not rest on an
+    /// answer that was kept.
     func ofOneCall(in tenure: Tenure) -> CallContext {
         var context = ofOneCall
         context.options.tenure = tenure
+        context.options.cacheTime = nil
         return context
     }
 

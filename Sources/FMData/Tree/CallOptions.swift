@@ -127,15 +127,17 @@ extension DataAPI.Calling {
     /// ```
     ///
     /// An answer counts from the moment in which it was asked for. Two reads are equal when they would be ``shared()``, and while the
-    /// first is under way they are. Failures are not kept. Of each database, as one account, the last 256 answers are kept that were
-    /// asked for so, the ones that nobody has asked for longest go first.
+    /// first is under way they are. What is kept is believed, also where a host has answered falsely. Failures are not kept, and a
+    /// find without match is one for a host. Of each database, as one account, the last 256 answers are kept that were asked for so,
+    /// the ones that nobody has asked for longest go first.
     ///
     /// All are forgotten when something was written through the same database object, when one of its live queries or
     /// ``TypedLayout/changes(of:keptBy:options:isolation:)`` has seen a change, when ``Database/changed(_:)`` tells of one, and with
     /// the account. What somebody else writes shows when the time is over, and no sooner.
     ///
-    /// Writes and scripts are sent each time, and so are reads that run scripts, streams of records such as
-    /// ``FoundSet/all(_:pageSize:isolation:)``, and contents of containers.
+    /// Writes and scripts are sent each time, and so is what takes more than one call: reads that run scripts, streams of records
+    /// such as ``FoundSet/all(_:pageSize:isolation:)``, joins, finds in several calls, live queries, contents of containers, and
+    /// what saves, upserts and batches read before they write.
     ///
     /// - Parameter age: how old an answer may be.
     public func cached(for age: Duration) -> Self {

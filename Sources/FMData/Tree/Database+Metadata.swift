@@ -53,7 +53,7 @@ extension DataAPI.Database {
 
     private func listLayouts() -> AnyPublisher<LayoutListBody, FMRest.APIError> {
         asOneAccount { tenure in
-            self.bound(to: tenure).perform { .layoutNames(in: self.name) }
+            self.callOptions { $0.tenure = tenure }.perform { .layoutNames(in: self.name) }
                 .handleEvents(receiveOutput: { self.keep(layouts: $0.layouts, in: tenure) })
                 .eraseToAnyPublisher()
         }
@@ -61,7 +61,7 @@ extension DataAPI.Database {
 
     private func listScripts() -> AnyPublisher<ScriptListBody, FMRest.APIError> {
         asOneAccount { tenure in
-            self.bound(to: tenure).perform { .scriptNames(in: self.name) }
+            self.callOptions { $0.tenure = tenure }.perform { .scriptNames(in: self.name) }
                 .handleEvents(receiveOutput: { self.keep(scripts: $0.scripts, in: tenure) })
                 .eraseToAnyPublisher()
         }

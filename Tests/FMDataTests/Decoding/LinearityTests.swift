@@ -65,6 +65,22 @@ import Testing
         try check(Backwards.self) { object($0) { #""f\u0041\#($0)":1"# } }
     }
 
+    @Test(arguments: [500, 4_000])
+    func fieldsByTheirPlaces(count: Int) throws {
+        let names = FieldRow.Names((0..<count).map { "f\($0)" })
+        func work(_ places: some Sequence<Int>) throws -> Int {
+            let context = DecodingContext(options: DecodingOptions())
+            var text = object(count) { "\"f\($0)\":1" }
+            try text.withUTF8 { try context.begin(whole: UnsafeRawBufferPointer($0), source: .text) }
+            let row = try FieldRow.of(ValueDecoder(context: context, node: 0, mode: .fields), names)
+            for place in places { _ = try row.integer(place) }
+            return context.keys.work
+        }
+        // In the order of the list none is searched for.
+        expectNoDifference(try work(0..<count), 0)
+        #expect(try work((0..<count).reversed()) <= Self.share * count)
+    }
+
     @Test func keysThatAStrategyConverts() throws {
         var options = DecodingOptions()
         options.keys = .custom { $0 + "!" }

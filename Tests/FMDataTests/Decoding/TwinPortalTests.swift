@@ -70,4 +70,13 @@ import Testing
                 )
         }
     }
+
+    @Test func aLenientRecordTellsOfThemAndKeepsItsFields() throws {
+        let record = try answer(DataAPI.LenientPortals<Twins>.self).data[0]
+        let failure = #expect(throws: DecodingFailure.self) { try record.portalData?.result.get() }
+        expectNoDifference(failure?.portal, "Phones")
+        expectNoDifference(record.recordId, 7)
+        // What it cannot tell it does not write either.
+        #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(record.portalData) }
+    }
 }

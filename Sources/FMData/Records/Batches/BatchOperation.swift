@@ -353,8 +353,8 @@ extension DataAPI.TypedLayout {
         _ type: Fields.Type
     ) -> AnyPublisher<[DataAPI.Record<Fields, Fields.Portals>], FMRest.APIError> {
         DataAPI.FoundSet(layout: layout.of(type), find: DataAPI.FindField(named: field) == key)
-            .page(limit: OtherMatches.mostLookedAt)
-            .map(\.data)
+            .part(limit: OtherMatches.mostLookedAt)
+            .map { $0?.data ?? [] }
             .eraseToAnyPublisher()
     }
 

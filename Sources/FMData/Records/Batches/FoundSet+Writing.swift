@@ -123,7 +123,7 @@ extension DataAPI.FoundSet {
 
     /// The records as they are found, once all of them are known and their number is right.
     private func versions(_ expected: DataAPI.ExpectedCount) -> AnyPublisher<WrittenVersion, FMRest.APIError> {
-        let found = unsorted.portals([]).of(NoFields.self)
+        let found = unsorted.of(NoFields.self).callOptions { $0.cacheTime = nil }
         return found.count(isolation: nil)
             .orderedMap(concurrency: 1) { count -> AnyPublisher<[WrittenVersion], FMRest.APIError> in
                 guard expected.allows(count) else { return .failing(.countDiffers(expected, found: count)) }

@@ -82,8 +82,8 @@ extension DataAPI {
         let way: Way
 
         /// What needs nothing in the file: up to 500 records are read again each time, as by ``reread``; of more the ids and
-        /// modIds are compared, as by ``scan(_:key:)-(String,String?)`` through the query's own layout. ``Freshness/watch`` says which. Name a
-        /// layout with few fields, or a stamp, for large tables: none is ever guessed.
+        /// modIds are compared, as by ``scan(_:key:)-(String,String?)`` through the query's own layout. ``Freshness/watch`` says
+        /// which. Name a layout with few fields, or a stamp, for large tables: none is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
 
         /// Reads all records again, portals and calculations included.

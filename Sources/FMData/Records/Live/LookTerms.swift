@@ -14,6 +14,7 @@ struct LookTerms: Sendable {
     /// For the calls of the look.
     func apply(to options: inout DataAPI.CallOptions) {
         options.look = meter
+        options.cacheTime = nil
         if let limit { options.timeouts.firstByte = .nanoseconds(limit.nanoseconds) }
     }
 }

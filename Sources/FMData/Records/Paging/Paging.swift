@@ -14,9 +14,9 @@ extension DataAPI {
     /// | ``windows(serial:)`` | a whole number, else the same | comes exactly once | one find a page, no sort |
     /// | ``ids(by:on:)-(_,String?)`` | a key as for `stable` | comes exactly once | one find a page, and one for every 50 records |
     ///
-    /// With ``offset`` the records come in the order of the found set, as with ``ids(by:on:)-(_,String?)``; with ``stable(by:)`` in the order
-    /// of the key; with ``windows(serial:)`` in that of the serial number from window to window, and as they were created within
-    /// one. Those two take no found set that is sorted.
+    /// With ``offset`` the records come in the order of the found set, as with ``ids(by:on:)-(_,String?)``; with ``stable(by:)`` in
+    /// the order of the key; with ``windows(serial:)`` in that of the serial number from window to window, and as they were created
+    /// within one. Those two take no found set that is sorted.
     ///
     /// A find that takes FileMaker several calls, where ``FoundSet/calls(upTo:)`` allows them, comes on one page, and by ``offset``
     /// alone; otherwise the publisher fails with ``FMRest/APIError/Code/invalidRequest`` before anything is sent.

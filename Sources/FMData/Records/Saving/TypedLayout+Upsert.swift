@@ -154,15 +154,17 @@ extension DataAPI.TypedLayout {
         becoming wanted: R?
     ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
         let time = UpsertTime(of: layout)
-        let found = find(DataAPI.FindField(named: key.field) == key.value).page(limit: OtherMatches.mostLookedAt)
+        let found = find(DataAPI.FindField(named: key.field) == key.value).part(limit: OtherMatches.mostLookedAt)
+            .map { $0?.data ?? [] }
+            .eraseToAnyPublisher()
         return layout.repeating(found, until: time.patienceEnds)
-            .tryMap { response in
+            .tryMap { records in
                 try KeyMatches(
-                    response.data.map {
+                    records.map {
                         ($0, FieldSet(try layout.encoder.wireValue(of: $0.fieldData, .fields).members))
                     },
                     of: key.value,
-                    hasMore: response.data.count >= OtherMatches.mostLookedAt
+                    hasMore: records.count >= OtherMatches.mostLookedAt
                 ) { _, fields in fields[key.field] }
             }
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }

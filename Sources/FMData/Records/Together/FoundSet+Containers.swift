@@ -13,7 +13,8 @@ extension DataAPI.FoundSet {
     /// Publishes one value for each record that the caller does not have, in the order of the found set, then finishes; an
     /// empty container and one that cannot be had are values, too (``DataAPI/RecordContainer``). Each says how far the whole has
     /// come: ``DataAPI/RecordContainer/progress``. Records that the caller has cost their part of a page and no more. Nothing is
-    /// sent before demand, and no content is fetched that is not asked for. Those that are fetched at a time are in memory. Each is two requests or three, since a container's URL goes stale:
+    /// sent before demand, and no content is fetched that is not asked for. Those that are fetched at a time are in memory. Each is
+    /// two requests or three, since a container's URL goes stale:
     /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``. Cancelling ends all of them on the wire.
     ///
     /// Fails with what concerns all: no session, no connection, a field that is not on the layout. The records are read page

@@ -69,8 +69,13 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Calling {
-    /// The same, whose calls are made in this tenure or not at all.
-    func bound(to tenure: Tenure) -> Self { callOptions { $0.tenure = tenure } }
+    /// The same, whose calls are made in this tenure or not at all. They are steps of one thing, and see what the host has.
+    func bound(to tenure: Tenure) -> Self {
+        callOptions { options in
+            options.tenure = tenure
+            options.cacheTime = nil
+        }
+    }
 }
 
 extension Publisher where Failure == FMRest.APIError {

@@ -164,6 +164,57 @@ import Testing
         }
     }
 
+    /// FileMaker says of a find without match that it failed, so an answer that is empty and false is told once.
+    @Test func aFindWithoutMatchIsNotKept() async throws {
+        try await World.run { world in
+            world.sandbox.inject(.error(FileMakerError(401)), on: .find)
+            let nobody = try await Self.ada(world.database).firstRecord().firstValue()
+            expectNoDifference(nobody?.city, nil)
+            try await expectCity("London", world)
+        }
+    }
+
+    /// What is written rests on what the host has, and not on an answer from before a stranger's change.
+    @Test func whatASaveRestsOnIsReadAnew() async throws {
+        try await World.run { world in
+            let people = world.database.layout(Person.self).cached(for: .seconds(3_600))
+            let other = stranger(world)
+            // A draft of a record that was read before.
+            _ = try await people.record(1).firstValue()
+            _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            _ = try await people.edit(1) { $0.city = "Bergen" }.firstValue()
+            // A key that is another one's by now: what the first upsert has seen, to write nothing, is not seen again.
+            let ada = Person(name: "Ada Lovelace", city: "Bergen")
+            _ = try await people.upsert(ada, by: .name).firstValue()
+            _ = try await other.layout(Person.self).edit(1, [.name: "Countess"]).firstValue()
+            let second = try await people.upsert(ada, by: .name).firstValue()
+            #expect(second.recordId != 1)
+            _ = await other.logOut().awaitSingleResult()
+        }
+    }
+
+    @Test func whatABatchRestsOnIsReadAnew() async throws {
+        try await World.run { world in
+            let found = Self.ada(world.database)
+            let other = stranger(world)
+            let rows = try await found.deleteAll(.exactly(1), dryRun: true).outcome().get()
+            expectNoDifference(rows.count, 1)
+            _ = try await other.layout(Person.self).create(Person(name: "Ada Lovelace", city: nil)).firstValue()
+            let anew = try await found.deleteAll(.exactly(2), dryRun: true).outcome().get()
+            expectNoDifference(anew.count, 2)
+            _ = await other.logOut().awaitSingleResult()
+        }
+    }
+
+    /// A list of names is one call, and is kept as a record is.
+    @Test func listsOfNamesAreKept() async throws {
+        try await World.run { world in
+            let database = world.database.cached(for: .seconds(3_600))
+            for _ in 0..<3 { _ = try await database.layoutNames().firstValue() }
+            expectNoDifference(world.sandbox.counters.requests[.layouts], 1)
+        }
+    }
+
     @Test func scriptsRunEachTime() async throws {
         try await World.run { world in
             for _ in 0..<2 {
