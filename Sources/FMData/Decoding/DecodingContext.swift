@@ -80,8 +80,8 @@ final class DecodingContext {
     /// What a strategy of the user's made of names, over all records and for the objects of this one.
     var convertedNames: [ExactName: String] = [:]
     @exclusivity(unchecked) var customNames: [UInt32: CustomNames] = [:]
-    /// Of portals, the names that come twice.
-    @exclusivity(unchecked) var repeatedNames: [UInt32: Set<ExactName>] = [:]
+    /// The names of portals, of objects that have a name twice.
+    @exclusivity(unchecked) var portalNames: [UInt32: PortalNames] = [:]
     @exclusivity(unchecked) var repetitions = Repetitions()
     /// Of the types that are read by the places of their fields, those that were read last.
     @exclusivity(unchecked) private var places: [FieldPlaces] = []
@@ -145,7 +145,7 @@ final class DecodingContext {
         document.tape.count = 0
         if !detached.isEmpty { detached.removeAll() }
         if !customNames.isEmpty { customNames.removeAll(keepingCapacity: true) }
-        if !repeatedNames.isEmpty { repeatedNames.removeAll(keepingCapacity: true) }
+        if !portalNames.isEmpty { portalNames.removeAll(keepingCapacity: true) }
         if !cursors.isEmpty { cursors.removeAll(keepingCapacity: true) }
         keys.endValue()
         repetitions.reset()

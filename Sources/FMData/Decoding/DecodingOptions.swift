@@ -41,8 +41,8 @@ public struct DecodingOptions: Sendable {
     public var absentPortalsAreEmpty = true
     /// How the name of a field finds its coding key.
     public var keys = KeyStrategy.exact
-    /// What happens when an object has the same key twice. The rows of two portals of one name are an error in any case, for a type
-    /// that reads them: those of one would be lost.
+    /// What happens when an object has the same key twice. Rows of two portals of one name are never dropped:
+    /// a dictionary has the second as "Phones(2)", and for a type with a member for "Phones" they are an error.
     public var duplicateKeys = DuplicateKeys.keepFirst
     /// What happens with strings that are not valid JSON or UTF-8: some proxies send raw line breaks or half characters.
     public var malformedText = MalformedText.refuse

@@ -21,6 +21,7 @@ extension DecodingContext {
         _ mode: Mode,
         asker: UInt8? = nil
     ) -> UInt32? {
+        if mode == .portals, let value = portalNames[object]?.numbered.values[ExactName(name)] { return value }
         if mode == .fields, rules.contains(.customKeys) { return customMember(named: name, in: object) }
         if let value = exactMember(named: name, in: object, asker) { return value }
         guard mode == .fields, rules.contains(.keysWithoutTable), !name.contains("::") else { return nil }
@@ -84,28 +85,36 @@ extension DecodingContext {
         return add(.list(parent: object, key: DecodingKey(key.stringValue), elements: []))
     }
 
-    /// Two portals of one table that have no object names come under one name. To take one of them for both would be to lose rows.
+    /// The names of all portals, for a type that reads whatever is there, as a dictionary does. Two portals of one table without
+    /// object names come under one name; the second is listed as "Phones(2)", so that no rows are lost or mixed.
+    func listPortals(_ object: UInt32) -> [String] {
+        var names = portalNames(object)
+        names.areListed = true
+        portalNames[object] = names
+        return names.numbered.list.map(\.name)
+    }
+
+    /// Refuses to take the rows of one portal for those of two, unless the type has seen that there are two.
     func checkPortal(named name: String, in object: UInt32) throws {
-        guard repeatedNames(object).contains(ExactName(name)) else { return }
+        let names = portalNames(object)
+        guard names.repeated.contains(ExactName(name)), !names.areListed else { return }
         throw DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: codingPath(object) + [DecodingKey(name)], cause: .samePortal)
         )
     }
 
-    /// The names that an object has twice, gone through once however many of its members are asked for.
-    private func repeatedNames(_ object: UInt32) -> Set<ExactName> {
-        if let names = repeatedNames[object] { return names }
-        var seen: Set<ExactName> = []
-        var repeated: Set<ExactName> = []
+    /// The portals of an object, which is gone through once, however many of them are read.
+    private func portalNames(_ object: UInt32) -> PortalNames {
+        if let names = portalNames[object] { return names }
+        var names = PortalNames()
         var index = object + 1
         while index < document[object].link {
             keys.work &+= 1
-            let name = ExactName(document.text(document[index]))
-            if !seen.insert(name).inserted { repeated.insert(name) }
+            names.add(document.text(document[index]), index + 1)
             index = document.tape.end(of: index + 1)
         }
-        repeatedNames[object] = repeated
-        return repeated
+        portalNames[object] = names
+        return names
     }
 
     // MARK: Strategies
@@ -154,6 +163,24 @@ struct CustomNames {
     fileprivate mutating func add(_ name: String, _ value: UInt32) {
         list.append((name, value))
         if values[ExactName(name)] == nil { values[ExactName(name)] = value }
+    }
+}
+
+/// The portals of a record, of which several may have come under one name.
+struct PortalNames {
+    /// Each portal once: the second of a name has "(2)" behind it.
+    private(set) var numbered = CustomNames()
+    /// The names that came more than once.
+    private(set) var repeated: Set<ExactName> = []
+    /// Whether the type has asked for all names.
+    var areListed = false
+    private var counts: [ExactName: Int] = [:]
+
+    fileprivate mutating func add(_ name: String, _ value: UInt32) {
+        let count = counts[ExactName(name), default: 0] + 1
+        counts[ExactName(name)] = count
+        if count > 1 { repeated.insert(ExactName(name)) }
+        numbered.add(count == 1 ? name : "\(name)(\(count))", value)
     }
 }
 

@@ -42,6 +42,10 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
                 seen.insert(ExactName($0.name)).inserted ? Key(stringValue: $0.name) : nil
             }
         }
+        if mode == .portals, !isGuessable {
+            context.listed = object
+            return context.listPortals(object).compactMap { Key(stringValue: $0) }
+        }
         var keys: [Key] = []
         keys.reserveCapacity(Int(tape[object].length))
         var index = object + 1

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func rowsOfTwinsAreNotDroppedSilently() {
-        for failure in [failure(Twins.self), failure(MayBeTwins.self), failure([String: [FieldData]].self)] {
+        for failure in [failure(Twins.self), failure(MayBeTwins.self)] {
             expectNoDifference(failure?.portal, "Phones")
             expectNoDifference(
                 failure?.reason,
@@ -54,6 +54,14 @@ import Testing
             )
             #expect(failure?.hint?.contains("object name") == true)
         }
+    }
+
+    @Test func aDictionaryHasBoth() throws {
+        let portals = try #require(try answer([String: [FieldData]].self).data[0].portalData)
+        expectNoDifference(
+            portals.mapValues { $0.map(\.["Phones::Number"]) },
+            ["Phones": ["1"], "Notes": ["2"], "Phones(2)": ["3"]]
+        )
     }
 
     @Test func whoReadsAnotherPortalIsNotConcerned() throws {

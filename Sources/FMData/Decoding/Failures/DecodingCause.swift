@@ -37,6 +37,8 @@ enum DecodingCause: Error {
     case refused(found: Found?)
     /// The type itself threw an error of its own.
     case thrown(any Any.Type)
+    /// A fault of the text or of the answer as a whole, in its own words.
+    case stated(String)
 
     /// What stands at a place.
     enum Found {

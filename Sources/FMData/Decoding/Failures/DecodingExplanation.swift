@@ -1,5 +1,5 @@
 /// The one place where a ``DecodingCause`` becomes words: what is wrong, and what can be done about it.
-struct DecodingExplanation {
+struct DecodingExplanation: Sendable {
     /// What was being read, and by what.
     struct Source {
         /// Whether it is an answer of a server, and not a text that the user gave to a decoder.
@@ -49,6 +49,7 @@ struct DecodingExplanation {
         case .exhausted: "expected another element, but the list ends here"
         case .refused(let found): "the declared type cannot be made of \(found?.description ?? "what stands there")"
         case .thrown(let error): "the declared type threw \(error)"
+        case .stated(let words): words
         }
     }
 
@@ -119,7 +120,7 @@ struct DecodingExplanation {
         case .samePortal:
             "Give each of them an object name in the Inspector of Layout mode: it then takes the place of its table's name, here "
                 + "and in all requests."
-        case .endless, .exhausted, .thrown: nil
+        case .endless, .exhausted, .thrown, .stated: nil
         }
     }
 

@@ -20,13 +20,16 @@ public struct DecodingFailure: Error, Sendable {
     /// For a body that is not valid JSON: the bytes before the fault. `nil` otherwise.
     public let byteOffset: Int?
     /// Why, in words without any value: what was expected and what was found.
-    public let reason: String
+    public var reason: String { explanation.reason + "." }
     /// What can be done about it, in words without any value: another declaration, a setting, the name that may have been
     /// meant. `nil` where nothing is known.
-    public let hint: String?
+    public var hint: String? { explanation.hint }
 
-    let place: DecodingPlace
-    let source: DecodingExplanation.Source
+    /// Becomes words when they are read: lenient reads keep many failures of which few are printed.
+    private let explanation: DecodingExplanation
+
+    var place: DecodingPlace { explanation.place }
+    var source: DecodingExplanation.Source { explanation.source }
 
     /// The same as `Swift.DecodingError`, when it is one.
     public var decodingError: DecodingError? { underlying as? DecodingError }
@@ -95,8 +98,7 @@ extension DecodingFailure {
             ),
             path: path,
             byteOffset: error.offset,
-            reason: error.description,
-            source: source
+            explanation: DecodingExplanation(cause: .stated(error.description), source: source)
         )
     }
 
@@ -106,7 +108,7 @@ extension DecodingFailure {
         self.init(
             error: DecodingError.keyNotFound(key, DecodingError.Context(codingPath: [parent], cause: cause)),
             path: [parent.stringValue, key.stringValue],
-            reason: DecodingExplanation(cause: cause).reason
+            explanation: DecodingExplanation(cause: cause, source: .answer)
         )
     }
 
@@ -116,7 +118,7 @@ extension DecodingFailure {
         self.init(
             error: DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason)),
             path: ["messages"],
-            reason: reason
+            explanation: DecodingExplanation(cause: .stated(reason), source: .answer)
         )
     }
 
@@ -157,21 +159,16 @@ extension DecodingFailure {
         rules: DecodingContext.Rules,
         recordNumber: Int? = nil
     ) {
-        let place = DecodingPlace(evidence.path, root: root)
-        let explanation = DecodingExplanation(
-            cause: evidence.cause,
-            place: place,
-            source: source,
-            rules: rules,
-            siblings: evidence.siblings
-        )
         self.init(
             error: error,
             path: evidence.path.map { $0.intValue.map { "Index \($0)" } ?? $0.stringValue },
-            reason: explanation.reason,
-            hint: explanation.hint,
-            source: source,
-            place: place,
+            explanation: DecodingExplanation(
+                cause: evidence.cause,
+                place: DecodingPlace(evidence.path, root: root),
+                source: source,
+                rules: rules,
+                siblings: evidence.siblings
+            ),
             recordNumber: recordNumber,
             recordId: recordNumber == nil ? nil : evidence.recordId,
             rawValue: evidence.rawValue
@@ -182,10 +179,7 @@ extension DecodingFailure {
         error: any Error,
         path: [String],
         byteOffset: Int? = nil,
-        reason: String,
-        hint: String? = nil,
-        source: DecodingExplanation.Source = .answer,
-        place: DecodingPlace = DecodingPlace([], root: .plain),
+        explanation: DecodingExplanation,
         recordNumber: Int? = nil,
         recordId: Int? = nil,
         rawValue: String? = nil
@@ -193,10 +187,7 @@ extension DecodingFailure {
         underlying = error
         self.path = path
         self.byteOffset = byteOffset
-        self.reason = reason + "."
-        self.hint = hint
-        self.source = source
-        self.place = place
+        self.explanation = explanation
         self.recordNumber = recordNumber
         self.recordId = recordId
         self.rawValue = rawValue
