@@ -40,9 +40,9 @@ extension DataAPI {
     /// for, or two polls agree that it is missing. That poll reads all records, and all of them are held in memory, as
     /// in any live query. For large tables use ``TypedLayout/changes(of:keptBy:options:isolation:)``.
     ///
-    /// Each event is one unit of demand; while there is none, changes are merged. Fails as a ``DataAPI/LiveQuery`` does,
-    /// and shares its polls with equal queries. After a restart an event that was already processed may come again:
-    /// identify records by their ids, and keep the greatest modId.
+    /// Each event is one unit of demand; while there is none, changes are merged. Fails as a ``DataAPI/LiveQuery``
+    /// does, and shares its polls with equal queries. After a restart an event that was already processed may come
+    /// again: identify records by their ids, and keep the greatest modId.
     ///
     /// - Note: Values until it is cancelled. See <doc:Calls>.
     public struct LiveChanges<R: RecordFields>: Publisher, Sendable {
