@@ -1,23 +1,24 @@
 public import Foundation
 
 extension DataAPI {
-    /// Word from outside that something in a database may have changed: from a webhook, a message queue, another process.
+    /// A hint from outside that something in a database may have changed: from a webhook, a message queue, another
+    /// process.
     ///
-    /// A hint says no more than "look now". It may come late, twice or never, and says neither all nor in what order; what has
-    /// changed the look finds out.
+    /// A hint only means "poll now". It may come late, twice or never, and may be incomplete or out of order; the poll
+    /// finds out what has changed.
     public struct ChangeHint: Sendable, Hashable {
         /// The name of the database.
         public var database: String
-        /// The table or table occurrence; `nil` when that is not known: any of them.
+        /// The table or table occurrence; `nil` when it is not known, which means any.
         public var table: String?
-        /// The records, by the ids that the Data API gives them; `nil` when it is not known which, or when they are many.
+        /// The records, by the ids that the Data API gives them; `nil` when they are not known, or when they are many.
         public var rowIDs: [Int]?
         /// Whether definitions have changed: tables, fields.
         public var isSchema: Bool
-        /// When the word came.
+        /// When the hint was received.
         public var receivedAt: Date
 
-        /// A hint of your own making, from a message queue for instance; see the properties.
+        /// Creates a hint, for example from a message of a queue; see the properties.
         public init(database: String, table: String?, rowIDs: [Int]?, isSchema: Bool, receivedAt: Date) {
             self.database = database
             self.table = table
@@ -29,15 +30,15 @@ extension DataAPI {
 }
 
 extension DataAPI.Database {
-    /// Something may have changed in this database: its live queries look now, or once more after the look that is under way.
+    /// Something may have changed in this database: its live queries poll now, or once more after the poll under way.
     ///
     ///     database.changed(DataAPI.ChangeHint(
     ///         database: "Contacts", table: "People", rowIDs: [17], isSchema: false, receivedAt: Date()))
     ///
-    /// Which of its tables shows which records the Data API does not say, so all live queries look, whatever the hint's table, but
-    /// for those of single records (``DataAPI/TypedLayout/observe(_:_:isolation:)``) that are not among the hint's. Without effect
-    /// when nobody listens, and when the hint is of a database of another name. Looks stay within their budget, however many
-    /// hints come. Answers that are kept (``Calling/cached(for:)``) are forgotten.
+    /// The Data API does not tell which table a layout shows, so all live queries poll, whatever the hint's table;
+    /// excepted are those of single records (``DataAPI/TypedLayout/observe(_:_:isolation:)``) that are not among the
+    /// hint's records. Has no effect without subscribers, or if the hint names another database. Polls keep to their
+    /// rate limit, however many hints come. Cached answers (``Calling/cached(for:)``) are dropped.
     public func changed(_ hint: DataAPI.ChangeHint) {
         guard hint.database.fileName == name.fileName else { return }
         tenure.reads.wrote()
@@ -46,7 +47,7 @@ extension DataAPI.Database {
 }
 
 extension String {
-    /// FileMaker takes the name of a file with and without its ending, in upper and lower case.
+    /// FileMaker accepts a file name with and without its extension, and ignores case.
     fileprivate var fileName: String {
         let name = lowercased()
         return name.hasSuffix(".fmp12") ? String(name.dropLast(6)) : name

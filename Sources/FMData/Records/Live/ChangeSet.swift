@@ -1,46 +1,46 @@
 public import Foundation
 
 extension DataAPI {
-    /// What became of a live query's records between two of its values.
+    /// The difference between two values of a live query.
     ///
-    /// Per record there is one event at most. The index sets say the same as the ids, for lists on a screen: deletions are places
-    /// in the old value, insertions and modifications places in the new one. A record that has moved is deleted at its old place
-    /// and inserted at its new one; by its id it was not inserted.
+    /// There is at most one event per record. The index sets describe the same changes as the ids, for lists in a user
+    /// interface: deletions are indices in the old value, insertions and modifications indices in the new one. A record
+    /// that has moved is deleted at its old index and inserted at its new one, but not listed in ``inserted``.
     public struct ChangeSet<R: RecordFields>: Sendable {
         /// A record of the query's layout.
         public typealias Record = TypedLayout<R>.Record
 
-        /// Records that have come, in the order of the new value.
+        /// Records that were added, in the order of the new value.
         public var inserted: [Record]
         /// Records that were committed anew, in the order of the new value.
         public var updated: [Update]
-        /// Records that are not among those of the query any more, in the order of the old value.
+        /// Records that are no longer among the query's, in the order of the old value.
         public var removed: [Removal]
-        /// Records of the query that cannot be decoded, in versions that the value before did not know. Those that could be
-        /// decoded before are among the removed, with ``RemovalReason/unreadable``.
+        /// Records of the query that cannot be decoded, in versions that the previous value did not have. Those that
+        /// could be decoded before are also in ``removed``, with ``RemovalReason/unreadable``.
         public var unreadable: [UnreadableRecord] = []
-        /// Places in the old value whose records are gone or elsewhere.
+        /// Indices in the old value of records that were removed or have moved.
         public var deletions: IndexSet
-        /// Places in the new value whose records were not there or elsewhere.
+        /// Indices in the new value of records that were added or have moved.
         public var insertions: IndexSet
-        /// Places in the new value whose records have stayed and changed.
+        /// Indices in the new value of records that have changed but not moved.
         public var modifications: IndexSet
 
-        /// A record that was committed anew.
+        /// A record that was committed.
         public struct Update: Sendable {
-            /// The modId before.
+            /// The modId before the change.
             public var oldModId: Int
             /// The record as it is now.
             public var record: Record
         }
 
-        /// A record that has gone.
+        /// A record that is no longer among the query's.
         public struct Removal: Sendable {
-            /// Its id.
+            /// The record's id.
             public var recordId: Int
-            /// The record as it was last seen; `nil` when that was before this program began, or by another account.
+            /// The record as last received; `nil` when that was in an earlier run or by another account.
             public var record: Record?
-            /// What became of it.
+            /// Why it was removed.
             public var reason: RemovalReason
         }
 
@@ -50,22 +50,22 @@ extension DataAPI {
         }
     }
 
-    /// Why a record is not among those of a query any more.
+    /// Why a record is no longer among a query's.
     public enum RemovalReason: Hashable, Sendable {
-        /// It is not in the table any more.
+        /// It was deleted from the table.
         case deleted
-        /// It is still there, and the query does not find it any more.
+        /// It still exists, but does not match the query any more.
         case left
-        /// One or the other: many were gone at once, and they were not asked for one by one.
+        /// Either of these: many records were removed at once, and they were not asked for one by one.
         case unknown
-        /// It is still there, and cannot be decoded any more: ``ChangeSet/unreadable`` says why. A program that keeps
-        /// a copy can keep what it has.
+        /// It still exists, but cannot be decoded any more: ``ChangeSet/unreadable`` has the reason. A program that
+        /// keeps a copy may keep its version.
         case unreadable
     }
 }
 
 extension LiveState {
-    /// What leads here from an earlier state of the same live query.
+    /// The changes from an earlier state of the same live query to this one.
     func changes(since earlier: LiveState) -> DataAPI.ChangeSet<R> {
         sharedChanges.since(earlier.edition) { DataAPI.ChangeSet(from: earlier, to: self) }
     }
@@ -86,15 +86,16 @@ extension DataAPI.ChangeSet {
     struct Known {
         let id: Int
         let modId: Int
-        /// `nil` when it was known by another process, which tells versions apart by their modIds.
+        /// The record's entry in `LiveState.revisions`; `nil` when the record was known to another process, which tells
+        /// versions apart by their modIds.
         var revision: Int?
-        /// A digest of its contents, where these can change without a commit.
+        /// A digest of its contents, if these can change without a commit.
         var contents: UInt64?
     }
 
     /// - Parameters:
-    ///   - record: the record at a place of the old value, as far as it is known.
-    ///   - contents: a digest of what a record holds.
+    ///   - record: the record at an index of the old value, if it is known.
+    ///   - contents: a digest of a record's contents.
     init(
         from old: [Known],
         to new: LiveState<R>,
@@ -144,17 +145,18 @@ extension DataAPI.ChangeSet {
     }
 }
 
-/// The longest part of a list of different numbers that rises: what need not be moved when a list is put into another order.
+/// The longest increasing subsequence of a list of distinct numbers: the elements that need not be moved when a list is
+/// reordered.
 ///
 /// Source: [Fredman, 1975](https://doi.org/10.1016/0012-365X(75)90103-X).
 enum LongestRise {
-    /// For each of the numbers whether it belongs to it.
+    /// For each number, whether it belongs to the subsequence.
     static func members(of numbers: [Int]) -> [Bool] {
         // The usual case, in one pass.
         if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) {
             return [Bool](repeating: true, count: numbers.count)
         }
-        /// For each length the place of the smallest number that a rise of that length can end with.
+        /// For each length, the index of the smallest number that can end an increasing subsequence of that length.
         var ends: [Int] = []
         var predecessors = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {

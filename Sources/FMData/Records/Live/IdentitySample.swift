@@ -1,25 +1,25 @@
 import OpenCombine
 
-/// What the records with the greatest ids hold, by which they are known again: ids that a restored backup gives out again are those of
-/// other records, and may come with equal modIds.
+/// Digests of the records with the greatest ids, used to detect another file in place of this one. After a backup was
+/// restored, the host assigns the same ids again, to other records, possibly with equal modIds.
 struct IdentitySample: Hashable, Sendable {
-    /// As many are enough: those that were created after the backup have the greatest ids.
+    /// How many records are sampled. Few are enough, since the records created after the backup have the greatest ids.
     static let size = 10
 
     struct Entry: Hashable, Sendable {
         let version: DataAPI.RecordVersion
-        /// A digest of each field: 12 bits of its name, and 20 of its name with its value.
+        /// One number per field: 12 bits of a digest of its name, then 20 bits of a digest of its name and value.
         let fields: [UInt32]
     }
 
-    /// Rising by their ids.
+    /// In rising order of their ids.
     private(set) var entries: [Entry] = []
 
     init(entries: [Entry] = []) {
         self.entries = entries
     }
 
-    /// Takes in what was read of records, as far as these are among those with the greatest ids.
+    /// Adds records that were read, if they are among those with the greatest ids.
     mutating func insert<R: RecordFields>(_ records: [DataAPI.TypedLayout<R>.Record], _ encoder: FMEncoder) {
         let least = entries.count < Self.size ? nil : entries.first?.version.recordId
         let candidates = records.filter { record in least.map { record.recordId >= $0 } ?? true }
@@ -34,10 +34,11 @@ struct IdentitySample: Hashable, Sendable {
 
     mutating func remove(_ gone: Set<Int>) { entries.removeAll { gone.contains($0.version.recordId) } }
 
-    /// Whether one of these records, in the version that is known, is another one.
+    /// Whether one of these records has the known version but other contents, so that it is another record.
     ///
-    /// - Parameter layout: shows which fields change by a commit alone: one of them is enough. Where it is not known, most of a record's
-    ///   fields have to hold something else, since calculations and related fields change without a commit.
+    /// - Parameter layout: tells which fields change by a commit alone; a difference in one of these is enough. If it
+    ///   is `nil`, more than half of a record's fields must differ, since calculations and related fields change
+    ///   without a commit.
     func isContradicted<R: RecordFields>(
         by records: [DataAPI.TypedLayout<R>.Record],
         _ encoder: FMEncoder,
@@ -47,7 +48,7 @@ struct IdentitySample: Hashable, Sendable {
         return holds(another: { $0.different > 0 }, among: records, encoder, by: layout.changesByCommitAlone)
     }
 
-    /// Whether one of these records, in the version that is known, holds something else in any of its fields.
+    /// Whether one of these records has the known version but differs in any field.
     fileprivate func differs<R: RecordFields>(
         from records: [DataAPI.TypedLayout<R>.Record],
         _ encoder: FMEncoder
@@ -71,8 +72,8 @@ struct IdentitySample: Hashable, Sendable {
 }
 
 extension IdentitySample.Entry {
-    /// - Parameter isMeant: whether a field of that name is.
-    /// - Returns: `nil` for a record that cannot be written.
+    /// - Parameter isMeant: whether to include the field with that name.
+    /// - Returns: `nil` for a record that cannot be encoded.
     fileprivate init?<R: Encodable, P>(
         _ record: DataAPI.Record<R, P>,
         _ encoder: FMEncoder,
@@ -89,13 +90,13 @@ extension IdentitySample.Entry {
             .sorted()
     }
 
-    /// How many of the fields that both have hold the same, and how many do not.
+    /// How many of the fields that both entries have are equal, and how many differ.
     fileprivate struct Comparison {
         var same = 0
         var different = 0
     }
 
-    /// Fields whose names have one digest are left out.
+    /// Leaves out fields whose names have the same digest.
     fileprivate func compared(to other: Self) -> Comparison {
         let others = Dictionary(grouping: other.fields) { $0 >> 20 }
         return Dictionary(grouping: fields) { $0 >> 20 }.reduce(into: Comparison()) { comparison, field in
@@ -106,43 +107,44 @@ extension IdentitySample.Entry {
 }
 
 extension DataAPI.Layout.LayoutMetaData {
-    /// Whether what a record holds in a field changes only when the record is committed, with another modId.
+    /// Whether the field's value changes only by a commit of the record, with a new modId.
     fileprivate func changesByCommitAlone(_ name: String) -> Bool {
         let name = FieldSuspicion.plainName(name).lowercased()
         guard let field = fieldMetaData.first(where: { $0.name.lowercased() == name }) else { return false }
-        // The address of a container's content is another one in each answer.
+        // A container field's value is a URL, which is a new one in each answer.
         return field.type == .normal && !field.global && field.result != .container && !field.name.contains("::")
     }
 }
 
 extension DataAPI.FoundSet {
-    /// Whether the host has another file than the one that a sample was taken of: asks for the records with the greatest ids.
+    /// Whether the host has another file than the one the sample was taken from. Reads the records with the greatest
+    /// ids.
     ///
     /// - Parameters:
     ///   - count: how many records are known.
-    ///   - isOlder: whether a record was known in a later version. A modId never falls in one and the same file.
+    ///   - isOlder: whether the known version of a record is later. In one and the same file a modId never falls.
     func isOfOtherFile(
         than sample: IdentitySample,
         among count: Int,
         isOlder: @escaping (DataAPI.RecordVersion) -> Bool = { _ in false }
     ) -> AnyPublisher<Bool, FMRest.APIError> {
         let encoder = layout.layout.encoder
-        // Found sets that are not sorted rise by their ids.
+        // Unsorted found sets are in rising order of their ids.
         let offset = max(1, count + 1 - IdentitySample.size)
         return unsorted.attempts(offset: offset, limit: IdentitySample.size)
-            // At the end of the call, when its session is free for another one.
+            // After the call has ended, so that its session is free for another call.
             .last()
             .followed { page in
                 if page.attempts.contains(where: { isOlder($0.version) }) { return .of(true) }
                 let records = page.attempts.compactMap(\.record)
-                // As a rule nothing differs, and the layout need not say what changes by itself.
+                // Usually nothing differs, and the layout's metadata is not needed.
                 guard sample.differs(from: records, encoder) else { return .of(false) }
                 return shownLayout.described { .of(sample.isContradicted(by: records, encoder, in: $0)) }
             }
             .eraseToAnyPublisher()
     }
 
-    /// The layout whose fields the records have.
+    /// The layout that determines the records' fields.
     var shownLayout: DataAPI.Layout {
         options.layoutResponse.map { layout.layout.database.addLayout($0) } ?? layout.layout
     }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension DataAPI {
-    /// How far a program has followed the changes of a query: which records it knows, and in which versions. It can be kept in a
-    /// file and given to ``TypedLayout/changes(of:since:options:isolation:)`` by the next run.
+    /// How far a program has followed the changes of a query: which records it knows, and in which versions. It can be
+    /// stored in a file and passed to ``TypedLayout/changes(of:since:options:isolation:)`` by the next run.
     ///
-    /// Keep it *after* its event has been dealt with: what happened in between then comes again (at least once), and nothing is
-    /// lost. As JSON it takes three to four bytes for each record, and eleven more where ``LiveOptions/related`` is looked for. It
-    /// holds no field's value.
+    /// Store it *after* its event was processed: if the program ends in between, the event comes again (delivery at
+    /// least once), and nothing is lost. As JSON it takes three to four bytes per record, and eleven more when
+    /// ``LiveOptions/related`` is set. It contains no field values.
     public struct LiveCursor: Hashable, Sendable {
-        /// What the query is, and of which server and database, as a number that says nothing of what is searched for.
+        /// A digest of the query, its server, database and layout; it does not reveal what is searched for.
         let query: UInt64
-        /// In the order of the ids.
+        /// In rising order of the ids.
         let versions: [RecordVersion]
-        /// Of each record a digest of its contents, where they can change without a commit.
+        /// A digest of each record's contents, if these can change without a commit.
         var contents: [UInt64]?
         var sample = IdentitySample()
 
@@ -22,7 +22,8 @@ extension DataAPI {
 }
 
 extension DataAPI.LiveCursor {
-    /// - Parameter comparesContents: whether contents can change without a commit of their record.
+    /// - Parameter comparesContents: whether contents are compared, because they can change without a commit of their
+    ///   record.
     init<R>(_ state: LiveState<R>, of found: DataAPI.FoundSet<R>, comparesContents: Bool = false) {
         let encoder = found.layout.layout.encoder
         let records = state.records.sorted { $0.recordId < $1.recordId }
@@ -38,11 +39,11 @@ extension DataAPI.LiveCursor: Codable {
         case format, query, records, check, contents, sample
     }
 
-    /// Reads what ``encode(to:)`` wrote. What this version does not know is an error, and so is a text that was cut.
+    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know, and for damaged data.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
-        // Those of format 1 have no sample, and their query is that of no server.
+        // Format 1 has no sample, and its query digest does not include the server.
         guard 1...2 ~= format else {
             throw DecodingError.dataCorruptedError(
                 forKey: .format,
@@ -70,7 +71,8 @@ extension DataAPI.LiveCursor: Codable {
         sample = try container.decodeIfPresent(IdentitySample.self, forKey: .sample) ?? IdentitySample()
     }
 
-    /// Writes it: for each record the distance of its id from the one before and its modId, in as few bytes as they take.
+    /// Writes the cursor: for each record the difference of its id to the previous one and its modId, in as few bytes
+    /// as possible.
     public func encode(to encoder: any Encoder) throws {
         var bytes = Data()
         var last = 0
@@ -91,7 +93,7 @@ extension DataAPI.LiveCursor: Codable {
         try container.encode(sample, forKey: .sample)
     }
 
-    /// Numbers of eight bytes, the lowest first.
+    /// Decodes numbers of eight bytes, little-endian.
     private static func numbers(in bytes: Data) -> [UInt64] {
         let bytes = Array(bytes)
         return stride(from: 0, to: bytes.count, by: 8).map { place in
@@ -99,12 +101,13 @@ extension DataAPI.LiveCursor: Codable {
         }
     }
 
-    /// What tells a text that was cut or changed on the way: records of which one digit is wrong would be other records.
+    /// A checksum that detects data that was truncated or altered: a single wrong digit would turn ids into those of
+    /// other records.
     private static func check(_ query: UInt64, _ bytes: Data) -> UInt64 {
         bytes.fnv1a(from: String(query, radix: 16).utf8.fnv1a())
     }
 
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow (LEB128).
+    /// Seven bits per byte, least significant first; the highest bit says that more bytes follow (LEB128).
     private static func write(_ number: UInt64, into bytes: inout Data) {
         var rest = number
         while rest >= 0x80 {
@@ -137,7 +140,7 @@ extension DataAPI.LiveCursor: Codable {
 }
 
 extension DataAPI.Record where R: Encodable, P: Encodable {
-    /// Of all that it holds.
+    /// A digest of all fields and portals.
     func digest(_ encoder: FMEncoder) -> UInt64 {
         let portals = (portalData.flatMap { try? encoder.encodePortals($0) }) ?? []
         return portals.fnv1a(from: ((try? encoder.encodeFields(fieldData)) ?? []).fnv1a())
@@ -145,14 +148,14 @@ extension DataAPI.Record where R: Encodable, P: Encodable {
 }
 
 extension DataAPI.Layout {
-    /// Where it is: on which server, in which database.
+    /// The server, the database and the layout's name.
     fileprivate var place: [String] {
         [(try? database.server.origin.get()).map { "\($0)" } ?? "", database.name, name]
     }
 }
 
 extension DataAPI.FoundSet {
-    /// What it asks for and of whom, as a number: the same in each run of a program.
+    /// A digest of what is searched for and where: the same in each run of a program.
     var fingerprint: UInt64 {
         let requests: [String] =
             switch request(limit: 1) {
@@ -170,7 +173,7 @@ extension DataAPI.FoundSet {
 extension Sequence<UInt8> {
     /// FNV-1a, 64 bits ([RFC 9923](https://www.rfc-editor.org/rfc/rfc9923)).
     ///
-    /// - Parameter start: the offset basis, or what it came to so far.
+    /// - Parameter start: the offset basis, or the hash so far.
     func fnv1a(from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
         reduce(start) { hash, byte in (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     }

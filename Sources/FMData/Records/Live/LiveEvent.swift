@@ -3,56 +3,58 @@ public import OpenCombine
 extension DataAPI {
     /// What a program that keeps a copy of a query's records has to do next.
     public enum LiveEvent<R: RecordFields>: Sendable {
-        /// Records as they are at the beginning, some at a time.
+        /// Records of the initial state, some at a time.
         case snapshot([TypedLayout<R>.Record], isLast: Bool)
-        /// Records of the query that cannot be decoded, so that the snapshot before this has gone without them. Later ones come with
+        /// Records of the query that cannot be decoded, so that the preceding snapshot lacks them. Later ones come with
         /// the changes: ``ChangeSet/unreadable``.
         case unreadable([UnreadableRecord])
-        /// The copy is complete. What follows are changes.
+        /// The copy is complete. Changes follow.
         case ready(LiveCursor)
-        /// Records have come, changed or gone.
+        /// Records were inserted, changed or removed.
         case changed(ChangeSet<R>, Freshness, LiveCursor)
-        /// The copy is of no use any more, and a snapshot follows.
+        /// The copy is no longer valid. A snapshot follows.
         case reset(ResetReason)
     }
 
-    /// Why a copy of records is of no use any more.
+    /// Why a copy of records is no longer valid.
     public enum ResetReason: Hashable, Sendable {
-        /// The records on the host are older than those of the copy, or others have their ids: a backup was restored, or another file
-        /// has the name.
+        /// The host's records are older than those of the copy, or their ids belong to other records: a backup was
+        /// restored, or another file has the name.
         case otherFile
-        /// What the copy goes on from is of another query, or of another server, database or layout.
+        /// The cursor or mark belongs to another query, or to another server, database or layout.
         case otherQuery
-        /// The database became another account's (``DataAPI/Database/replaceCredentials(_:dataSources:)``), which
-        /// sees other records. This comes at once, and the records with the first look of that account.
+        /// The database was switched to another account (``DataAPI/Database/replaceCredentials(_:dataSources:)``),
+        /// which sees other records. This event comes at once, the records with that account's first poll.
         case otherAccount
     }
 }
 
 extension DataAPI {
-    /// The changes of a query's records, for a program that keeps a copy of them elsewhere: a publisher of a snapshot, then `ready`,
-    /// then change sets.
+    /// The changes of a query's records, for a program that keeps a copy of them elsewhere. Publishes a snapshot, then
+    /// `ready`, then change sets.
     ///
     ///     people.changes(of: people.find { $0(.city) == "Calgary" }, since: cursor)
     ///
-    /// With the cursor of an earlier run there is no snapshot: the first look is compared with what the cursor knows, so that all
-    /// that has happened meanwhile comes as one change set, deletions included: a record that is missing was asked for, or two
-    /// looks agree that it is gone. That look reads all records, and all are held as in any live query; for large tables there is
-    /// ``TypedLayout/changes(of:keptBy:options:isolation:)``.
+    /// With the cursor of an earlier run there is no snapshot. The first poll is compared with the cursor, so that
+    /// everything that has happened meanwhile comes as one change set, deletions included: a missing record was asked
+    /// for, or two polls agree that it is missing. That poll reads all records, and all of them are held in memory, as
+    /// in any live query. For large tables use ``TypedLayout/changes(of:keptBy:options:isolation:)``.
     ///
-    /// Nothing is sent before demand. Demand is for events; while there is none, changes are put together. Never finishes; fails as
-    /// a ``DataAPI/LiveQuery`` does, whose looks it shares. What a subscriber has dealt with may come again after a restart:
-    /// tell records by their ids, and keep the greatest modId.
+    /// Each event is one unit of demand; while there is none, changes are merged. Fails as a ``DataAPI/LiveQuery``
+    /// does, and shares its polls with equal queries. After a restart an event that was already processed may come
+    /// again: identify records by their ids, and keep the greatest modId.
+    ///
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     public struct LiveChanges<R: RecordFields>: Publisher, Sendable {
-        /// What the copy has to do next.
+        /// What to do next with the copy.
         public typealias Output = LiveEvent<R>
-        /// Why there is no more.
+        /// Why the publisher has failed.
         public typealias Failure = FMRest.APIError
 
         fileprivate let query: LiveQuery<R>
         fileprivate let cursor: LiveCursor?
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches the subscriber. Nothing is sent before there is demand.
         public func receive<Downstream: Subscriber<LiveEvent<R>, FMRest.APIError>>(subscriber: Downstream) {
             let found = query.found
             let isKnown = cursor?.query == found.fingerprint
@@ -65,27 +67,27 @@ extension DataAPI {
             .receive(subscriber: subscriber)
         }
 
-        /// Looks now, or once more after the look that is under way, also when nobody wants an event at the moment. Without effect
-        /// when nobody listens.
+        /// Polls now, or once more after the poll under way, even without demand for an event. Has no effect without
+        /// subscribers.
         public func refresh() { query.refresh() }
 
-        /// What the query does; see ``LiveQuery/status``.
+        /// What the query is doing; see ``LiveQuery/status``.
         public var status: AnyPublisher<LiveStatus, Never> { query.status }
     }
 }
 
 extension DataAPI.TypedLayout {
-    /// The changes of a query's records, for a program that keeps a copy of them elsewhere; see ``DataAPI/LiveChanges``.
+    /// The changes of a query's records, for a program that keeps a copy of them elsewhere; see
+    /// ``DataAPI/LiveChanges``.
     ///
     ///     people.changes(of: people.find { $0(.city) == "Calgary" }, since: cursor)
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - found: which records; `nil` is all.
-    ///   - cursor: of the last event that an earlier run has dealt with.
-    ///   - options: how often it looks, and how.
+    ///   - found: which records; `nil`, the default, means all.
+    ///   - cursor: the cursor of the last event that an earlier run has processed; `nil`, the default, for a snapshot.
+    ///   - options: how it polls.
     ///   - isolation: where the values arrive; leave it out.
     public func changes(
         of found: DataAPI.FoundSet<R>? = nil,
@@ -97,12 +99,12 @@ extension DataAPI.TypedLayout {
     }
 }
 
-/// What a subscriber of changes has been told.
+/// What one subscriber of changes has received so far.
 struct LiveCopy<R: RecordFields> {
     typealias Event = DataAPI.LiveEvent<R>
     typealias Changes = DataAPI.ChangeSet<R>
 
-    /// Records that one event of a snapshot holds.
+    /// The number of records in one event of a snapshot.
     private static var chunk: Int { 500 }
 
     private enum Known {
@@ -113,7 +115,7 @@ struct LiveCopy<R: RecordFields> {
 
     private let found: DataAPI.FoundSet<R>
     private let encoder: FMEncoder
-    /// Whether contents can change without a commit of their record.
+    /// Whether contents are compared, because they can change without a commit of their record.
     private let comparesContents: Bool
     private var known: Known
 
@@ -141,14 +143,15 @@ struct LiveCopy<R: RecordFields> {
         case .state(let before):
             if before.epoch != state.epoch { return [.reset(.otherFile)] + snapshot(of: state) }
             let changes = state.changes(since: before)
-            // A slow subscriber may have missed something that was undone.
+            // A slow subscriber may have missed a change that was then undone.
             if changes.isEmpty { return [] }
             let looks = state.version - before.version
             return [changed(changes, state, looks: looks, cursor(of: state))]
         }
     }
 
-    /// A modId never falls in one and the same file, and a version of a record holds what it held.
+    /// Whether the cursor is of another file. In one and the same file a modId never falls, and a version of a record
+    /// keeps its contents.
     private func isOfOtherFile(_ cursor: DataAPI.LiveCursor, _ state: LiveState<R>) -> Bool {
         let versions = state.versions
         return cursor.versions.contains { version in versions[version.recordId].map { $0 < version.modId } ?? false }

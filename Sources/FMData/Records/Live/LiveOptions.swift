@@ -1,38 +1,44 @@
 extension DataAPI {
-    /// How a live query looks after its records.
+    /// How a live query polls for changes of its records.
     ///
     ///     people.find { $0(.city) == "Calgary" }.live(DataAPI.LiveOptions(every: .seconds(2) ... .seconds(30)))
     ///
-    /// Queries that are equal in all of this, over the same records of the same type, share their looks.
+    /// Live queries share their polls when these options, the query and the record type are equal.
     public struct LiveOptions: Hashable, Sendable {
-        /// How changes are looked for. The default is ``LiveWatch/automatic``.
+        /// How changes are detected. The default is ``LiveWatch/automatic``.
         public var watch: LiveWatch
-        /// What of a record can change without a commit of it, and whether that is looked for. The default is not.
+        /// Whether changes of related data, which need no commit of the record itself, are detected. The default is
+        /// ``LiveRelated/ignore``.
         public var related: LiveRelated
-        /// Whether a commit that leaves the contents as they were is no change: an import, a write of the same values. The default
-        /// is that it is one.
+        /// Whether a commit that leaves the contents equal, such as an import or a write of the same values, counts as
+        /// no change. The default is `false`: it counts as a change.
         public var removeDuplicates: Bool
-        /// How long the pauses between two looks are: the shortest after a change, up to the longest when nothing happens. The
-        /// default is 5 to 60 seconds. A host that has much to do for a look is given longer pauses; see ``restFactor``.
+        /// The pause between two polls: the lower bound after a change, rising to the upper bound while nothing
+        /// changes. The default is 5 to 60 seconds. Pauses are longer when a poll costs the host much time; see
+        /// ``restFactor``.
         public var every: ClosedRange<Duration>
-        /// A pause is at least so many times as long as the host has worked for the look before it, and an hour at most. The
-        /// default is 10: a query then takes a tenth of one session. Where that makes pauses longer than ``every`` allows,
-        /// the log says so, once. 0 leaves it to ``every``.
+        /// The least pause, as a multiple of the time the host worked for the poll before it; this minimum is never
+        /// more than an hour. The default is 10: a query then takes at most about a tenth of one session's time. The
+        /// first time this makes a pause longer than ``every`` allows, a warning is logged. 0 leaves the pauses to
+        /// ``every``.
         public var restFactor: Double
-        /// How long the last value is kept when nobody listens, before all is dropped. The default is 10 seconds.
+        /// The grace period: how long the last value is kept after the last subscriber has cancelled. The default is 10
+        /// seconds.
         public var linger: Duration
-        /// How long looks may fail in passing before the query fails. `nil`, the default, is for ever: the status tells.
+        /// The retry timeout: how long polls may fail with transient errors before the query fails. `nil`, the default,
+        /// means for ever; ``LiveQuery/status`` shows the failures.
         public var patience: Duration?
-        /// How long the host must go on saying that the query cannot be answered, before it fails: that a layout, a table, a field
-        /// or a script is missing, that the script of ``LiveWatch/script(_:parameter:)`` has failed, that privileges are lost or
-        /// that it does not know what is asked for; a gateway that access is denied; or none of several records can be decoded.
-        /// Somebody may be working on the file; ``LiveQuery/status`` tells meanwhile. The default is 60 seconds.
+        /// How long the host must keep answering that the query cannot be answered before the query fails. Such answers
+        /// are: a layout, table, field or script is missing; the script of ``LiveWatch/script(_:parameter:)`` failed;
+        /// privileges were lost; the request is not understood; a gateway denied access; or none of several records can
+        /// be decoded. The delay is there because a developer may be editing the file; ``LiveQuery/status`` shows the
+        /// error meanwhile. The default is 60 seconds.
         public var givesUpAfter: Duration
-        /// The most records that ``LiveWatch/reread`` reads again each time: a query that has more fails. The default is
-        /// 5,000. All other ways are for any number of records.
+        /// The most records that ``LiveWatch/reread`` reads in each poll; a query with more records fails. The default
+        /// is 5,000. The other poll strategies have no limit.
         public var maximumRecords: Int
 
-        /// See the properties for their meaning.
+        /// Options for a live query; the properties explain them and their defaults.
         public init(
             watch: LiveWatch = .automatic,
             related: LiveRelated = .ignore,
@@ -56,20 +62,20 @@ extension DataAPI {
         }
     }
 
-    /// Whether a live query sees what changes without a commit of its records: rows of portals, unstored calculations, related
-    /// fields.
+    /// Whether a live query detects changes without a commit of its records: portal rows, unstored calculations,
+    /// related fields.
     public enum LiveRelated: Hashable, Sendable {
-        /// It does not.
+        /// Such changes are not detected.
         case ignore
-        /// Every so many looks the records are read again and compared by their contents.
+        /// Every so many polls all records are read again and compared by their contents.
         case reread(every: Int)
-        /// The records are read again and compared by their contents whenever a record of this layout, on which the related table
-        /// is, has come, changed or gone.
+        /// All records are read again and compared by their contents whenever a record of this layout was inserted,
+        /// changed or deleted. The layout belongs to the related table.
         case watch(layout: String)
     }
 
-    /// A way to look for changes. FileMaker announces none, so each is a question that is asked again and again; they differ in
-    /// what it costs the host and in what they miss.
+    /// A strategy for detecting changes. FileMaker sends no notifications, so each strategy polls; they differ in what
+    /// they cost the host and in what they miss.
     public struct LiveWatch: Hashable, Sendable {
         enum Way: Hashable, Sendable {
             case automatic, reread
@@ -81,22 +87,25 @@ extension DataAPI {
 
         let way: Way
 
-        /// What needs nothing in the file: up to 500 records are read again each time, as by ``reread``; of more the ids and
-        /// modIds are compared, as by ``scan(_:key:)-(String,String?)`` through the query's own layout. ``Freshness/watch`` says
-        /// which. Name a layout with few fields, or a stamp, for large tables: none is ever guessed.
+        /// Needs nothing in the file. Up to 500 records are read again in each poll, as by ``reread``; of more, the ids
+        /// and modIds are compared, as by ``scan(_:key:)-(String,String?)``, through the query's own layout.
+        /// ``Freshness/watch`` shows which one was used. For large tables, name a layout with few fields, or a
+        /// timestamp field: neither is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
 
-        /// Reads all records again, portals and calculations included.
+        /// Reads all records again in each poll, portals and calculations included.
         public static let reread = LiveWatch(way: .reread)
 
-        /// Reads the ids and modIds of all records through a layout of the same table that has few fields and no portal, and then
-        /// the records that have changed. Misses what changes without a commit of the record: unstored calculations, portals.
+        /// Reads the ids and modIds of all records through a layout of the same table with few fields and no portal,
+        /// then reads the records that have changed. Does not detect changes without a commit of the record: unstored
+        /// calculations, portals.
+        ///
+        /// Up to 20 changed records are read one by one. More are read 50 at a time by their keys or, without a key,
+        /// page by page together with their neighbours.
         ///
         /// - Parameters:
         ///   - layout: the layout with few fields.
-        ///   - key: a field of that layout and of the query's that tells records apart: changed records are then read 50 at a
-        ///     time by their keys. Without one, up to 20 are read one by one, and more of them page by page, with their
-        ///     neighbours.
+        ///   - key: a field with unique values, on that layout and on the query's. The default is none.
         public static func scan(_ layout: String, key: String? = nil) -> LiveWatch {
             LiveWatch(way: .scan(layout: layout, key: key))
         }
@@ -106,24 +115,25 @@ extension DataAPI {
             scan(layout.layoutName, key: key)
         }
 
-        /// ``scan(_:key:)-(String,String?)``, with the key by its coding key.
+        /// ``scan(_:key:)-(String,String?)``, with the key given by its coding key.
         public static func scan(_ layout: String, key: some CodingKey) -> LiveWatch {
             scan(layout, key: key.stringValue)
         }
 
-        /// Finds what was modified lately by a timestamp field, and reads all ids again when the number of records says that one
-        /// is gone, and now and then.
+        /// Finds recently modified records by a timestamp field. Reads all ids again when the record count shows a
+        /// deletion, and after every `reconcile` polls.
         ///
-        /// The field should be a stored one that enters `Get(CurrentHostTimestamp)` by itself whenever the record is modified. The
-        /// 50 newest stamps are always searched again, so that a few that lie in the future, from a clock that is wrong, hide
-        /// nothing.
+        /// The field should be a stored one that auto-enters `Get(CurrentHostTimestamp)` whenever the record is
+        /// modified. At least the 50 newest timestamps are searched again in each poll, so that a few in the future,
+        /// from a wrong clock, hide nothing.
         ///
         /// - Parameters:
-        ///   - field: the field of the query's layout.
-        ///   - layout: a layout of the same table with few fields, the stamp among them, through which ids are read.
-        ///   - overlap: how far before the last known stamp each look begins, for commits that came late. The default is two
-        ///     minutes.
-        ///   - reconcile: after how many looks all ids are compared. The default is 20.
+        ///   - field: the timestamp field, on the query's layout.
+        ///   - layout: a layout of the same table with few fields, the timestamp among them, through which ids are
+        ///     read.
+        ///   - overlap: how far before the last known timestamp each search begins, to include late commits. The
+        ///     default is two minutes.
+        ///   - reconcile: after how many polls all ids are compared. The default is 20.
         public static func stamp(
             _ field: String,
             scan layout: String? = nil,
@@ -133,7 +143,7 @@ extension DataAPI {
             LiveWatch(way: .stamp(field: field, layout: layout, overlap: overlap, reconcile: max(1, reconcile)))
         }
 
-        /// ``stamp(_:scan:overlap:reconcile:)-(String,_,_,_)``, with the field by its coding key.
+        /// ``stamp(_:scan:overlap:reconcile:)-(String,_,_,_)``, with the field given by its coding key.
         public static func stamp(
             _ field: some CodingKey,
             scan layout: String? = nil,
@@ -143,19 +153,20 @@ extension DataAPI {
             stamp(field.stringValue, scan: layout, overlap: overlap, reconcile: reconcile)
         }
 
-        /// Reads a table in which the file keeps a log of its commits, as a script triggered by `OnWindowTransaction` can, and
-        /// compares the ids and modIds of the query's records when there are new entries. What the log misses (direct writes by
-        /// the Data API and OData, Truncate Table) shows with the next reconciliation.
+        /// Reads a table in which the file logs its commits, as a script triggered by `OnWindowTransaction` can do, and
+        /// compares the ids and modIds of the query's records when there are new entries. What the log misses (direct
+        /// writes by the Data API and OData, Truncate Table) is found by the next reconciliation.
         ///
         /// - Parameters:
         ///   - layout: the log's layout.
-        ///   - serial: its field with a number that rises with each entry.
-        ///   - reconcile: after how many looks all ids are compared whatever the log says. The default is 20.
+        ///   - serial: the log's field with a number that rises with each entry.
+        ///   - reconcile: after how many polls all ids are compared regardless of the log. The default is 20.
         public static func log(_ layout: String, serial: String, reconcile: Int = 20) -> LiveWatch {
             LiveWatch(way: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
         }
 
-        /// ``log(_:serial:reconcile:)-(String,_,_)``, by a type of the log's entries, with the number by its coding key.
+        /// ``log(_:serial:reconcile:)-(String,_,_)``, with the layout given by the type of the log's entries and the
+        /// number by its coding key.
         public static func log<Entry: LayoutRecord>(
             _ entry: Entry.Type,
             serial: Entry.CodingKeys,
@@ -164,8 +175,9 @@ extension DataAPI {
             log(Entry.layout, serial: serial.stringValue, reconcile: reconcile)
         }
 
-        /// Runs a script that answers with the ids and modIds of the query's records as JSON, `[[17, 3], [18, 0]]`, in their order,
-        /// and then reads the records that have changed: one consistent answer, for which the query exists twice.
+        /// Runs a script that returns the ids and modIds of the query's records in their order as JSON,
+        /// `[[17, 3], [18, 0]]`, then reads the records that have changed. The list is consistent, as it is one answer;
+        /// in return the query must be written twice, here and in the script.
         public static func script(_ name: String, parameter: String? = nil) -> LiveWatch {
             LiveWatch(way: .script(name: name, parameter: parameter))
         }

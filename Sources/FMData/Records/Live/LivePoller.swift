@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Looks after the records of one live query for all who subscribe to it, and holds them as the last look has left them.
+/// Keeps the records of one live query current for all its subscribers, and stores them as the last poll has left them.
 final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     // @unchecked: as the superclass.
     typealias State = LiveState<R>
@@ -10,12 +10,12 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     typealias ListenerID = Int
 
     private var state = State()
-    /// As the last poll that was accepted has left it.
+    /// The state in which the last accepted poll left it.
     private var strategy: any PollStrategy
     private var findings: PollFindings<R>?
     private var listeners: [ListenerID: any LiveListener] = [:]
     private var lastID = 0
-    /// Of listeners that go on where an earlier run has ended, until a look has found all that they know, or is sure that it is gone.
+    /// Of listeners that continue an earlier run, until all records they know were found or confirmed as removed.
     private var expectations: [ListenerID: Expectation] = [:]
 
     private let poll: Poll<R>
@@ -29,7 +29,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             ignoresEqual: options.removeDuplicates,
             seesUncommitted: options.related != .ignore,
             areEqual: { left, right in
-                // Two that cannot be written cannot be compared, so they count as different.
+                // Two records that cannot be encoded cannot be compared, so they count as different.
                 guard let one = try? RecordText(left, encoder), let other = try? RecordText(right, encoder) else {
                     return false
                 }
@@ -41,13 +41,13 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// What a listener knows from an earlier run.
     private struct Expectation {
-        /// Those of which no look has told yet, since it was asked for, whether they are there.
+        /// The ids of those records that no poll has found or confirmed as removed yet, since the listener was added.
         var open: [Int]
-        /// Whether a look has begun since.
+        /// Whether a poll has begun since.
         var isLookedFor = false
     }
 
-    /// What two records are compared by.
+    /// The encoded contents by which two records are compared.
     private struct RecordText: Equatable {
         let fields: [UInt8]
         let portals: [UInt8]?
@@ -60,21 +60,21 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     // MARK: Subscribers
 
-    /// What the last look has left, and why there will be no more. To a listener whose expectation nobody has looked for yet,
-    /// nothing is known.
+    /// The current state, and why the query has failed, if it has. A listener whose expected records were not all found
+    /// or confirmed as removed yet gets a blank state.
     func present(to id: ListenerID) -> (state: State, failure: FMRest.APIError?) {
         lock.withLock {
             (expectations[id] == nil ? state : State(), machine.phase == .ended ? failure : nil)
         }
     }
 
-    /// What the last look has left.
+    /// The current state.
     var lastState: State { lock.withLock { state } }
 
-    /// The listener wants values from now on.
+    /// Adds a listener.
     ///
-    /// - Parameter expected: the ids of the records that it knows from an earlier run. That one of them is gone is told as for those
-    ///   that are held: when it was asked for, or two looks agree.
+    /// - Parameter expected: the ids of the records that it knows from an earlier run. A removal among them is
+    ///   confirmed like one of stored records: the record was asked for, or two polls agree.
     func add(_ listener: any LiveListener, expecting expected: [Int] = []) -> ListenerID {
         act { now in
             lastID += 1
@@ -89,7 +89,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     }
 
     func remove(_ id: ListenerID) {
-        // The listener leaves the table under the lock, but must not be destroyed there.
+        // The listener is removed under the lock, but must not be released there.
         let listener: (any LiveListener)? = act { now in
             guard let listener = listeners.removeValue(forKey: id) else { return (nil, []) }
             expectations[id] = nil
@@ -100,12 +100,12 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     override func lockedWishes() -> [LiveWish] { listeners.values.map { $0.wish(at: state.version) } }
 
-    /// In the order in which they came.
+    /// In the order in which they were added.
     private func lockedListeners(_ isMeant: (ListenerID) -> Bool = { _ in true }) -> [any LiveListener] {
         listeners.filter { isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
     override func beginLook(_ terms: LookTerms) {
         let (state, strategy) = lock.withLock {
@@ -123,13 +123,13 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    /// Whether the host has another file by now than the one that the state is of.
+    /// Whether the host now has another file than the one of the state.
     private func compared(_ state: State, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
         return askedAfterLogin { poll.isOfOtherFile(state.records, terms) }
     }
 
-    /// Polls as if nothing were known.
+    /// Polls as if nothing were known, because the host has another file.
     private func performAnew(_ terms: LookTerms) -> Poll<R>.Publisher {
         poll.perform(State(), poll.strategy, terms)
             .map { findings in
@@ -175,8 +175,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         let (old, findings, overtaken) = lock.withLock { (state, self.findings, self.overtaken) }
         guard let findings else { return {} }
         beganToKnow()
-        // Outside of the lock: it compares records, which is other people's code. Nobody else changes the state meanwhile, since
-        // orders are carried out one at a time.
+        // Outside of the lock, because it compares records, which runs user code. Nothing else changes the state
+        // meanwhile, since actions are performed one at a time.
         let next = old.next(
             findings,
             gone: gone,
@@ -201,8 +201,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    /// Returns the listeners of which all that they know was found, or is sure to be gone, in this look or an earlier one: what was
-    /// found is held from then on, and what is gone is not asked for again.
+    /// Returns the listeners whose expected records were all found or confirmed as removed, by this poll or earlier
+    /// ones. Records that were found are stored from then on, and removed ones are not asked for again.
     private func lockedSettleExpectations(found: [Int], gone: some Sequence<Int>) -> Set<ListenerID> {
         guard expectations.contains(where: \.value.isLookedFor) else { return [] }
         let settled = Set(found).union(gone)
@@ -215,7 +215,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         return ids
     }
 
-    // MARK: The end of what is known
+    // MARK: Dropping the state
 
     override func forget(in tenure: Tenure) {
         let (old, new, listeners) = lock.withLock { () -> (State, State, [any LiveListener]) in
@@ -225,7 +225,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             strategy = poll.strategy
             return (old, state, state.version > old.version ? lockedListeners() : [])
         }
-        // Records are other people's types, and are let go outside of the lock.
+        // Records are of the user's types, whose code may run when they are released: release them outside of the lock.
         withExtendedLifetime(old) {}
         for listener in listeners { listener.offer() }
         if !listeners.isEmpty {

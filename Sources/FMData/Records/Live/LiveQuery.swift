@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// A found set that keeps itself current: a publisher of its records each time they change.
+    /// A found set that stays current: publishes its records each time they change.
     ///
     /// ```swift
     /// let inLondon = people.find { $0(.city) == "London" }.sorted(by: .name).live()
@@ -11,57 +11,64 @@ extension DataAPI {
     /// }
     /// ```
     ///
-    /// Nothing is sent before demand. The first value is the whole found set; another follows whenever a look finds it changed,
-    /// with what has changed since the subscriber's value before. A subscriber that is slow gets fewer, larger changes. Never
-    /// finishes. Looks that fail in passing are repeated, and ``status`` tells; the publisher fails with credentials that are
-    /// refused, privileges that are lost, what the host has said for as long as ``LiveOptions/givesUpAfter``, after
-    /// ``LiveOptions/patience``, and when the server object is shut down.
+    /// The first value has the whole found set. Another value follows whenever a poll finds it changed, with the
+    /// changes since the subscriber's previous value. A slow subscriber receives fewer values with larger changes.
+    /// Polls with transient failures are repeated; ``status`` shows them. The publisher fails when credentials are
+    /// refused; when the host has answered for ``LiveOptions/givesUpAfter`` that the query cannot be answered, for
+    /// example because privileges were lost; when polls have failed for ``LiveOptions/patience``; and when the server
+    /// object is shut down.
     ///
-    /// Equal queries on the same database object share their looks, one after the other, and values: a subscriber that
-    /// joins gets the last one at once. When nobody listens nothing is sent. Cancelling ends the subscription; the last
-    /// one to go ends the look that is under way. When the database becomes another account's
+    /// Equal queries on the same database object share their polls, one after the other, and their values: a new
+    /// subscriber receives the last value at once. Without subscribers nothing is sent. Cancelling the last
+    /// subscription ends the poll under way. When the database is switched to another account
     /// (``DataAPI/Database/replaceCredentials(_:dataSources:)``), the next value has no records and is a
-    /// ``DataAPI/Freshness/Origin/reset``; then comes what the new account sees.
+    /// ``DataAPI/Freshness/Origin/reset``; then follow the records of the new account.
     ///
-    /// FileMaker announces no changes, so each look is a question; the options say which. It does not see: unstored calculations and
-    /// related values (but for ``LiveOptions/related``), commits that do not move a record's modId, states between two looks, the
-    /// order of changes to different records, who made them.
+    /// FileMaker sends no notifications of changes, so they are found by polling; the options say how. Not detected
+    /// are: unstored calculations and related values (except with ``LiveOptions/related``), commits that do not raise a
+    /// record's modId, states between two polls, the order of changes to different records, and who made them.
+    ///
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     public struct LiveQuery<R: RecordFields>: Publisher, Sendable {
-        /// The records and what has changed.
+        /// The records, and what has changed.
         public typealias Output = LiveValue<R>
-        /// Why there are no more.
+        /// Why the publisher has failed.
         public typealias Failure = FMRest.APIError
 
         let found: FoundSet<R>
         let options: LiveOptions
-        /// Where values are handed over.
+        /// The actor on which values arrive.
         let isolation: (any Actor)?
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches the subscriber. Nothing is sent before there is demand.
         public func receive<Downstream: Subscriber<LiveValue<R>, FMRest.APIError>>(subscriber: Downstream) {
             values.receive(subscriber: subscriber)
         }
 
-        /// Looks now, or once more after the look that is under way, also when nobody wants a value at the moment. Without effect
-        /// when nobody listens.
+        /// Polls now, or once more after the poll under way, even without demand for a value. Has no effect without
+        /// subscribers.
         public func refresh() {
             registry.observer(of: key)?.wake(.refresh)
         }
 
-        /// What the query does: the state at subscription, then every change. Never finishes. Subscribing makes no look. Values
-        /// arrive on the main actor for those who subscribe there, for all others where the change was made.
+        /// What the query is doing: publishes the status at subscription, then every change. Never finishes.
+        /// Subscribing causes no poll. Values arrive on the main actor for subscribers that subscribe there, for others
+        /// on the thread that made the change.
         public var status: AnyPublisher<LiveStatus, Never> {
             Deferred {
                 let poller = self.poller
-                // The poller is kept by whoever watches.
+                // Each subscription keeps the poller alive.
                 return poller.status.map { status in withExtendedLifetime(poller) { status } }
             }
             .eraseToAnyPublisher()
         }
 
-        /// What this query's states are to each of its subscribers, handed over.
+        /// The values that a transform makes of this query's states, delivered on an actor.
         ///
-        /// - Parameter expected: the ids of the records that the subscribers know from an earlier run.
+        /// - Parameters:
+        ///   - isolation: the actor on which values arrive.
+        ///   - expected: the ids of the records that the subscribers know from an earlier run.
+        ///   - makeTeller: makes a transform for each subscriber.
         func told<News>(
             to isolation: (any Actor)?,
             expecting expected: [Int] = [],
@@ -119,8 +126,11 @@ extension DataAPI.FoundSet {
     ///
     ///     people.find { $0(.city) == "Calgary" }.live()
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
+    ///
+    /// - Parameters:
+    ///   - options: how it polls.
+    ///   - isolation: where the values arrive; leave it out.
     public func live(
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
@@ -132,8 +142,11 @@ extension DataAPI.FoundSet {
 extension DataAPI.TypedLayout {
     /// All records, kept current; see ``DataAPI/LiveQuery``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
+    ///
+    /// - Parameters:
+    ///   - options: how it polls.
+    ///   - isolation: where the values arrive; leave it out.
     public func live(
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
@@ -141,15 +154,19 @@ extension DataAPI.TypedLayout {
         allRecords.live(options, isolation: isolation)
     }
 
-    /// One record, kept current: publishes it, and again whenever it was committed anew; `nil` when it is gone, and when it was
-    /// not there in the first place. Never finishes; fails as a ``DataAPI/LiveQuery`` does.
+    /// One record, kept current: publishes the record, and again whenever it was committed; `nil` when it was deleted
+    /// or did not exist in the first place. Fails as a ``DataAPI/LiveQuery`` does.
     ///
     ///     people.observe(17)
     ///
-    /// Nothing is sent before demand. Subscribers of the same record share the looks.
+    /// Subscribers of the same record share the polls.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
+    ///
+    /// - Parameters:
+    ///   - recordId: the record's id.
+    ///   - options: how it polls.
+    ///   - isolation: where the values arrive; leave it out.
     public func observe(
         _ recordId: Int,
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),

@@ -3,36 +3,39 @@ import NIOCore
 public import OpenCombine
 
 extension DataAPI {
-    /// The records of a live query as state, for views and services that are built on it.
+    /// The records of a live query as observable state, for views and services.
     ///
     ///     let inCalgary = DataAPI.LiveRecords(people.find { $0(.city) == "Calgary" }.live())
     ///
     ///     inCalgary.records                       // as they are now
     ///     inCalgary.$records.sink { … }           // and whenever they change
     ///
-    /// It subscribes when it is made, and until it goes. A record that several queries of one database object find is one object in
-    /// all of them, which has the newest version that any of them has seen.
+    /// It subscribes to the query when it is created and cancels when it is deinitialised. Several queries of one
+    /// database object that find the same record on the same layout share one ``LiveRecord`` for it, which has the
+    /// newest version that any of them has received.
     public final class LiveRecords<R: RecordFields>: ObservableObject, @unchecked Sendable {
         // @unchecked: the stored properties are wrappers and boxes whose contents are guarded by a lock.
 
-        /// Sends before ``records``, ``status`` or ``error`` change: on the main actor to those who subscribed there, to all others
-        /// on the thread that makes the change. Never finishes.
+        /// Publishes before ``records``, ``status`` or ``error`` change: on the main actor to subscribers that
+        /// subscribed there, to others on the thread that makes the change. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes = ObservableObjectPublisher()
 
-        /// The records, in the query's order; none before the first look.
+        /// The records, in the query's order; empty before the first poll.
         @PublishedState public var records: [LiveRecord<R>] = []
 
-        /// What the query does.
+        /// What the query is doing.
         @PublishedState public var status: LiveStatus = .idle
 
-        /// Why the query has ended; `nil` as long as it has not.
+        /// The error with which the query has failed; `nil` until then.
         @PublishedState public var error: FMRest.APIError?
 
         private let query: LiveQuery<R>
         private let subscriptions = NIOLockedValueBox<[AnyCancellable]>([])
 
-        /// - Parameter query: it is subscribed to at once.
+        /// Subscribes to the query at once.
+        ///
+        /// - Parameter query: the query to follow.
         public init(_ query: LiveQuery<R>) {
             self.query = query
             let states = query.told(to: nil) {
@@ -51,7 +54,7 @@ extension DataAPI {
             subscriptions.withLockedValue { $0 = [states, status] }
         }
 
-        /// Looks now, or once more after the look that is under way.
+        /// Polls now, or once more after the poll under way.
         public func refresh() { query.refresh() }
 
         private func show(_ state: LiveState<R>, _ isNew: [Bool]) {
@@ -66,22 +69,22 @@ extension DataAPI {
         }
     }
 
-    /// One record of live queries, whichever find it.
+    /// One record, shared by all live queries that find it.
     public final class LiveRecord<R: RecordFields>: ObservableObject, Identifiable, @unchecked Sendable {
         // @unchecked: the stored properties are immutable, or wrappers and boxes whose contents are guarded by a lock.
 
         /// The record's id.
         public let id: Int
 
-        /// Sends before ``record`` changes: on the main actor to those who subscribed there, to all others on the thread that makes
-        /// the change. Never finishes.
+        /// Publishes before ``record`` changes: on the main actor to subscribers that subscribed there, to others on
+        /// the thread that makes the change. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes = ObservableObjectPublisher()
 
-        /// The newest version that a query has seen.
+        /// The newest version that a query has received.
         @PublishedState public var record: TypedLayout<R>.Record
 
-        /// What is shown, and when the look began that found it.
+        /// The modId that is shown, and when the poll that found it began.
         private let shown: NIOLockedValueBox<(modId: Int, asOf: NIODeadline)>
 
         init(_ record: TypedLayout<R>.Record, asOf: NIODeadline) {
@@ -90,8 +93,9 @@ extension DataAPI {
             shown = NIOLockedValueBox((record.modId, asOf))
         }
 
-        /// Two queries look at different times: what one has seen may be older than what the other has. The contents can change
-        /// without a commit, and with a restored file modIds begin anew.
+        /// Shows a version unless a newer one is shown. Queries poll at different times, so one may have an older
+        /// version than another. The time of the poll decides too, because contents can change without a commit, and
+        /// modIds start over in a restored file.
         fileprivate func show(_ found: TypedLayout<R>.Record, asOf: NIODeadline) {
             let isNewer = shown.withLockedValue { shown in
                 guard found.modId > shown.modId || asOf > shown.asOf else { return false }
@@ -105,7 +109,7 @@ extension DataAPI {
     }
 }
 
-/// The objects of records that live queries have found: one for each record, kept by whoever shows it.
+/// The shared objects of records that live queries have found: one per record, held weakly.
 struct LiveObjects: Sendable {
     private struct Key: Hashable {
         let type: ObjectIdentifier
@@ -139,14 +143,14 @@ struct LiveObjects: Sendable {
 }
 
 extension LiveRegistry {
-    /// The objects of these records, with what is new of them.
+    /// The objects of these records, updated where `isNew` says so.
     func objects<R: RecordFields>(
         _ state: LiveState<R>,
         _ isNew: [Bool],
         on layout: String
     ) -> [DataAPI.LiveRecord<R>] {
         let found = identities.withLockedValue { $0.objects(state, on: layout) }
-        // Who watches an object is told outside of the lock.
+        // Subscribers of an object are notified outside of the lock.
         for (place, entry) in found.enumerated() where !entry.isMade && isNew[place] {
             entry.object.show(state.records[place], asOf: state.asOf)
         }

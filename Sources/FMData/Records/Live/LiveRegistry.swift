@@ -1,11 +1,12 @@
 import NIOConcurrencyHelpers
 
-/// The pollers of a database's live queries, which it does not keep alive: equal queries share one.
+/// The pollers of a database's live queries. It holds them weakly; equal queries share one.
 final class LiveRegistry: Sendable {
-    /// What makes two live queries one. It outlives their poller, and would keep the database alive if it held the found set.
+    /// Identifies equal live queries. It does not contain the found set, because the key outlives its poller and would
+    /// keep the database alive.
     struct Key: Hashable, Sendable {
         let record: ObjectIdentifier
-        /// Which of the objects that share this registry.
+        /// Which of the database objects that share this registry.
         let database: ObjectIdentifier
         let layout: String
         let query: Query
@@ -13,7 +14,7 @@ final class LiveRegistry: Sendable {
 
         enum Query: Hashable, Sendable {
             case record(Int)
-            /// The poller of a copy, which is shared with nobody.
+            /// The poller of a copy, which is not shared.
             case copy(ObjectIdentifier)
             case found(DataAPI.Find?, DataAPI.ReadOptions)
         }
@@ -29,7 +30,7 @@ final class LiveRegistry: Sendable {
 
     private struct Entry: Sendable {
         weak var observer: (any LiveObserver)?
-        /// Observers are told of everything in the order in which they came.
+        /// Observers are notified in the order in which they were added.
         let number: Int
     }
 
@@ -43,7 +44,7 @@ final class LiveRegistry: Sendable {
             entries[key] = Entry(observer: observer, number: lastNumber)
         }
 
-        /// Those that there are, with what they are entered as, in their order.
+        /// The observers that still exist and their keys, in the order in which they were added.
         var observers: [(observer: any LiveObserver, key: Key)] {
             entries.sorted { $0.value.number < $1.value.number }.compactMap { key, entry in
                 entry.observer.map { ($0, key) }
@@ -54,7 +55,7 @@ final class LiveRegistry: Sendable {
     private let state = NIOLockedValueBox(State())
     let identities = NIOLockedValueBox(LiveObjects())
 
-    /// The poller of that key, made if there is none.
+    /// The poller of that key, created if there is none.
     func poller<R: RecordFields>(
         for key: Key,
         on layout: DataAPI.Layout,
@@ -68,7 +69,7 @@ final class LiveRegistry: Sendable {
         }
     }
 
-    /// A poller that is shared with nobody.
+    /// Adds a poller that is not shared.
     func enter<R: RecordFields>(
         _ poller: CopyPoller<R>,
         of layout: DataAPI.TypedLayout<R>,
@@ -79,20 +80,21 @@ final class LiveRegistry: Sendable {
         }
     }
 
-    /// Those that there are.
+    /// The observers that still exist.
     var observers: [any LiveObserver] { state.withLockedValue { $0.observers.map(\.observer) } }
 
-    /// The one that there is.
+    /// The observer with that key, if it exists.
     func observer(of key: Key) -> (any LiveObserver)? { state.withLockedValue { $0.entries[key]?.observer } }
 
-    /// A record was written through a layout of the database. Other layouts may be of the same table, which nobody says here.
+    /// A record was written through a layout of the database. Queries of other layouts are woken too, since those
+    /// layouts may show the same table.
     func written(_ recordId: Int?, on layout: String) {
         for entry in state.withLockedValue(\.observers) {
             if entry.key.layout == layout { entry.observer.written(recordId) } else { entry.observer.wake(.ownWrite) }
         }
     }
 
-    /// The database became another account's: its queries forget what they know, and look.
+    /// The database was switched to another account: its queries drop what they know, and poll.
     func beginAnew() {
         let objects = identities.withLockedValue { objects in
             defer { objects = LiveObjects() }
@@ -102,12 +104,12 @@ final class LiveRegistry: Sendable {
         for observer in observers { observer.beginAnew() }
     }
 
-    /// The database shuts down, which the next looks find: now, and not after their pauses.
+    /// The database shuts down: wakes its queries, so that they find out now and not after their pauses.
     func shutDown() {
         for observer in observers { observer.wake(.wake) }
     }
 
-    /// Something says that there may be news in the database.
+    /// Something indicates that there may be changes in the database.
     func changed(_ hint: DataAPI.ChangeHint) {
         for entry in state.withLockedValue(\.observers) where entry.key.isConcerned(by: hint) {
             entry.observer.wake(.wake)
@@ -116,7 +118,7 @@ final class LiveRegistry: Sendable {
 }
 
 extension LiveRegistry.Key {
-    /// Whether it cannot be excluded.
+    /// Whether the hint may concern the query.
     fileprivate func isConcerned(by hint: DataAPI.ChangeHint) -> Bool {
         guard case .record(let id) = query, options.related == .ignore, !hint.isSchema, let rows = hint.rowIDs
         else { return true }

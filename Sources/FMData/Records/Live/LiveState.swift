@@ -1,41 +1,41 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The records of a live query as one look has left them.
+/// The records of a live query as a poll has left them.
 struct LiveState<R: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<R>.Record
     typealias Reason = DataAPI.RemovalReason
 
-    /// Of the account that has looked; `nil` as long as nobody has.
+    /// The tenure of the account that has polled; `nil` before the first poll.
     private(set) var tenure: Tenure?
-    /// Whether nothing has been seen yet: there was no look, or none since the account was replaced.
+    /// Whether nothing was read yet: there was no poll, or none since the account was replaced.
     private(set) var isBlank = true
     private(set) var records: [Record] = []
     /// Records of the query that cannot be decoded, in the order of their ids.
     private(set) var unreadable: [DataAPI.UnreadableRecord] = []
-    /// Beside each record the version in which it came or last changed.
+    /// For each record the `version` of the state in which it was added or last changed.
     private(set) var revisions: [Int] = []
-    /// Counts the looks that have brought something, from 1.
+    /// Counts the polls that have found changes, from 1.
     private(set) var version = 0
-    /// Counts the looks whose records are not all as they were held: those, too, of which there is nothing to tell.
+    /// Counts the polls after which the records are not all as they were stored before, including those with nothing to
+    /// publish.
     private(set) var edition = 0
-    /// Counts the files that were there in place of the one before, such as a restored copy, and the accounts that
-    /// looked.
+    /// Counts the replacements of the file, for example by a restored copy, and of the account.
     private(set) var epoch = 0
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
-    /// Whether the table stood still while it was read.
+    /// Whether the table did not change while it was read.
     private(set) var isComplete = true
-    /// How the last poll has looked for changes.
+    /// How the last poll has detected changes.
     private(set) var watch = DataAPI.LiveWatch.automatic
-    /// When the look began.
+    /// When the poll began.
     private(set) var asOf = NIODeadline.uptimeNanoseconds(0)
-    /// What leads here, for those who are being told of it.
+    /// The change sets that lead to this state, while subscribers are notified of it.
     private(set) var sharedChanges = SharedChanges<R>()
-    /// Why records are gone, of those that went last.
+    /// Why records were removed, for the most recent removals.
     private(set) var reasons: [Int: Reason] = [:]
     private var reasonOrder = CircularBuffer<Int>()
 
-    /// As many removals are remembered for those who are slow.
+    /// How many removals are remembered for slow subscribers.
     private static var rememberedRemovals: Int { 10_000 }
 
     private mutating func note(_ reason: Reason, of id: Int) {
@@ -45,10 +45,10 @@ struct LiveState<R: RecordFields>: Sendable {
         }
     }
 
-    /// For each record whether it has come or changed since an earlier state.
+    /// For each record, whether it was added or changed since an earlier state.
     func isNew(since earlier: LiveState) -> [Bool] { revisions.map { $0 > earlier.version } }
 
-    /// Whether a poll has found these records in this order, and none of them in another version: most polls.
+    /// Whether a poll has found these records in this order and in these versions, as most polls do.
     func isConfirmed(by findings: PollFindings<R>) -> Bool {
         guard !isBlank, !findings.isOfOtherFile, findings.isTorn != isComplete else { return false }
         let bad = Dictionary(unreadable.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
@@ -62,8 +62,8 @@ struct LiveState<R: RecordFields>: Sendable {
             && findings.read.lazy.compactMap(\.unreadable).allSatisfy { bad[$0.recordId] == $0.modId }
     }
 
-    /// The ids of all that the query finds, as far as it is known: those of its records, in its order, and of those that
-    /// cannot be decoded.
+    /// The ids of all records that the query finds, as far as known: those of its records, in its order, then those of
+    /// the undecodable ones.
     var ids: [Int] { records.map(\.recordId) + unreadable.map(\.recordId) }
 
     /// The modIds by record id.
@@ -75,10 +75,10 @@ struct LiveState<R: RecordFields>: Sendable {
     }
 }
 
-/// The versions of a live query's records, as a poll asks for them.
+/// The versions of a live query's records, for a poll.
 final class LiveVersions<R: RecordFields>: HeldVersions {
     private let state: LiveState<R>
-    /// By record id; made when a record does not stand where it was.
+    /// By record id; built when a record is not at its expected place.
     private let byID = NIOLockedValueBox<[Int: Int]?>(nil)
 
     init(_ state: LiveState<R>) {
@@ -98,15 +98,15 @@ final class LiveVersions<R: RecordFields>: HeldVersions {
     }
 }
 
-/// When a record counts as changed.
+/// Decides when a record counts as changed.
 struct ChangePolicy<R: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<R>.Record
 
-    /// Whether a commit that left everything as it was is no change.
+    /// Whether a commit that left the contents equal is ignored.
     var ignoresEqual = false
-    /// Whether contents that changed without a commit of the record are one: portals, unstored calculations.
+    /// Whether contents that changed without a commit of the record count: portals, unstored calculations.
     var seesUncommitted = false
-    /// Whether two versions of a record have the same contents.
+    /// Whether two versions of a record have equal contents.
     var areEqual: @Sendable (Record, Record) -> Bool
 
     func isChanged(_ old: Record, _ new: Record) -> Bool {
@@ -116,7 +116,8 @@ struct ChangePolicy<R: RecordFields>: Sendable {
 }
 
 extension LiveState {
-    /// What is known when another account begins to look: nothing. Those who were told of something are told so.
+    /// The state when another account begins to poll: nothing is known. It is published only if there was an earlier
+    /// state to replace.
     func begunAnew(in tenure: Tenure) -> LiveState {
         var next = LiveState()
         next.tenure = tenure
@@ -129,12 +130,12 @@ extension LiveState {
         return next
     }
 
-    /// What a poll that has been accepted leads to, and whether there is anything to tell.
+    /// The state after an accepted poll, and whether it has anything to publish.
     ///
     /// - Parameters:
-    ///   - tenure: of the account that has polled: that of the state, if it has one.
-    ///   - gone: records that the poll has not found and that are sure to be gone, with why.
-    ///   - overtaken: ids that were written after the poll began: what the poll says of them is out of date.
+    ///   - tenure: the tenure of the account that has polled; the same as the state's, if that has one.
+    ///   - gone: the confirmed removals among the records that the poll has not found, with their reasons.
+    ///   - overtaken: ids that were written after the poll began: the poll's versions of them are out of date.
     func next(
         _ findings: PollFindings<R>,
         gone: [Int: Reason],
@@ -166,7 +167,7 @@ extension LiveState {
             uniquingKeysWith: { _, last in last }
         )
         var bad = Dictionary(unreadable.map { ($0.recordId, $0) }, uniquingKeysWith: { first, _ in first })
-        // An id whose modId falls is another record: of a copy that was put in the place of the file.
+        // In one and the same file a modId never falls: the file was replaced by a copy.
         let isOtherFile =
             findings.isOfOtherFile
             || findings.read.contains { attempt in
@@ -185,9 +186,9 @@ extension LiveState {
             let read = overtaken.contains(id) ? nil : reads[id].map { findings.read[$0] }
             switch (held, read) {
             case (nil, nil):
-                // One that was written meanwhile and is not held yet waits for the next poll.
+                // A record that was written during the poll and is not stored yet comes with the next poll.
                 if let record = bad[id] { next.unreadable.append(record) }
-            // What is said of a record that was written meanwhile is out of date.
+            // If it was written during the poll, the version that was read is out of date.
             case (let held?, nil): next.append(held.record, held.revision)
             case (nil, .record(let read)?): next.append(read, next.version)
             case (let held, .unreadable(let read)?):
@@ -197,13 +198,14 @@ extension LiveState {
                 if isOtherFile || policy.isChanged(held.record, read) {
                     next.append(read, next.version)
                 } else {
-                    // What has not changed stays the same value, but for a modId that counts a commit of nothing.
+                    // An unchanged record stays the same value, except for the modId of a commit that left its contents
+                    // equal.
                     next.append(held.record.modId == read.modId ? held.record : read, held.revision)
                 }
             }
             bad[id] = nil
         }
-        // What was not found, and is not sure to be gone, stays where it was as far as that can be told.
+        // Records that were not found but are not confirmed as removed stay at their place, as far as possible.
         for (place, record) in records.enumerated()
         where !seen.contains(record.recordId) && gone[record.recordId] == nil {
             let place = min(place, next.records.count)
@@ -217,15 +219,15 @@ extension LiveState {
             next.revisions == revisions && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
             && next.unreadable.elementsEqual(unreadable) { $0.recordId == $1.recordId && $0.modId == $1.modId }
-            // That nothing is missing any more is news, too.
+            // That the list is complete again has to be published, too.
             && (isComplete || !next.isComplete)
         let isNews = isBlank || isOtherFile || !isSame
         if isNews { next.sharedChanges = SharedChanges() } else { next.version = version }
         return (next, isNews)
     }
 
-    /// The ids as they are held, with those that have come: where records rise by their ids, as they do in the order of
-    /// creation, at their place, else at the end.
+    /// The ids as they are stored, with the new ones: if records are in rising order of their ids, which is the order
+    /// of creation, new ones are inserted at their place, else at the end.
     private func order(with read: [RecordAttempt<R, R.Portals>]) -> [Int] {
         let held = Set(ids)
         let arrivals = read.map(\.version.recordId).filter { !held.contains($0) }.sorted()

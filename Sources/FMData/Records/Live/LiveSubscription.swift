@@ -2,18 +2,18 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// What a live query has to say: what follows from the state that is known when the subscriber first asks, if there is one, and
-/// then from each later one, as far as it asks. States that it is too slow for are left out, the latest is not. Never finishes;
-/// fails when the query does.
+/// The values of a live query for its subscribers: first those that follow from the stored state, if there is one, then
+/// those of each later state, on demand. If a subscriber is slow, intermediate states are skipped, but never the
+/// latest. Never finishes; fails when the query does.
 struct LiveNews<R: RecordFields, News>: Publisher {
     typealias Output = TenuredNews<News>
     typealias Failure = FMRest.APIError
 
-    /// The poller that all subscribers of the same query share; asked for on the first demand.
+    /// The poller that all subscribers of equal queries share; created on the first demand.
     let poller: () -> LivePoller<R>
     /// The ids of the records that the subscribers know from an earlier run.
     var expected: [Int] = []
-    /// Made for each subscription: what a state, and then each later one, is to its subscriber.
+    /// Makes a transform for each subscription; it maps the first state, and then each later one, to values.
     let makeTeller: () -> (LiveState<R>) -> [News]
 
     func receive<Downstream: Subscriber<TenuredNews<News>, Failure>>(subscriber: Downstream) {
@@ -23,27 +23,28 @@ struct LiveNews<R: RecordFields, News>: Publisher {
     }
 }
 
-/// What a live query has to say, and as which account it was seen.
+/// A value of a live query, with the tenure of the account that read it.
 struct TenuredNews<News> {
     let news: News
     let tenure: Tenure?
 
-    /// Whether it may be told. Queries outlast the accounts that look.
+    /// Whether the value may still be delivered: its account may have been replaced.
     var holds: Bool { tenure?.isOver != true }
 }
 
 extension Publisher where Failure == FMRest.APIError {
-    /// What is told that may be, wherever it has waited until then.
+    /// Publishes the values that may still be delivered, and drops the others, however long they have been queued
+    /// upstream.
     func asLongAsItHolds<News>() -> AnyPublisher<News, Failure> where Output == TenuredNews<News> {
         compactMap { $0.holds ? $0.news : nil }.eraseToAnyPublisher()
     }
 }
 
-/// What a poller tells.
+/// A subscriber of a poller.
 protocol LiveListener: AnyObject, Sendable {
-    /// - Parameter version: of the state that there is.
+    /// - Parameter version: the version of the current state.
     func wish(at version: Int) -> LiveWish
-    /// There is a new state, or the end.
+    /// There is a new state, or the query has failed.
     func offer()
 }
 
@@ -51,18 +52,19 @@ protocol LiveListener: AnyObject, Sendable {
 enum LiveWish {
     /// It wants the next value.
     case wanted
-    /// There is a value that it does not want yet.
+    /// There is a value for which it has no demand yet.
     case undelivered
-    /// It has had all, and wants no more.
+    /// It has received everything, and has no demand.
     case content
 }
 
-/// One subscriber of a live query: it takes from the poller's state what it has not had, one value at a time, on the thread of
-/// whoever brought the state or the demand.
+/// A subscription to a live query. It takes the states it has not processed from the poller, and delivers one value at
+/// a time, on the thread that brought the state or the demand.
 private final class LiveSubscription<R: RecordFields, News, Downstream: Subscriber>: Subscription, LiveListener,
     @unchecked Sendable
 where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIError {
-    // @unchecked: `lock` guards every `var`; the subscriber and the teller are called by the one who delivers, outside of the lock.
+    // @unchecked: `lock` guards every `var`; the delivering thread calls the subscriber and the transform outside of
+    // the lock.
     private let lock = NIOLock()
     private var makePoller: (() -> LivePoller<R>)?
     private var poller: LivePoller<R>?
@@ -71,12 +73,12 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     private var tell: ((LiveState<R>) -> [News])?
     private var downstream: Downstream?
     private var demand = Subscribers.Demand.none
-    /// The last state that was told.
+    /// The last state that was passed to the transform.
     private var last: LiveState<R>?
-    /// What is to be said of it, and was not yet.
+    /// Its values that were not delivered yet.
     private var pending = CircularBuffer<Downstream.Input>()
     private var worker = SoleWorker()
-    /// Something came while it was delivering.
+    /// Whether something arrived during the delivery.
     private var isOffered = false
 
     init(
@@ -118,7 +120,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     func cancel() {
         let left = lock.withLock { lockedLetGo() }
         if let id = left.id { left.poller?.remove(id) }
-        // The subscriber may be deinitialised here, which may run anything, so not under the lock.
+        // Releasing the subscriber may run any code, so it must not happen under the lock.
         withExtendedLifetime(left) {}
     }
 
@@ -143,7 +145,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
     private enum Step {
         case value(Downstream, Downstream.Input)
         case tell(LiveState<R>, (LiveState<R>) -> [News])
-        /// Was seen by an account that the database acts as no more.
+        /// The value was read as an account that was replaced since.
         case drop(Downstream.Input)
         case failure(Downstream, FMRest.APIError, Left)
         case again
@@ -160,7 +162,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
                 isOffered = false
                 return (self.poller, self.id)
             }
-            // Outside of the lock: the poller has its own.
+            // Outside of the lock, because the poller has its own.
             let present = id.flatMap { poller?.present(to: $0) }
             switch lock.withLock({ lockedStep(present?.state, present?.failure) }) {
             case .value(let downstream, let value):
@@ -191,19 +193,19 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
             return .tell(next, tell)
         }
         if let downstream, let failure { return .failure(downstream, failure, lockedLetGo()) }
-        // Who came meanwhile has left it to this thread.
+        // Another thread brought something during the delivery and left it to this one.
         if isOffered, downstream != nil { return .again }
         worker.stop()
         return .rest
     }
 
-    /// That nothing is known any more is news to those alone who knew something.
+    /// Whether the transform needs this state. A blank state matters only to a subscriber that received records before.
     private func isToBeTold(_ state: LiveState<R>) -> Bool {
         state.version > last?.version ?? 0 && state.tenure?.isOver != true && !(state.isBlank && last == nil)
     }
 
-    /// Who was too slow for the state in which nothing was known, between what one account has seen and what the next one
-    /// sees, is told of it all the same: what follows does not lead on from what it knows.
+    /// The blank state between two accounts, if the subscriber was too slow to receive it. It must be delivered before
+    /// `state`, whose values do not continue those of the previous account.
     private func missedReset(before state: LiveState<R>) -> LiveState<R>? {
         guard let last, !last.isBlank, !state.isBlank, let tenure = state.tenure, last.tenure !== tenure else {
             return nil
@@ -211,7 +213,7 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
         return last.begunAnew(in: tenure)
     }
 
-    /// Returns what is to be let go outside of the lock.
+    /// Returns what must be released outside of the lock.
     private func lockedLetGo() -> Left {
         defer {
             downstream = nil

@@ -1,14 +1,15 @@
 public import Foundation
 
 extension DataAPI {
-    /// The records of a live query as they are now, and what has changed since the value before.
+    /// The records of a live query as they are now, and what has changed since the previous value.
     public struct LiveValue<R: RecordFields>: Sendable {
         /// All records, in the query's order.
         public var records: [TypedLayout<R>.Record]
-        /// Records of the query that cannot be decoded, in the order of their ids: which, which field, and what stands there.
-        /// The others go on without them. When none of several records can be decoded, the query fails instead.
+        /// Records of the query that cannot be decoded, in the order of their ids: which record, which field, and its
+        /// value. The other records are published without them. If none of several records can be decoded, the query
+        /// fails instead.
         public var unreadable: [UnreadableRecord]
-        /// What has changed since this subscriber's value before; everything is inserted in its first.
+        /// What has changed since this subscriber's previous value; in its first value all records are inserted.
         public var changes: ChangeSet<R>
         /// How old the value is, and where it comes from.
         public var freshness: Freshness
@@ -16,65 +17,67 @@ extension DataAPI {
 
     /// How old a value of a live query is, and where it comes from.
     public struct Freshness: Hashable, Sendable {
-        /// What made the value.
+        /// What caused the value.
         public enum Origin: Hashable, Sendable {
-            /// The first look.
+            /// The first poll.
             case snapshot
-            /// A look that was due.
+            /// A scheduled poll.
             case poll
-            /// A look that something asked for: a webhook, a hint.
+            /// A poll caused by a wake-up: a webhook, a hint.
             case wake
-            /// A look that the program asked for.
+            /// A poll that the program requested.
             case refresh
-            /// A look after a write through the same database object.
+            /// A poll after a write through the same database object.
             case ownWrite
-            /// What was told before is of no use. The database became another account's
-            /// (``DataAPI/Database/replaceCredentials(_:dataSources:)``): nothing is known of what that sees, and the next value
-            /// tells. Or the records on the host are older than those that were told, as in a backup that was restored: these
-            /// are the records as they are.
+            /// The previous values are no longer valid, for one of two reasons. The database was switched to another
+            /// account (``DataAPI/Database/replaceCredentials(_:dataSources:)``): this value is empty, and the next one
+            /// has the records that account sees. Or the records on the host are older than those published before, as
+            /// in a restored backup: this value has the current records.
             case reset
         }
 
-        /// What made the value.
+        /// What caused the value.
         public var origin: Origin
-        /// When the look began: the records are as they were then or later.
+        /// When the poll began: the records are as they were then or later.
         public var asOf: Date
-        /// Whether the table stood still while it was read. `false` where it has been in motion for three looks in a row: a record
-        /// may be missing then, and comes with the next look.
+        /// Whether the table did not change while it was read. `false` when it has changed during three polls in a row:
+        /// a record may then be missing, and comes with the next poll.
         public var isComplete: Bool
-        /// How many looks have brought something since this subscriber's value before: more than 1 where it was slow.
+        /// How many polls have found changes since this subscriber's previous value: more than 1 if the subscriber was
+        /// slow.
         public var looks: Int
-        /// How the poll has looked for changes: of ``LiveWatch/automatic`` what it has come to.
+        /// How the poll has detected changes; for ``LiveWatch/automatic``, the strategy that was chosen.
         public var watch: LiveWatch
     }
 
-    /// What a live query does at the moment.
+    /// What a live query is doing at the moment.
     public enum LiveStatus: Sendable {
-        /// Nobody listens.
+        /// There are no subscribers.
         case idle
-        /// It looks, since then, and waits for that: for an answer until that time, and then looks again as after any failure; for
-        /// a session (`until` is `nil`) as long as it takes.
+        /// A poll has been under way since that time, and waits. While it awaits an answer, `until` is the time limit,
+        /// after which it is repeated as after any failure. While it awaits a session, `until` is `nil`: it waits as
+        /// long as necessary.
         case looking(since: Date, awaiting: Awaited, until: Date?)
-        /// It waits for the next look.
+        /// It waits for the next poll.
         case waiting(until: Date)
-        /// It wants to look, and other live queries of the same server are served first.
+        /// It waits for the poll rate limit: other live queries of the same server go first.
         case throttled
-        /// Nobody wants values: the next look comes with the next demand.
+        /// No subscriber wants values: the next poll comes with the next demand.
         case paused
-        /// Looks fail since then; the error is the last one, and the next attempt comes by itself at that time.
+        /// Polls have been failing since that time. The error is the last one; the next attempt is made at `until`.
         case failing(FMRest.APIError, since: Date, until: Date)
-        /// It has failed for good.
+        /// It has failed permanently.
         case ended(FMRest.APIError)
 
-        /// What a look waits for.
+        /// What a poll waits for.
         public enum Awaited: Hashable, Sendable {
-            /// A session: all that there are serve calls of the program, which go first.
+            /// A session: all are in use by calls of the program, which go first.
             case session
-            /// An answer of the host. Its first byte is waited for a twelfth as long as calls of the program wait for theirs, which
-            /// is 10 seconds of 120 (``DataAPI/Timeouts``, `firstByte`; where that is `nil`, 10 seconds too), and its end three
-            /// times as long, or four times as long as the slowest answer of the look before; both twice as long each time that
-            /// has not been enough. The time begins anew with each answer, so that a look at any number of records may take as long
-            /// as it gets on.
+            /// An answer of the host. The limit for its first byte is a twelfth of the limit for the program's calls,
+            /// which is 10 seconds of 120 (``DataAPI/Timeouts``, `firstByte`; also 10 seconds if that is `nil`). The
+            /// limit for its end is three times that, or four times the slowest answer of the last accepted poll if
+            /// that is longer. Both double each time they were too short. The time starts anew with each answer, so a
+            /// poll of any number of records may take as long as it makes progress.
             case answer
         }
     }

@@ -6,16 +6,16 @@ extension DataAPI {
     ///
     ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
     ///
-    /// A poll is one look of one query, of however many requests. One that may not begin yet waits for its turn, which
-    /// ``LiveStatus/throttled`` tells, and who has waited longest goes first. Calls of the program are not counted, and neither are
-    /// subscribers: equal queries share their polls.
+    /// One poll of one query counts once, however many requests it makes. A query that may not poll yet waits, with the
+    /// status ``LiveStatus/throttled``; the query that has waited longest goes first. The program's own calls are not
+    /// counted, and neither are subscribers: equal queries share their polls.
     public struct PollRateLimit: Hashable, Sendable {
-        /// The most polls of a minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
+        /// The most polls per minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
         public var perMinute: Int
-        /// The most polls that begin at once after a rest. The default is 10. Less than 1 counts as 1.
+        /// The most polls that may begin at once after a rest. The default is 10. Less than 1 counts as 1.
         public var burst: Int
 
-        /// A limit; see the properties.
+        /// A poll rate limit: 60 a minute, 10 at once by default; see the properties.
         public init(perMinute: Int = 60, burst: Int = 10) {
             self.perMinute = perMinute
             self.burst = burst
@@ -23,8 +23,7 @@ extension DataAPI {
     }
 }
 
-/// How often the live queries of a server may look, all together: as often as its ``DataAPI/PollRateLimit`` says. Who has waited
-/// longest goes first. Calls of the program are never counted.
+/// The token bucket behind ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
 struct LookBudget {
     typealias ID = Int
 
@@ -41,7 +40,7 @@ struct LookBudget {
         filledAt = now
     }
 
-    /// Those who may look now, in the order in which they asked.
+    /// Queues a query. Returns the ids that may poll now, in the order in which they asked.
     mutating func ask(_ id: ID, _ now: NIODeadline) -> [ID] {
         waiting.append(id)
         return granted(now)
@@ -53,17 +52,17 @@ struct LookBudget {
 
     mutating func granted(_ now: NIODeadline) -> [ID] {
         let passed = Double((now - filledAt).nanoseconds) / 1e9
-        // A clock that was set back brings nothing.
+        // If the clock was set back, no tokens are added.
         tokens = min(burst, tokens + max(0, passed) * perSecond)
         filledAt = now
-        // What is left of a token by the arithmetic of fractions must not cost another alarm.
+        // Rounding may leave a token a fraction short; that must not cost another alarm.
         let count = Int(min(Double(waiting.count), tokens + 1e-6))
         tokens = max(0, tokens - Double(count))
         defer { waiting.removeFirst(count) }
         return Array(waiting.prefix(count))
     }
 
-    /// When the next may look, if anybody waits.
+    /// When the next waiting query may poll; `nil` if none waits.
     var next: NIODeadline? {
         waiting.isEmpty ? nil : filledAt + .nanoseconds(Int64(max(0, 1 - tokens) / perSecond * 1e9) + 1)
     }
@@ -86,9 +85,9 @@ final class LookTurns: Sendable {
         state = NIOLockedValueBox(State(budget: LookBudget(limit, now: time.now())))
     }
 
-    /// Calls the closure when its turn has come, perhaps before this returns.
+    /// Calls the closure when the poll may begin, perhaps before this function returns.
     ///
-    /// - Returns: by which the wish can be given up.
+    /// - Returns: the id for ``giveUp(_:)``.
     func ask(_ turn: @escaping @Sendable () -> Void) -> LookBudget.ID {
         let now = time.now()
         let (id, turns) = state.withLockedValue { state in
@@ -106,7 +105,7 @@ final class LookTurns: Sendable {
             state.budget.giveUp(id)
             return state.turns.removeValue(forKey: id)
         }
-        // The closure may hold the last reference to something, which is not to be destroyed under the lock.
+        // The closure may hold the last reference to an object, which must not be deinitialised under the lock.
         withExtendedLifetime(turn) {}
     }
 

@@ -2,16 +2,16 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// As what and for how long a look asks.
+/// The terms of one poll: as which account it asks, and how long it waits.
 struct LookTerms: Sendable {
-    /// Of the account that looks.
+    /// The tenure of the account that polls.
     let tenure: Tenure
-    /// How long it waits for the first byte of an answer; `nil` for ever.
+    /// How long a call waits for the first byte of its answer; `nil` for ever.
     let limit: TimeAmount?
-    /// Measures what the host has to do for it.
+    /// Measures how long the host works for the poll.
     let meter: LookMeter
 
-    /// For the calls of the look.
+    /// Applies the terms to the options of the poll's calls.
     func apply(to options: inout DataAPI.CallOptions) {
         options.look = meter
         options.cacheTime = nil
@@ -19,11 +19,11 @@ struct LookTerms: Sendable {
     }
 }
 
-/// Measures how long the host works for a look: for each request from the moment at which it is written to a connection to the end of
-/// its answer. What passes before, behind the calls of the program that have the sessions and the connections, is nothing that the
-/// host has to be spared; and neither is the time for which an answer was waited that did not come or that nobody wanted any more.
+/// Measures how long the host works for a poll: for each request, the time from writing it to a connection until the
+/// end of its answer. Not counted are the waiting for a session and a connection behind the program's own calls, which
+/// costs the host nothing, and the waiting for an answer that never came or was cancelled.
 final class LookMeter: Sendable {
-    /// One call, which may be written more than once, when the connection before was dead.
+    /// One call. It may be written more than once, if the connection before was dead; the last time counts.
     private struct Call {
         var writtenAt: NIODeadline?
         var isAnswered = false
@@ -36,7 +36,7 @@ final class LookMeter: Sendable {
 
     private struct State {
         var work = TimeAmount.zero
-        /// Those that have a session and have not ended.
+        /// The calls that have a session and have not ended.
         var calls: [Int: Call] = [:]
         var lastCall = 0
     }
@@ -45,13 +45,14 @@ final class LookMeter: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let changed: @Sendable (LookMeter) -> Void
 
-    /// - Parameter changed: is called each time a call has its session, and each time one has its answer or ends without.
+    /// - Parameter changed: called each time a call gets its session, and each time one ends, with or without an
+    ///   answer.
     init(now: @escaping @Sendable () -> NIODeadline, changed: @escaping @Sendable (LookMeter) -> Void) {
         self.now = now
         self.changed = changed
     }
 
-    /// How long the host has worked so far.
+    /// How long the host has worked so far, counting calls whose answer has begun.
     var work: TimeAmount {
         let now = now()
         return state.withLockedValue { state in
@@ -59,12 +60,12 @@ final class LookMeter: Sendable {
         }
     }
 
-    /// How many calls are with the host.
+    /// How many calls have a session and have not ended.
     var calls: Int { state.withLockedValue(\.calls.count) }
 
-    /// A call has its session, and makes an exchange, which is measured.
+    /// Performs and measures the exchange of a call that has just got its session.
     ///
-    /// - Parameter exchange: gets what is to be called when the request is written.
+    /// - Parameter exchange: makes the exchange; it receives a closure to be called when the request is written.
     func measured<Value>(
         _ exchange: (_ written: @escaping @Sendable () -> Void) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -101,7 +102,7 @@ final class LookMeter: Sendable {
 }
 
 extension FMRest.APIError {
-    /// Whether a time limit struck before the first byte of an answer.
+    /// Whether the call timed out before the first byte of an answer.
     fileprivate var wasNotAnsweredInTime: Bool {
         code == .timeout && transportError.map { $0.outcome != .answered } ?? true
     }

@@ -4,21 +4,22 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Looks after the records of a query: a locked shell around ``PollerStateMachine``, which says when. What is looked for, what is
-/// held and who is told is for the subclasses to say.
+/// Keeps the records of a query current: a locked shell around ``PollerStateMachine``, which decides when to poll. The
+/// subclasses define what is polled, what is stored and who is notified.
 ///
-/// Every entry has the same shape: lock, change the machine, post its orders, unlock, carry them out, one at a time and in
-/// order. Whoever is told keeps it alive, and after the last of them its own alarm does until nobody can come back.
+/// Every entry point has the same shape: lock, change the machine, post its actions, unlock, perform them, one at a
+/// time and in order. Subscribers keep the poller alive; after the last one has cancelled, its own alarm does so until
+/// the grace period ends.
 class Poller: LiveObserver, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`, here and in the subclasses.
 
     private enum Order {
         case act(PollerStateMachine.Action)
-        /// In its turn: who hears that it waits finds the alarm set.
+        /// Queued behind actions, so the alarm is set before subscribers see `.waiting`.
         case tell(DataAPI.LiveStatus)
     }
 
-    /// A look that is under way: when it began, why, and on which terms.
+    /// The poll under way: when it began, why, and on which terms.
     struct Look {
         let began: NIODeadline
         let origin: DataAPI.Freshness.Origin
@@ -27,19 +28,19 @@ class Poller: LiveObserver, @unchecked Sendable {
 
     final let lock = NIOLock()
     final var machine: PollerStateMachine
-    /// Why the last look has failed.
+    /// The error of the last poll, if it failed.
     private(set) final var failure: FMRest.APIError?
     private(set) final var look: Look?
     private final var wokenBy: DataAPI.Freshness.Origin?
-    /// What was written through the same tree, as long as a look is under way that began before.
+    /// The ids of records written through the same database object since the poll under way began.
     private(set) final var overtaken: Set<Int> = []
-    /// What was learnt of records that are gone, until the look is accepted.
+    /// What ``confirm(_:)`` has found out about missing records, until the poll is accepted.
     private final var isThere: [Int: Bool] = [:]
-    /// How many logins there had been when what is known was compared with what the host has; `nil` when that is to be done.
+    /// The number of logins at the last check whether the host still has the same file; `nil` when the check is due.
     private final var loginsWhenCompared: Int?
     private final var turn: LookBudget.ID?
     private final var work: AnyCancellable?
-    /// Counts what was begun: what comes of anything but the last is out of date.
+    /// Counts the parts of polls: results of any but the latest are ignored.
     private final var lastWork = 0
     private final var callOffAlarm: (@Sendable () -> Void)?
     private final var outbox = Outbox<Order, Never>()
@@ -49,7 +50,7 @@ class Poller: LiveObserver, @unchecked Sendable {
     final var server: DataAPI.Server { database.server }
     private final let statusSubject: CurrentValueSubject<DataAPI.LiveStatus, Never>
 
-    /// - Parameter status: gets what it does.
+    /// - Parameter status: receives what the poller is doing.
     init(
         _ options: DataAPI.LiveOptions,
         of layout: DataAPI.Layout,
@@ -71,39 +72,39 @@ class Poller: LiveObserver, @unchecked Sendable {
         )
     }
 
-    // MARK: What a subclass says
+    // MARK: Overridden by subclasses
 
-    /// What its listeners want. Called with the lock held.
+    /// What the subscribers want. Called with the lock held.
     func lockedWishes() -> [LiveWish] { [] }
 
-    /// What was seen as another account is forgotten, and those who were told of it are told so.
+    /// Drops what another account has read, and notifies the subscribers that received it.
     func forget(in tenure: Tenure) {}
 
-    /// Begins to look, and hands over what it will have found by ``run(_:_:)``.
+    /// Begins a poll, which passes its publisher to ``run(_:_:)``.
     func beginLook(_ terms: LookTerms) {}
 
-    /// Whether a record that a look has not found is still there.
+    /// Whether a record that a poll has not found still exists.
     func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         Empty().eraseToAnyPublisher()
     }
 
-    /// What the look has found holds. Returns what tells the listeners.
+    /// Accepts the findings of the poll. Returns a closure that notifies the subscribers.
     ///
-    /// - Parameter gone: those that are sure to be gone, with why.
+    /// - Parameter gone: the confirmed removals, with their reasons.
     func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void { {} }
 
-    /// What the look has found is let go. Called with the lock held; what is returned is let go outside of it.
+    /// Drops the findings of the poll. Called with the lock held; returns what must be released outside of it.
     func lockedLetGo() -> Any? { nil }
 
-    /// The query has failed for good.
+    /// The query has failed permanently.
     func fail() {}
 
-    /// Nobody has come back: what is held goes.
+    /// The grace period has ended without a new subscriber: drops what is stored.
     func drop() {}
 
-    // MARK: Wakes
+    // MARK: Wake-ups
 
-    /// Something says that there may be news.
+    /// Something indicates that there may be changes: polls soon.
     final func wake(_ origin: DataAPI.Freshness.Origin) {
         act { _ in
             wokenBy = origin
@@ -111,7 +112,8 @@ class Poller: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// A record was written through the same tree: an answer that was under way by then says nothing of it.
+    /// A record was written through the same database object, so that a poll already under way may return it in an
+    /// older version.
     final func written(_ recordId: Int?) {
         act { _ in
             wokenBy = .ownWrite
@@ -120,7 +122,7 @@ class Poller: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// The database became another account's.
+    /// The database was switched to another account.
     final func beginAnew() {
         act { _ in
             loginsWhenCompared = nil
@@ -128,12 +130,12 @@ class Poller: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// Whether it has failed for good.
+    /// Whether it has failed permanently.
     final var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
 
     final var status: AnyPublisher<DataAPI.LiveStatus, Never> { statusSubject.whereSubscribed() }
 
-    /// What listeners want has changed.
+    /// What subscribers want has changed.
     final func wishesChanged() {
         act { _ in ((), lockedWishActions()) }
     }
@@ -146,9 +148,9 @@ class Poller: LiveObserver, @unchecked Sendable {
         )
     }
 
-    // MARK: Orders
+    // MARK: Actions
 
-    /// Lock, change, post, unlock, carry out.
+    /// Locks, changes the machine, posts its actions, unlocks, performs them.
     @discardableResult
     final func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
         let (result, hasWork) = lock.withLock {
@@ -186,7 +188,7 @@ class Poller: LiveObserver, @unchecked Sendable {
         case .dismiss: endLook()
         case .forget: forget(in: database.tenure)
         case .setAlarm(let instant):
-            // Until the alarm nobody else may hold it.
+            // The closure holds `self` strongly: until the alarm nothing else may hold the poller.
             let callOff = server.time.schedule(instant) { self.alarmRang() }
             lock.withLock { replace(&callOffAlarm, by: callOff) }?()
         case .callOffAlarm: lock.withLock { callOffAlarm.take() }?()
@@ -226,11 +228,11 @@ class Poller: LiveObserver, @unchecked Sendable {
         }
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
     private final func beginLook() {
         let tenure = database.tenure
-        // What another account has seen is nothing to go on from.
+        // Findings of another account cannot be continued.
         forget(in: tenure)
         let meter = LookMeter(now: server.time.now) { [weak self] in self?.progressed($0) }
         let terms = lock.withLock {
@@ -243,10 +245,10 @@ class Poller: LiveObserver, @unchecked Sendable {
         beginLook(terms)
     }
 
-    /// Asks whether the host has another file than the one that is known, such as a backup that was restored: where there was a login
-    /// since that was asked last, or a look has failed. No file is replaced without being closed, which ends all sessions.
+    /// Asks whether the host has another file than the known one, such as a restored backup, if there was a login since
+    /// the last check or a poll has failed. A file cannot be replaced without being closed, which ends all sessions.
     ///
-    /// - Parameter ask: publishes one value.
+    /// - Parameter ask: makes a publisher of one value.
     final func askedAfterLogin(
         _ ask: () -> AnyPublisher<Bool, FMRest.APIError>
     ) -> AnyPublisher<Bool, FMRest.APIError> {
@@ -259,17 +261,18 @@ class Poller: LiveObserver, @unchecked Sendable {
             .eraseToAnyPublisher()
     }
 
-    /// What is known from now on was read in a session that is open at this moment.
+    /// Records the current number of logins with the first records read: they were read in a session that is open now,
+    /// so no check is due for them.
     final func beganToKnow() {
         let logins = database.sessionStatus.logins
         lock.withLock { loginsWhenCompared = loginsWhenCompared ?? logins }
     }
 
-    /// A call of the look that is under way has its session, or its answer.
+    /// A call of the poll under way has got its session, or has ended.
     private final func progressed(_ meter: LookMeter) {
         act { now in
             guard look?.terms.meter === meter else { return ((), []) }
-            // Two that come at the same time come in any order.
+            // Two such events may arrive in any order, so the machine gets the current number.
             return ((), machine.progressed(calls: meter.calls, now))
         }
     }
@@ -286,7 +289,7 @@ class Poller: LiveObserver, @unchecked Sendable {
         )
     }
 
-    /// Asks for records that a look has not found.
+    /// Asks for records that a poll has not found.
     private final func confirm(_ ids: [Int]) {
         guard let terms = lock.withLock({ look?.terms }) else { return }
         let answers = ids.publisher
@@ -309,10 +312,10 @@ class Poller: LiveObserver, @unchecked Sendable {
         }
     }
 
-    /// Does a part of the look that is under way.
+    /// Performs a part of the poll under way.
     ///
-    /// - Parameter then: called with the lock held, unless the look has ended by then. It is let go with the part, so that it may
-    ///   hold the poller.
+    /// - Parameter then: called with the lock held, unless the poll has ended by then. It is released with the part, so
+    ///   it may hold the poller.
     final func run<Value>(
         _ publisher: AnyPublisher<Value, FMRest.APIError>,
         _ then: @escaping (Value, NIODeadline, Double) -> [PollerStateMachine.Action]
@@ -335,7 +338,7 @@ class Poller: LiveObserver, @unchecked Sendable {
                 return ((), then(value, now, jitter))
             }
         }
-        // Outside of the lock: letting go of what was begun before cancels what is left of it, of which its meter tells.
+        // Outside of the lock: releasing the previous part cancels what is left of it, and its meter calls back.
         let (isWanted, old): (Bool, AnyCancellable?) = lock.withLock {
             switch machine.phase {
             case .looking where lastWork == number, .confirming where lastWork == number:
@@ -347,8 +350,8 @@ class Poller: LiveObserver, @unchecked Sendable {
         if !isWanted { work.cancel() }
     }
 
-    /// Whether a look has failed since its account was replaced: the next one looks by itself, unless the query is
-    /// bound to the account.
+    /// Whether the poll failed because the database was switched to another account: the next poll starts by itself,
+    /// unless the query is bound to the account.
     private final func lockedIsReplaced(_ error: FMRest.APIError) -> Bool {
         error.code == .credentialsReplaced && database.calls.options.tenure == nil
     }
@@ -359,7 +362,7 @@ class Poller: LiveObserver, @unchecked Sendable {
             return (self.look, self.isThere)
         }
         guard let look else { return }
-        // What another account has seen by now is of no use.
+        // The account was replaced meanwhile: its findings cannot be used.
         guard !look.terms.tenure.isOver else { return endLook() }
         var reasons: [Int: DataAPI.RemovalReason] = [:]
         for id in gone { reasons[id] = isThere[id].map { $0 ? .left : .deleted } ?? .unknown }
@@ -370,7 +373,8 @@ class Poller: LiveObserver, @unchecked Sendable {
 
     private final func endLook() { withExtendedLifetime(lock.withLock { lockedEndLook() }) {} }
 
-    /// What the look has left is let go. Returns what was under way and found, which is to be let go outside of the lock.
+    /// Clears the state of the poll. Returns its publisher's subscription and its findings, which must be released
+    /// outside of the lock.
     private final func lockedEndLook() -> (work: AnyCancellable?, found: Any?) {
         defer {
             look = nil
@@ -411,37 +415,38 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 }
 
-/// What a database tells the live queries of its layouts.
+/// What a database notifies the live queries of its layouts of.
 protocol LiveObserver: AnyObject, Sendable {
-    /// Something says that there may be news.
+    /// Something indicates that there may be changes.
     func wake(_ origin: DataAPI.Freshness.Origin)
-    /// A record of the layout was written through the same tree; `nil` when it is not known which.
+    /// A record of the layout was written through the same database object; `nil` when its id is not known.
     func written(_ recordId: Int?)
-    /// The database became another account's.
+    /// The database was switched to another account.
     func beginAnew()
 }
 
 extension PollerStateMachine.Failure {
-    /// What an error of a look means for the next ones.
+    /// Classifies the error of a poll by what it means for the next polls.
     init(_ error: FMRest.APIError) {
         switch (error.code, error.fileMakerCode) {
-        // No answer came; that there was no session says nothing of the host's patience.
+        // No answer came. A timeout while waiting for a session is no such case: it says nothing about the host.
         case (.timeout, _) where error.transportError?.code == .firstByteTimeout: self = .silence
-        // None of the records can be decoded: the type or the layout is wrong, and somebody may be working on it.
+        // None of the records can be decoded: the type or the layout is wrong, and a developer may be editing it.
         case (.decoding, _) where (error.underlying as? DecodingFailure)?.recordNumber != nil: self = .refusal
         case _ where error.passing != nil: self = .passing
-        // Tokens go by themselves, and once more before the next look.
+        // An invalid token is replaced by itself; the next poll uses a fresh one.
         case (_, .invalidToken?): self = .passing
         case (.script, _), (_, .fieldMissing?), (_, .layoutMissing?), (_, .tableMissing?), (_, .scriptMissing?):
             self = .refusal
-        // A gateway, and not FileMaker, says that access is denied.
+        // A gateway, not FileMaker, denied access.
         case (_, nil) where error.httpStatus == 401: self = .refusal
-        // The program's own doing: another look asks nothing else.
+        // Caused by the program itself: another poll would fail the same way.
         case (.invalidRequest, _), (.encoding, _), (.shutdown, _), (.credentialsReplaced, _), (.keeper, _):
             self = .final
-        // The account or its password: each try more may lock it.
+        // The account or its password is refused: each further attempt may lock the account.
         case (.unauthorized, _), (_, .some(210...214)): self = .final
-        // Somebody may be changing the privileges, or a layout on which what is asked for has no place at the moment.
+        // A developer may be changing the privileges, or the layout on which a requested field is missing at the
+        // moment.
         case (_, let code?) where [.privileges, .account, .request].contains(code.category): self = .refusal
         case _ where error.meansCredentialsRefused: self = .final
         default: self = .passing
@@ -449,7 +454,7 @@ extension PollerStateMachine.Failure {
     }
 }
 
-/// Puts a value in the place of another one, which it returns.
+/// Sets a new value and returns the old one.
 private func replace<Value>(_ value: inout Value, by new: Value) -> Value {
     defer { value = new }
     return value

@@ -1,37 +1,38 @@
 import NIOCore
 
-/// When a live query looks, and what the end of a look means: events in, actions out; time and chance come from outside.
+/// Decides when a live query polls, and what the end of a poll means. It maps events to actions; time and randomness
+/// come from outside.
 ///
 ///     idle → queued → looking → (confirming →) waiting → queued …
 ///                        ↘ failing → queued
 ///
-/// Two looks never overlap. Whoever wakes it while it looks gets another look after this one.
+/// Two polls never overlap. A wake-up during a poll causes another poll after it.
 struct PollerStateMachine {
     struct Settings: Equatable {
         var shortest: TimeAmount
         var longest: TimeAmount
         var linger: TimeAmount
         var patience: TimeAmount?
-        /// How long calls of the program wait for the first byte of an answer; `nil` for ever.
+        /// How long the program's calls wait for the first byte of an answer; `nil` for ever.
         var answersWithin: TimeAmount?
-        /// How long the host must go on saying that the query cannot be answered.
+        /// How long the host must keep answering that the query cannot be answered before the query fails.
         var givesUpAfter: TimeAmount
-        /// The most records that are asked for one by one to confirm that they are gone.
+        /// The most missing records that are asked for one by one to confirm that they were removed.
         var singles = 20
-        /// A pause is at least so many times as long as the host has worked for the look before it.
+        /// The least pause, as a multiple of the time the host worked for the poll before it.
         var restFactor = 10.0
     }
 
     enum Phase: Equatable {
         case idle
-        /// It has asked the budget for a turn.
+        /// It waits until the poll rate limit allows a poll.
         case queued
         case looking
-        /// Records that a look has not found are asked for one by one.
+        /// Records that a poll has not found are asked for one by one.
         case confirming
         case waiting(until: NIODeadline)
         case failing(until: NIODeadline)
-        /// Nobody wants values, and there is one that nobody has taken.
+        /// No subscriber wants a value, and at least one value is undelivered.
         case paused
         case ended
     }
@@ -41,48 +42,50 @@ struct PollerStateMachine {
         case giveUpTurn
         case look
         case cancelLook
-        /// Ask for these one by one.
+        /// Ask for these records one by one.
         case confirm([Int])
-        /// What the look has found holds, and of what it has not found these are gone; others stay until another look.
+        /// Accept the poll's findings, and remove these of the records it has not found; the others stay until another
+        /// poll.
         case accept(removing: [Int])
-        /// What the look has found is of no use.
+        /// Drop the poll's findings.
         case dismiss
-        /// What is known was seen by another account, and is forgotten.
+        /// Drop what is known, because another account has read it.
         case forget
         case setAlarm(NIODeadline)
         case callOffAlarm
-        /// The host works so long for a look that pauses are longer than they were to be.
+        /// Log that the pause is longer than configured, because polls take the host that long.
         case tellOfRest(TimeAmount)
-        /// The query has failed for good.
+        /// The query has failed permanently.
         case fail
-        /// Nobody has come back: what is kept can be dropped.
+        /// The grace period has ended without a new subscriber: drop what is stored.
         case drop
     }
 
-    /// What a look has come to, beside its records.
+    /// The result of a poll, without its records.
     struct Outcome: Equatable {
-        /// Held records that it has not found.
+        /// Stored records that it has not found.
         var missing: [Int] = []
-        /// How many are held.
+        /// How many records are stored.
         var held = 0
-        /// Whether anything has changed beside those.
+        /// Whether anything else has changed.
         var hasChanges = false
-        /// Whether the table changed while it was being read, so that absence proves nothing.
+        /// Whether the findings are inconsistent: the table changed while it was read, so a record's absence proves
+        /// nothing.
         var isTorn = false
-        /// Whether fewer records came than the host had counted, so that absence needs a second look.
+        /// Whether fewer records came than the host had counted, so that a record's absence needs a second poll.
         var isShort = false
-        /// How long the host has worked: not how long the look has waited for a session.
+        /// How long the host has worked, without the time the poll waited for a session.
         var work = TimeAmount.zero
     }
 
-    /// Why a look failed.
+    /// Why a poll has failed.
     enum Failure: Equatable {
-        /// It may work later.
+        /// Transient: a later poll may succeed.
         case passing
         /// No answer came in time.
         case silence
-        /// The host says that the query cannot be answered. Somebody may be working on the file or on what stands before the
-        /// host, so that it is believed when it has been said for some time.
+        /// The host answers that the query cannot be answered. A developer may be editing the file, or a gateway in
+        /// front of the host may be misconfigured, so this is final only when it has lasted for some time.
         case refusal
         case final
     }
@@ -93,30 +96,30 @@ struct PollerStateMachine {
     private var subscribers = 0
     private var isWanted = false
     private var hasUndelivered = false
-    /// Whether the program has asked for the look that is due or under way: it comes though nobody wants a value, again and again
-    /// until one is of use.
+    /// Whether the program has requested the poll that is due or under way. Such a poll is made even without demand,
+    /// and repeated until one is accepted.
     private var isInsistedOn = false
-    /// Who wants another look after this one.
+    /// Why another poll is to follow the one under way; `nil` when none is.
     private var another: Another?
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
-    /// How long the first byte of an answer is waited for.
+    /// How long to wait for the first byte of an answer.
     private(set) var patienceForAnswer: PatienceForAnswer
-    /// How long the whole of one is.
+    /// How long to wait for the end of an answer.
     private var limitOfAnswer: LimitOfAnswer
-    /// Since when calls of the look that is under way are with the host and nothing has come, and how long that may last; `nil` while
-    /// it waits for a session.
+    /// Since when calls of the poll have a session without getting any further, and until when that is allowed; `nil`
+    /// while the poll waits for a session.
     private var awaited: (since: NIODeadline, until: NIODeadline)?
-    /// The longest time that the look has waited for the host to do something.
+    /// The longest time that the poll has waited for progress by the host.
     private var longestWait = TimeAmount.zero
     private var refusals = Refusals()
     private var hasToldOfRest = false
-    /// What the complete look before has not found.
+    /// Unconfirmed removals: the records that the previous poll has not found.
     private var suspects: Set<Int>?
     private var lingersUntil: NIODeadline?
-    /// Torn looks in a row.
+    /// How many inconsistent polls there were in a row.
     private var torn = 0
-    /// What the alarm is set for.
+    /// When the alarm is set to ring; `nil` for none.
     private var alarm: NIODeadline?
 
     init(_ settings: Settings) {
@@ -127,15 +130,15 @@ struct PollerStateMachine {
     }
 
     private enum Another {
-        /// Somebody who knows that there may be news.
+        /// A wake-up: there may be changes.
         case news
-        /// The program.
+        /// The program has requested a poll.
         case insistence
     }
 
     // MARK: Subscribers
 
-    /// Somebody listens, and wants a value.
+    /// A subscriber was added, which wants a value.
     mutating func subscribed(_ now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         subscribers += 1
@@ -160,7 +163,7 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    /// Whether anybody wants a value, and whether there is one that somebody has not taken.
+    /// Updates whether any subscriber wants a value, and whether there is an undelivered value.
     mutating func wishes(_ isWanted: Bool, hasUndelivered: Bool) -> [Action] {
         self.isWanted = isWanted
         self.hasUndelivered = hasUndelivered
@@ -169,9 +172,9 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    /// Something says that there is news: a webhook, a write, the program.
+    /// A wake-up by a webhook, a write or the program.
     ///
-    /// - Parameter insists: whether it is to look although nobody wants a value at the moment.
+    /// - Parameter insists: whether to poll even without demand.
     mutating func woken(insists: Bool = false) -> [Action] {
         var actions: [Action] = []
         pause = settings.shortest
@@ -186,7 +189,8 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    /// Another account looks from now on: at once, if anybody listens, and as if there had been no look.
+    /// The database was switched to another account. Polls at once if there are subscribers, as if there had been no
+    /// poll.
     mutating func begunAnew() -> [Action] {
         guard phase != .ended else { return [] }
         pause = settings.shortest
@@ -208,7 +212,7 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
     mutating func turnCame(_ now: NIODeadline) -> [Action] {
         guard case .queued = phase else { return [] }
@@ -220,9 +224,9 @@ struct PollerStateMachine {
         return settled([.look])
     }
 
-    /// A call of the look has its session, or its answer, whichever that is.
+    /// A call of the poll has got its session, or has ended.
     ///
-    /// - Parameter calls: of the look, that are with the host now.
+    /// - Parameter calls: how many of its calls have a session and have not ended.
     mutating func progressed(calls: Int, _ now: NIODeadline) -> [Action] {
         guard isUnderWay else { return [] }
         endWait(now)
@@ -230,10 +234,10 @@ struct PollerStateMachine {
         return settled([])
     }
 
-    /// Until when the look waits for the host to do something; `nil` while it waits for a session.
+    /// Until when the poll waits for progress by the host; `nil` while it waits for a session.
     var awaitsAnswerUntil: NIODeadline? { awaited?.until }
 
-    /// How long the host has had to answer one call of the look, and has not done so.
+    /// The time limit, if the host has exceeded it without progress; otherwise `nil`.
     func overdue(_ now: NIODeadline) -> TimeAmount? {
         guard isUnderWay, let awaited, awaited.until <= now else { return nil }
         return awaited.until - awaited.since
@@ -247,7 +251,7 @@ struct PollerStateMachine {
     }
 
     private mutating func endWait(_ now: NIODeadline) {
-        // A clock that was set back says nothing.
+        // If the clock was set back, the difference means nothing.
         if let awaited { longestWait = max(longestWait, now - awaited.since) }
         awaited = nil
     }
@@ -256,7 +260,7 @@ struct PollerStateMachine {
         guard case .looking = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
-        // The host answers.
+        // The host answers again, so failures are over.
         failingSince = nil
         refusals = Refusals()
         backOff.reset()
@@ -267,7 +271,7 @@ struct PollerStateMachine {
                 actions.append(.dismiss)
                 queue(&actions)
             } else {
-                // A table that never stands still is not looked at without a pause, and what is there holds.
+                // A table that changes all the time must not be polled without pauses: accept the findings.
                 confirmTorn(outcome, now, jitter, &actions)
             }
             return settled(actions)
@@ -296,7 +300,8 @@ struct PollerStateMachine {
         return settled(actions)
     }
 
-    /// Of what a torn look has not found most may have moved between its pages; some are asked for, other ones each time.
+    /// Most of the records that an inconsistent poll has not found may just have moved between its pages. Asks for some
+    /// of them, for other ones in each poll.
     private mutating func confirmTorn(
         _ outcome: Outcome,
         _ now: NIODeadline,
@@ -314,9 +319,10 @@ struct PollerStateMachine {
     }
 
     /// - Parameters:
-    ///   - deleted: those that are not there any more, of those asked for.
-    ///   - left: those that are: they are not the query's any more, unless the look was torn.
-    ///   - work: how long the host has worked for the look, this included.
+    ///   - deleted: the requested records that no longer exist.
+    ///   - left: the requested records that exist. The query does not find them any more, unless the poll was
+    ///     inconsistent.
+    ///   - work: how long the host has worked for the poll, these requests included.
     mutating func confirmed(
         deleted: [Int],
         left: [Int],
@@ -340,7 +346,8 @@ struct PollerStateMachine {
     mutating func failed(_ failure: Failure, _ now: NIODeadline, jitter: Double) -> [Action] {
         guard isUnderWay else { return [] }
         awaited = nil
-        // What was missing before may be missing for another reason now.
+        // Records missing from the next poll may be missing for another reason, so the unconfirmed removals no longer
+        // count.
         suspects = nil
         if failure == .silence { patienceForAnswer.wasTooShort() }
         let since = failingSince ?? now
@@ -353,7 +360,7 @@ struct PollerStateMachine {
         }
         var actions = [Action.dismiss]
         switch another {
-        // Who asks by now may know more than the host did when the look began.
+        // The program asked during this poll and may know that the next one will succeed: poll again at once.
         case .insistence?: queue(&actions)
         case .news?: phase = .failing(until: now + backOff.least(jitter: jitter))
         case nil: phase = .failing(until: now + backOff.next(jitter: jitter))
@@ -393,7 +400,7 @@ struct PollerStateMachine {
         }
     }
 
-    /// - Parameter hasChanges: whether the look has brought anything; `nil` when that cannot be told.
+    /// - Parameter hasChanges: whether the poll has found changes; `nil` when that is unknown.
     private mutating func accept(
         removing gone: [Int],
         hasChanges: Bool? = nil,
@@ -421,7 +428,7 @@ struct PollerStateMachine {
         case false?: pause = min(settings.longest, .nanoseconds(pause.nanoseconds / 2 * 3))
         case nil: break
         }
-        // A look that seems to have taken hours has met a clock that was set.
+        // Limited to an hour, as a poll that seems to have taken hours has met a clock change.
         let longest = Double(TimeAmount.hours(1).nanoseconds)
         let rest = TimeAmount.nanoseconds(Int64(min(longest, Double(work.nanoseconds) * settings.restFactor)))
         if rest > settings.longest, !hasToldOfRest {
@@ -429,12 +436,12 @@ struct PollerStateMachine {
             actions.append(.tellOfRest(rest))
         }
         let whole = max(hasChanges == false ? pause : settings.shortest, rest)
-        // A tenth more or less, so that many queries do not come together.
+        // Plus or minus a tenth, so that many queries do not poll at the same time.
         let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)
         phase = .waiting(until: now + .nanoseconds(Int64(varied)))
     }
 
-    /// The actions, and the alarm that goes with the state.
+    /// Adds the setting or the calling off of the alarm, as the phase requires.
     private mutating func settled(_ actions: [Action]) -> [Action] {
         let due: NIODeadline? =
             switch phase {
@@ -449,14 +456,15 @@ struct PollerStateMachine {
     }
 }
 
-/// For how long the host has said that the query cannot be answered.
+/// How long the host has been answering that the query cannot be answered.
 private struct Refusals {
-    /// What lies between a refusal and the failure after it, all together. While nobody can ask the host it says nothing, so that what
-    /// follows another failure does not count.
+    /// The sum of the times between each refusal and the failure after it. While the host cannot be reached it refuses
+    /// nothing, so the time after another kind of failure does not count.
     private var held = TimeAmount.zero
     private var last: NIODeadline?
 
-    /// Returns whether it has said so once more, and for long enough: one word of it is never enough, whatever the limit.
+    /// Adds a failure. Returns whether it is a refusal that has lasted long enough; a single refusal is never enough,
+    /// whatever the limit.
     mutating func failed(_ isRefusal: Bool, _ now: NIODeadline, givesUpAfter limit: TimeAmount) -> Bool {
         if let last { held = held + max(.zero, now - last) }
         last = isRefusal ? now : nil
@@ -464,14 +472,15 @@ private struct Refusals {
     }
 }
 
-/// How long a look waits for the first byte of an answer: shorter than calls of the program, since it can be repeated and a query
-/// that waits tells nothing. A host that needs longer gets longer.
+/// How long a poll waits for the first byte of an answer: less than the program's calls do, since a poll can be
+/// repeated and a waiting query delivers nothing. A host that needs longer gets more time.
 struct PatienceForAnswer: Equatable {
     let least: TimeAmount
     let most: TimeAmount
     private(set) var limit: TimeAmount
 
-    /// - Parameter program: how long calls of the program wait, which is the most; `nil` for ever, of which a look takes an hour.
+    /// - Parameter program: how long the program's calls wait, which is the upper bound; `nil` for ever, where the
+    ///   upper bound is an hour.
     init(_ program: TimeAmount?) {
         most = program ?? .hours(1)
         least = program.map { .nanoseconds($0.nanoseconds / 12) } ?? .seconds(10)
@@ -479,24 +488,24 @@ struct PatienceForAnswer: Equatable {
     }
 
     mutating func wasTooShort() {
-        // Twice as much is no number where there is next to no limit.
+        // Compared before doubling, which would overflow if there is practically no limit.
         limit = limit.nanoseconds < most.nanoseconds / 2 ? .nanoseconds(2 * limit.nanoseconds) : most
     }
 
-    /// - Parameter work: of the host for a whole look, which is at least that for one answer.
+    /// - Parameter work: how long the host worked for the whole poll, and so at least as long as for one answer.
     mutating func wasEnough(for work: TimeAmount) {
         guard work.nanoseconds < most.nanoseconds / 4 else { return }
         limit = min(limit, max(least, .nanoseconds(work.nanoseconds * 4)))
     }
 }
 
-/// How long one call of a look may take from its session to the end of its answer: three times as long as its first byte, and four
-/// times as long as the slowest answer of the last look that was of use. A look of any number of calls has that for each of them, so
-/// that one which goes on is never cut; one that stands still is.
+/// How long one call of a poll may take from getting its session to the end of its answer: three times the limit for
+/// the first byte, or four times the slowest answer of the last accepted poll if that is longer. Each call of a poll
+/// has this time, so a poll that makes progress is never cut off; one that stands still is.
 private struct LimitOfAnswer {
     private let least: TimeAmount
     private var limit: TimeAmount
-    /// Connections may be slow, and nothing takes a day.
+    /// Even over slow connections nothing takes a day.
     private static let most = TimeAmount.hours(24)
 
     init(_ patience: PatienceForAnswer) {

@@ -1,12 +1,12 @@
 extension DataAPI {
-    /// Which version of which record.
+    /// A version of a record.
     public struct RecordVersion: Hashable, Sendable {
         /// FileMaker's internal id of the record.
         public var recordId: Int
         /// The modification id, which rises with each commit of the record.
         public var modId: Int
 
-        /// A version of a record.
+        /// Creates a version of a record.
         public init(recordId: Int, modId: Int) {
             self.recordId = recordId
             self.modId = modId
@@ -15,11 +15,11 @@ extension DataAPI {
 }
 
 extension DataAPI.Record {
-    /// Which version of which record it is.
+    /// The record's id and modId.
     var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
 }
 
 extension DataAPI.UnreadableRecord {
-    /// Which version of which record it is.
+    /// The record's id and modId.
     var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
 }

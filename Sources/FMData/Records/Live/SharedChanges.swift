@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// What leads to a state of a live query from those before it: while its subscribers are told, worked out once for all who are
-/// equally far.
+/// The change sets that lead to one state of a live query from earlier ones. While subscribers are notified, each is
+/// computed once for all subscribers that have the same earlier state.
 final class SharedChanges<R: RecordFields>: Sendable {
-    /// By the edition from which they lead; `nil` when all have been told.
+    /// Change sets by the `LiveState.edition` of the earlier state; `nil` when all subscribers were notified.
     private let known = NIOLockedValueBox<[Int: DataAPI.ChangeSet<R>]?>([:])
 
     func since(_ edition: Int, _ workOut: () -> DataAPI.ChangeSet<R>) -> DataAPI.ChangeSet<R> {
@@ -13,13 +13,14 @@ final class SharedChanges<R: RecordFields>: Sendable {
         return changes
     }
 
-    /// Who comes later works it out alone, so that records which are gone are kept by nobody here.
+    /// Ends the sharing. Later subscribers compute their change sets themselves, so that removed records are not kept
+    /// alive here.
     func allAreTold() {
         let told = known.withLockedValue { known in
             defer { known = nil }
             return known
         }
-        // Records are other people's types, and are let go outside of the lock.
+        // Records are of the user's types, whose code may run when they are released: release them outside of the lock.
         withExtendedLifetime(told) {}
     }
 }

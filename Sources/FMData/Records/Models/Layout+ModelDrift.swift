@@ -1,20 +1,20 @@
 public import OpenCombine
 
-/// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request, and
-/// cancelling ends the exchange on the wire.
 extension DataAPI.Layout {
-    /// In what the layout differs from a type of records: by the names of fields, not by their types, and without portals.
+    /// How the layout differs from a record type: by the names of fields, not by their types, and without portals.
     ///
     ///     layout.drift(of: Person.self)               // missing: ["City"], added: ["Town"]
     ///
-    /// Publishes one ``DataAPI/ModelDrift``, which may be empty, then finishes. It asks for the layout's metadata; fails with
-    /// FileMaker code 105 when there is no such layout. The type lists its fields by coding keys that are `CaseIterable`, as
-    /// those of generated types are (<doc:Models>).
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The value may be empty. Reads the layout's metadata; fails with FileMaker code 105 when there is no such layout.
+    /// The type must list its fields by coding keys that are `CaseIterable`, as generated types do (<doc:Models>).
     ///
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
+    ///
+    /// - Parameters:
+    ///   - record: the record type.
+    ///   - isolation: where the values arrive; leave it out.
     public func drift<R: RecordFields>(
         of record: R.Type,
         isolation: (any Actor)? = #isolation
@@ -27,17 +27,20 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database)
     }
 
-    /// Whether the layout has all fields of a type of records: what a program may ask when it starts.
+    /// Whether the layout has all fields of a record type: a check that a program may make when it starts.
     ///
     ///     layout.isCurrent(Person.self)
     ///
-    /// Publishes `true` or `false`, then finishes. Fields that the layout has beyond those play no role;
-    /// ``drift(of:isolation:)`` names them, and those that are missing. Fails as that does.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Other fields of the layout are ignored; ``drift(of:isolation:)`` names them, and the missing ones, and fails in
+    /// the same way.
     ///
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
+    ///
+    /// - Parameters:
+    ///   - record: the record type.
+    ///   - isolation: where the values arrive; leave it out.
     public func isCurrent<R: RecordFields>(
         _ record: R.Type,
         isolation: (any Actor)? = #isolation

@@ -1,9 +1,9 @@
-/// The fields of a record's type by name, as far as the type lists them: its coding keys are `CaseIterable`.
+/// The names of a record type's fields, if the type lists them: its coding keys are `CaseIterable`.
 struct ModelFields: Sendable {
     private let record: String
     private let names: [String]
 
-    /// The fields of a type; `nil` when it does not list them, as `FieldData` does not.
+    /// Returns `nil` for a type that does not list its fields, such as `FieldData`.
     init?(_ type: Any.Type) {
         guard let record = type as? any RecordFields.Type, let names = record.listedNames else { return nil }
         self.record = "\(type)"
@@ -16,11 +16,11 @@ struct ModelFields: Sendable {
         names = R.CodingKeys.allCases.map(\.stringValue)
     }
 
-    /// Compares them with those of a layout.
+    /// Compares the fields with those of a layout.
     ///
     /// - Parameters:
-    ///   - shown: the names on the layout, or those in an answer, where repetitions are fields of their own.
-    ///   - keys: how the names of a host find their coding keys.
+    ///   - shown: the names on the layout, or those in an answer, where repetitions are separate fields.
+    ///   - keys: how the host's names are mapped to coding keys.
     func drift(
         from layout: String,
         showing shown: [String],
@@ -52,11 +52,11 @@ extension RecordFields {
     }
 }
 
-/// The name of a field, whichever of its repetitions it names.
+/// The name of a field without a repetition number.
 private struct FieldName {
-    /// As coding keys have it.
+    /// The name as a coding key.
     let name: String
-    /// As the host has it.
+    /// The name as the host spells it.
     let hostName: String
 
     init(key: String) {
@@ -69,14 +69,14 @@ private struct FieldName {
         name = if case .custom(let convert) = keys { convert(hostName) } else { hostName }
     }
 
-    /// Whether a key finds this field, as the decoder looks for it.
+    /// Whether the decoder would find this field by the key.
     func isMeant(by key: FieldName, _ keys: DecodingOptions.KeyStrategy) -> Bool {
         if name == key.name { return true }
         guard case .withoutTable = keys, !key.name.contains("::") else { return false }
         return name.hasSuffix("::" + key.name)
     }
 
-    /// `Price` of `Price(2)`.
+    /// Returns `Price` for `Price(2)`.
     private static func withoutRepetition(_ name: String) -> String {
         guard name.hasSuffix(")"), let open = name.lastIndex(of: "(") else { return name }
         let number = name[name.index(after: open)...].dropLast()

@@ -2,12 +2,12 @@ import Logging
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Compares what answers show with the types that they are read into: the first record of each layout and type.
+/// Compares answers with the types that they are decoded into: the first record for each layout and type.
 ///
-/// It knows its database by the states that it changes, and keeps nothing alive.
+/// It refers to its database only through the states that it changes, and keeps nothing alive.
 final class ModelWatch: @unchecked Sendable {
-    // @unchecked: `state` is guarded by `lock`; of the rest only `willChange` is not declared Sendable, and it guards its
-    // subscribers by a lock.
+    // @unchecked: `state` is guarded by `lock`; of the rest only `willChange` is not declared Sendable, and it guards
+    // its subscribers by a lock.
 
     private struct Pair: Hashable {
         let layout: ExactName
@@ -17,9 +17,9 @@ final class ModelWatch: @unchecked Sendable {
     private struct State {
         var seen: Set<Pair> = []
         var drifts: [DataAPI.ModelDrift] = []
-        /// Counts how often they have changed.
+        /// Counts the changes of the state.
         var version = 0
-        /// Whether somebody is telling what has changed; others leave it to them, so that the latest is told last.
+        /// Whether a thread is publishing changes; others leave theirs to it, so that the latest is published last.
         var isTelling = false
     }
 
@@ -31,8 +31,8 @@ final class ModelWatch: @unchecked Sendable {
     private let lock = NIOLock()
     private var state = State()
 
-    /// `nil` when the configuration does not ask for it, and with a decoder of the user's, which alone knows what keys it makes of
-    /// names.
+    /// Returns `nil` when the configuration does not ask for the comparison, and with a custom decoder, whose mapping
+    /// from names to keys is unknown.
     init?(
         _ database: String,
         _ config: DataAPI.Config,
@@ -47,12 +47,12 @@ final class ModelWatch: @unchecked Sendable {
         logger = config.logger
     }
 
-    /// Looks at the first record of an answer.
+    /// Compares the first record of an answer.
     ///
     /// - Parameters:
-    ///   - names: the names of its fields; asked for when this layout was not yet compared with this type.
-    ///   - tenure: of the account that it was read as.
-    ///   - logger: that of the call; `nil` for the configuration's.
+    ///   - names: the names of its fields; called only if this layout was not compared with this type yet.
+    ///   - tenure: the tenure of the account that read it.
+    ///   - logger: the call's logger; `nil` for the configuration's.
     func look(
         at names: () -> [String],
         of layout: String,
@@ -71,7 +71,7 @@ final class ModelWatch: @unchecked Sendable {
         }
     }
 
-    /// Another account may see other fields.
+    /// Drops everything: another account may see other fields.
     func beginAnew() {
         change { state in
             state.seen = []
@@ -98,14 +98,14 @@ final class ModelWatch: @unchecked Sendable {
     }
 }
 
-/// What watches over the models, and as which account it looks.
+/// A ``ModelWatch``, and the tenure of the account whose answers it compares.
 struct ModelSight: Sendable {
     let watch: ModelWatch
     let tenure: Tenure
 }
 
 extension Logger {
-    /// A line of names: no value of a field is in it.
+    /// Logs a line of names; it contains no field values.
     fileprivate func tell(_ drift: DataAPI.ModelDrift, of database: String) {
         var metadata: Logger.Metadata = [
             "database": "\(database)", "layout": "\(drift.layout)", "record": "\(drift.record)",
@@ -120,13 +120,13 @@ extension Logger {
     }
 }
 
-/// What is compared with the first record of one answer.
+/// The comparison for the first record of one answer.
 struct ModelGlance: Sendable {
     fileprivate let sight: ModelSight
     fileprivate let layout: String
     fileprivate let logger: Logger?
 
-    /// Looks at a record before it is decoded: one that lacks a field may not be one.
+    /// Compares a record before it is decoded, because decoding may fail when a field is missing.
     ///
     /// - Parameter record: a context with the record on its tape.
     func look(at record: DecodingContext, as type: Any.Type) {
@@ -135,7 +135,7 @@ struct ModelGlance: Sendable {
 }
 
 extension DataAPIRequest {
-    /// How to look at the answer; `nil` when nobody wants to know.
+    /// The comparison for the answer; `nil` when it is not configured.
     var modelGlance: ModelGlance? {
         guard let sight = context.models, let layout = responseLayout ?? layout else { return nil }
         return ModelGlance(sight: sight, layout: layout, logger: context.logger)

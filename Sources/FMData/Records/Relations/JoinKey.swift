@@ -1,19 +1,21 @@
 import Foundation
 
-/// The value of a key field, as it is on the wire, and what it may be equal to.
+/// The value of a key field as it is encoded, and what it may be equal to.
 ///
-/// Which values equal a key is the host's word: it finds them, by the type and the index language of the field, which nobody
-/// here knows. What is left is to tell whose they are. Two keys are *alike* when a host might find the same value for both: as
-/// the same number, or as the same text without regard to case, accents, width of letters, and space around it. Keys that are
-/// alike are looked for in separate finds, so that each value that was found has one key that it can be for.
+/// Which records equal a key is decided by the host: its find compares by the type and the index language of the field,
+/// which are not known here. What remains is to assign the records found to their keys. Two keys are *alike* when a
+/// host might find the same record for both: because they are the same number, or the same text without regard to case,
+/// accents, width of letters, and surrounding space. Keys that are alike are put into separate finds, so that each
+/// record found can belong to only one key.
 ///
-/// A field of numbers takes any text for the number in it, "5 kg" for 5. So such a key and the number are looked for in separate
-/// finds too. Two such texts are not, since codes like "A1" and "B1" come by the hundred, in fields of text: where a field of
-/// numbers has a 1, it is for both of them.
+/// A number field takes any text for the number in it, "5 kg" for 5. So such a key and the number are put into separate
+/// finds too. Two such texts are not, since text fields have hundreds of codes like "A1" and "B1": if the field is a
+/// number field and contains 1, the record belongs to both.
 ///
-/// What a host finds that is like none of its keys, by rules that are not known here, is looked for once more, by each key alone.
+/// If a host finds a record that is like none of the keys, by rules that are not known here, each key is looked for
+/// again in a find of its own.
 struct JoinKey: Hashable {
-    /// The same for all keys that are alike.
+    /// Equal for all keys that are alike.
     enum Likeness: Hashable {
         case number(NumberText.Canonical)
         case text(String)
@@ -21,10 +23,10 @@ struct JoinKey: Hashable {
 
     let text: String
     let likeness: Likeness
-    /// What a field of numbers takes a text for that is none; `nil` without a digit, and for a number.
+    /// The number that a number field takes a text for; `nil` for a text without a digit, and for a number.
     let reading: NumberText.Canonical?
 
-    /// `nil` for a field without a value, which belongs to nobody.
+    /// Returns `nil` for a field without a value, which belongs to no key.
     init?(_ value: WireValue?) {
         switch value {
         case .text(let text): self.init(text: text)
@@ -59,23 +61,23 @@ struct JoinKey: Hashable {
     }
 
     private static func folded(_ text: String) -> String {
-        // In upper case also what has no lower case of its own, as "ß" and "ss".
+        // Upper case first, so that letters without an upper case of their own are alike too: "ß" becomes "SS".
         text.uppercased().folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
     }
 }
 
-/// The keys of a group of values, as they are looked for: in as few finds as there are keys that are alike.
+/// The keys of a group of values, divided into as few finds as possible so that no find has keys that are alike.
 struct JoinKeys<Key> {
-    /// One find: the keys, and the values that each of them is the key of.
+    /// One find: its keys, and the values that have each key.
     struct Round {
         private(set) var keys: [Key] = []
         private var names: [JoinKey] = []
-        /// The places of the values in their group.
+        /// The indices of the values in their group.
         private var owners: [JoinKey.Likeness: [Int]] = [:]
-        /// The texts that are the same to a field of numbers.
+        /// The texts that a number field takes for the same number.
         private var texts: [NumberText.Canonical: [JoinKey.Likeness]] = [:]
 
-        /// Whether a host might find the same value for another key of the round.
+        /// Whether a host might find the same record for another key of the round.
         fileprivate func hasAlike(_ key: JoinKey) -> Bool {
             if owners[key.likeness] != nil { return true }
             if case .number(let number) = key.likeness { return texts[number] != nil }
@@ -93,19 +95,20 @@ struct JoinKeys<Key> {
             owners[name.likeness]?.append(owner)
         }
 
-        /// The places of the values that a record with this key belongs to; `nil` when it is like none of several keys.
+        /// The indices of the values that a record with this key belongs to; `nil` when it is like none of several
+        /// keys.
         func owners(of key: JoinKey) -> [Int]? {
-            // What was found by one key is its own, whatever it looks like.
+            // In a find by a single key, every record found belongs to it, whatever its field contains.
             if let only = names.first, names.count == 1 { return owners[only.likeness] }
             if let owners = owners[key.likeness] { return owners }
-            // The host has found it all the same: its field is one of numbers.
+            // The host has found the record nevertheless, so the field is a number field.
             let number = if case .number(let number) = key.likeness { number } else { key.reading }
             guard let number else { return nil }
             if let owners = owners[.number(number)] { return owners }
             return texts[number].map { $0.flatMap { owners[$0] ?? [] }.sorted() }
         }
 
-        /// Each of its keys in a find of its own.
+        /// Each of the keys in a find of its own.
         var apart: [Round] {
             zip(keys, names).map { key, name in
                 var round = Round()
@@ -117,7 +120,7 @@ struct JoinKeys<Key> {
 
     private(set) var rounds: [Round] = []
 
-    /// - Parameter keys: of each value of the group, in their order; `nil` for one that has none.
+    /// - Parameter keys: the key of each value of the group, in their order; `nil` for a value without key.
     init(_ keys: [(key: Key, name: JoinKey)?]) {
         var places: [String: Int] = [:]
         for (owner, key) in keys.enumerated() {

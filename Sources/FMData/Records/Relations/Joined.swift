@@ -6,12 +6,12 @@ extension DataAPI {
         public var parent: Parent
         /// The records whose field equals the value's key, in the order of the found set they were taken from.
         public var children: [Child]
-        /// Whether records came or went while the children were read in several answers. Then one of them may be missing
-        /// here, and nobody can tell: read again if that matters. It is the same for all values of a group, and never so where
-        /// one answer had all their children, 5,000 at most.
+        /// Whether records were added or removed while the children were read in several answers. A child may then be
+        /// missing, which cannot be detected: read again if that matters. It is the same for all values of a group, and
+        /// always `false` when one answer had all their children, at most 5,000.
         public var hasDrifted: Bool
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value, for tests and doubles; see the properties for its parts.
         public init(parent: Parent, children: [Child], hasDrifted: Bool = false) {
             self.parent = parent
             self.children = children
@@ -24,13 +24,13 @@ extension DataAPI {
     public struct JoinedOne<Parent, Child> {
         /// The value.
         public var parent: Parent
-        /// The record whose field equals the value's key; of several the first in the order of the found set they were taken
-        /// from. `nil` when there is none.
+        /// The record whose field equals the value's key; if there are several, the first in the order of the found set
+        /// they were taken from. `nil` when there is none.
         public var child: Child?
         /// See ``Joined/hasDrifted``.
         public var hasDrifted: Bool
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value, for tests and doubles; see the properties for its parts.
         public init(parent: Parent, child: Child?, hasDrifted: Bool = false) {
             self.parent = parent
             self.child = child

@@ -1,6 +1,6 @@
 import OpenCombine
 
-/// How the children of a group of values are found: by one find for all their keys, as a rule.
+/// Finds the children of a group of values: usually by one find for all their keys.
 struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<Child>.Record
     typealias Pair = DataAPI.Joined<Parent, Record>
@@ -8,10 +8,10 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
     var children: DataAPI.FoundSet<Child>
     let parentKey: @Sendable (Parent) -> Key?
     let childKey: Child.CodingKeys
-    /// As a rule all children of a group come on one page.
+    /// Large, so that usually all children of a group come on one page.
     var pageSize = 5_000
 
-    /// The values with their children, in the order of the values, as one list.
+    /// Publishes the values with their children, in the order of the values, as one list.
     func pairs(of parents: [Parent]) -> AnyPublisher<[Pair], FMRest.APIError> {
         do {
             let keys = JoinKeys(try parents.map(key))
@@ -23,7 +23,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
         }
     }
 
-    /// What a find has brought: the children of each value, by its place in the group.
+    /// The result of one find: the children of each value, by the value's index in the group.
     private struct Answer {
         var children: [Int: [Record]] = [:]
         var hasDrifted = false
@@ -51,7 +51,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
             .eraseToAnyPublisher()
     }
 
-    /// Whose the records are; `nil` when that cannot be told of one of them.
+    /// Assigns the records to their values. Returns `nil` if that is impossible for one of them.
     private func answer(_ pages: [ItemPage<Record>], to round: JoinKeys<Key>.Round) throws -> Answer? {
         var answer = Answer(hasDrifted: pages.contains { $0.progress.driftCount > 0 })
         for record in pages.flatMap(\.items) {
@@ -97,7 +97,7 @@ struct Joining<Parent, Key: DataAPI.FindValue & Encodable, Child: RecordFields>:
 }
 
 extension FMRest.APIError {
-    /// To leave the record out would be to say that it does not exist.
+    /// The error for a record without its key. Leaving the record out would claim that it does not exist.
     fileprivate static func joinWithoutKey(_ field: String) -> FMRest.APIError {
         var error = FMRest.APIError(
             .decoding,

@@ -1,6 +1,6 @@
 public import OpenCombine
 
-// One find for many keys instead of one for each: a joined list of 1,000 rows takes eleven requests and not 1,001.
+// One find for many keys instead of one find per key: joining 1,000 rows takes eleven requests instead of 1,001.
 
 extension Publisher where Failure == FMRest.APIError {
     /// Publishes each value with the records that belong to it, in the order of the values.
@@ -12,32 +12,31 @@ extension Publisher where Failure == FMRest.APIError {
     /// print(try await rows.firstValue())                          // New Zealand: 2 zones
     /// ```
     ///
-    /// The values may be records of another layout, database or server, or no records at all. The children of up to 100 values
-    /// are looked for by one find. A group is closed sooner when no more values come at the moment and no other find is under
-    /// way, so that values which arrive one by one do not wait for each other. Values without key get no children and cost
-    /// nothing.
+    /// The values may be records of another layout, database or server, or no records at all. One find looks for the
+    /// children of up to 100 values. A group is closed sooner when no more values arrive at the moment and no other
+    /// find is under way, so that values which arrive one by one do not wait for each other. Values without a key get
+    /// no children and cost nothing.
     ///
-    /// Publishes as many pairs as there are values, then finishes. Nothing is asked of the values or the server before demand;
-    /// demand reaches back, up to two groups ahead. Two finds are under way at most. Cancelling ends them on the wire, and
-    /// cancels the publisher of the values. What both fail with is the failure, after the pairs before it.
+    /// Publishes as many pairs as there are values. The values' publisher receives demand for up to two groups ahead;
+    /// at most two finds are under way. Cancelling cancels the values' publisher too. If that publisher or a find
+    /// fails, this one fails with the same error, after the pairs before it.
     ///
-    /// Which records equal a key is FileMaker's word, as for ``DataAPI/FindField/==(_:_:)``: of text without regard to case and
-    /// accents unless the field is indexed as Unicode, of numbers by value. Keys that differ in nothing else are looked for in
-    /// separate finds, so that no record goes to another's key. A field of numbers takes a text for the number in it, so that the
-    /// children of the key "5 kg" are there those of 5. Where a host finds a record and it cannot be told by which key, each key of
-    /// the group is looked for alone. A record whose type does not show the field that it was found by ends
-    /// all with ``FMRest/APIError/Code/decoding``.
+    /// FileMaker decides which records equal a key, as for ``DataAPI/FindField/==(_:_:)``: it compares text without
+    /// regard to case and accents, unless the field is indexed as Unicode, and numbers by value. Keys that differ in
+    /// nothing else are put into separate finds, so that no record is assigned to another key. A number field takes a
+    /// text for the number in it, so the children of the key "5 kg" are those of 5. If the host finds a record that
+    /// cannot be assigned to a key, each key of the group is looked for alone. A record whose type does not have the
+    /// field by which it was found makes the publisher fail with ``FMRest/APIError/Code/decoding``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - children: the records to choose from: those of a found set, in its order, with its portals.
-    ///   - key: the key of a value: a key path as a rule. `nil` and an empty text are none.
-    ///   - field: the field of the children that has to equal the key.
-    ///   - groupSize: how many values are looked for together. The default is 100; more than 1,000 are more find
-    ///     requests than a call has. Fewer suit keys with thousands of children each, and children whose own conditions
-    ///     have alternatives, as the alternatives are multiplied.
+    ///   - key: the key of a value, usually given as a key path. `nil` and an empty text mean no key.
+    ///   - field: the field of the children that must equal the key.
+    ///   - groupSize: how many values share one find. The default is 100, the most is 1,000, the limit of requests in
+    ///     one find. Use fewer for keys with thousands of children each, and for children whose own conditions have
+    ///     alternatives, as the number of requests is multiplied by these.
     ///   - isolation: where the values arrive; leave it out.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.FoundSet<Child>,
@@ -52,6 +51,8 @@ extension Publisher where Failure == FMRest.APIError {
 
     /// Publishes each value with the records of a layout that belong to it; see
     /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.TypedLayout<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -68,11 +69,10 @@ extension Publisher where Failure == FMRest.APIError {
     ///         .joiningOne(customers, on: \.fieldData.customerID, equals: .id)
     ///         .map { ($0.parent.fieldData.number, $0.child?.fieldData.name) }
     ///
-    /// Of several the first in the order of the found set is taken. In all else it is
+    /// If there are several, the first in the order of the found set is taken. Otherwise it works like
     /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func joiningOne<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.FoundSet<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
@@ -87,6 +87,8 @@ extension Publisher where Failure == FMRest.APIError {
 
     /// Publishes each value with the one record of a layout that belongs to it; see
     /// ``joiningOne(_:on:equals:inGroupsOf:isolation:)``.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func joiningOne<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
         _ children: DataAPI.TypedLayout<Child>,
         on key: @escaping @Sendable (Output) -> Key?,

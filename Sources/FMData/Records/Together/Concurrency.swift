@@ -1,8 +1,9 @@
 extension DataAPI.Database {
-    /// How many calls the many that are one to their caller make at a time: each holds a session, and others want one too.
+    /// How many calls an operation of many calls makes at a time. Each call holds a session, and other callers need
+    /// sessions, too.
     var concurrentCalls: Int { concurrentCalls(nil) }
 
-    /// - Parameter wanted: how many the caller wants; `nil` for 4.
+    /// - Parameter wanted: how many the caller wants; `nil` for 4. Never more than there may be sessions.
     func concurrentCalls(_ wanted: Int?) -> Int {
         switch sessions {
         case .pool: max(1, min(wanted ?? 4, server.config.sessions.maximumSessions))
@@ -13,7 +14,7 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Server {
-    /// Calls back when those who have something to do at this moment have had a turn.
+    /// Calls back after the work that is due at this moment.
     func giveTurn(to taker: any TurnTaker) {
         _ = time.schedule(time.now()) { [weak taker] in taker?.turnPassed() }
     }

@@ -10,29 +10,28 @@ extension DataAPI.FoundSet {
     ///             keep(photo.content, for: photo.recordId, version: photo.modId)
     ///         })
     ///
-    /// Publishes one value for each record that the caller does not have, in the order of the found set, then finishes; an
-    /// empty container and one that cannot be had are values, too (``DataAPI/RecordContainer``). Each says how far the whole has
-    /// come: ``DataAPI/RecordContainer/progress``. Records that the caller has cost their part of a page and no more. Nothing is
-    /// sent before demand, and no content is fetched that is not asked for. Those that are fetched at a time are in memory. Each is
-    /// two requests or three, since a container's URL goes stale:
-    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``. Cancelling ends all of them on the wire.
+    /// Publishes one value for each record that the caller does not have, in the order of the found set. Empty
+    /// containers, and contents that cannot be fetched, are values, too (``DataAPI/RecordContainer``). Each value has
+    /// the progress of the whole (``DataAPI/RecordContainer/progress``). Records that the caller has cost no more than
+    /// their part of a page. Contents are fetched only on demand; those being fetched at the same time are in memory.
+    /// Each takes two or three requests, since a container's URL expires:
+    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``.
     ///
-    /// Fails with what concerns all: no session, no connection, a field that is not on the layout. The records are read page
-    /// after page, as ``all(_:pageSize:isolation:)`` reads them: one that comes meanwhile may be missed by this run, and the next
-    /// run finds it.
+    /// Fails with errors that concern all records: no session, no connection, a field that is not on the layout. The
+    /// records are read page by page, as by ``all(_:pageSize:isolation:)``: a record that is added meanwhile may be
+    /// missed; the next run finds it.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - field: a container field.
     ///   - repetition: which repetition of the field, counted from 1. The default is the first.
     ///   - maximumBytes: the most bytes of one content. The default is 16 MB.
     ///   - isKnown: whether the caller has the record's content in this version. The default is that it has none.
-    ///   - concurrency: how many are fetched at a time, each in a session of its own. `nil`, the default, is 4, or as many as there
-    ///     may be sessions where that is less; more than those it is never.
-    ///   - onProgress: is told how far the whole has come, bytes on the way included, whenever some have arrived: one call after
-    ///     the other, from any of the threads that bring them.
+    ///   - concurrency: how many contents are fetched at a time, each in a session of its own. `nil`, the default,
+    ///     means 4; it is never more than the maximum number of sessions.
+    ///   - onProgress: called with the progress of the whole, including bytes of unfinished contents, whenever bytes
+    ///     have arrived. Calls are made one after the other, from any of the threads that receive bytes.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Work with container data".
@@ -56,23 +55,23 @@ extension DataAPI.FoundSet {
     ///     photos.find { $0(.kind) == "portrait" }
     ///         .containers(.photo, toFiles: { "/srv/photos/\($0.id).jpg" }, have: { known[$0.id] == $0.modId })
     ///
-    /// A file takes its place when it is there as a whole, as in ``DataAPI/ContainerDownload/toFile(at:onProgress:)``; one that
-    /// cannot be written ends all. An empty container leaves the place as it is. Little memory is needed whatever the sizes. In
-    /// all else it is ``containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
+    /// A file appears at its path only when it is complete, as in ``DataAPI/ContainerDownload/toFile(at:onProgress:)``;
+    /// a file that cannot be written makes the publisher fail. For an empty container an existing file is left as it
+    /// is. Little memory is needed, whatever the sizes. Otherwise it works like
+    /// ``containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - field: a container field.
     ///   - repetition: which repetition of the field, counted from 1. The default is the first.
-    ///   - path: where the file of a record shall be. Each record needs a place of its own. Think before making it of a
-    ///     field's value: whoever filled the field chooses the place then.
+    ///   - path: the path of a record's file. Each record needs its own path. Be careful when deriving it from a
+    ///     field's value: the author of that value then chooses the path.
     ///   - isKnown: whether the caller has the record's content in this version. The default is that it has none.
-    ///   - concurrency: how many are fetched at a time, each in a session of its own. `nil`, the default, is 4, or as many as there
-    ///     may be sessions where that is less; more than those it is never.
-    ///   - onProgress: is told how far the whole has come, bytes on the way included, whenever some have arrived: one call after
-    ///     the other, from any of the threads that bring them.
+    ///   - concurrency: how many contents are fetched at a time, each in a session of its own. `nil`, the default,
+    ///     means 4; it is never more than the maximum number of sessions.
+    ///   - onProgress: called with the progress of the whole, including bytes of unfinished contents, whenever bytes
+    ///     have arrived. Calls are made one after the other, from any of the threads that receive bytes.
     ///   - isolation: where the values arrive; leave it out.
     public func containers(
         _ field: R.CodingKeys,
@@ -121,7 +120,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// The contents, which do not know how many bytes there were before them.
+    /// The contents, without the number of bytes in their progress.
     private func contents<Content>(
         _ field: R.CodingKeys,
         _ repetition: Int,
@@ -165,11 +164,11 @@ extension DataAPI.FoundSet {
     }
 }
 
-/// How many bytes of many containers have arrived, those on the way included. It tells from one thread at a time: who comes
-/// while another one tells leaves it to that one, which then tells the latest.
+/// Counts the bytes of many containers that have arrived, including those of unfinished ones. One thread calls the
+/// observer at a time; other threads leave their bytes to it, and it then reports the latest progress.
 private final class ContainersMeter: Sendable {
     private struct State {
-        /// Of each container that is on its way, or has arrived and was not published yet.
+        /// The bytes of each container that is being fetched, or was fetched but not published yet.
         var arriving: [Int: Int] = [:]
         var progress = DataAPI.ContainersProgress()
         var isNews = false
@@ -216,7 +215,7 @@ private final class ContainersMeter: Sendable {
 }
 
 extension ItemPage {
-    /// What is on the page, each with how far the whole has come with it.
+    /// The items of the page, each with the progress of the whole up to it.
     fileprivate var places: [(item: Item, progress: DataAPI.ContainersProgress)] {
         let before = progress.delivered - items.count
         return items.enumerated().map { index, item in
@@ -230,13 +229,13 @@ extension ItemPage {
 }
 
 extension FMRest.APIError {
-    /// What the failure of a download says of one container; the failure itself when it is one of all.
+    /// The failure of a download as the result of one container, or as the failure of all when it concerns all.
     fileprivate func asContainerResult<Content>() -> Result<Result<Content?, FMRest.APIError>, FMRest.APIError> {
         if fileMakerCode == .recordMissing || code == .responseTooLarge { return .success(.failure(self)) }
         guard let reason = containerError?.code else { return .failure(self) }
         switch reason {
         case .empty: return .success(.success(nil))
-        // The next one would end the same way.
+        // The next container would fail in the same way.
         case .fieldMissing, .unwritable: return .failure(self)
         default: return .success(.failure(self))
         }
@@ -246,6 +245,8 @@ extension FMRest.APIError {
 extension DataAPI.TypedLayout {
     /// The contents of a container field of all records, in memory; see
     /// ``DataAPI/FoundSet/containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func containers(
         _ field: R.CodingKeys,
         repetition: Int = 1,
@@ -268,6 +269,8 @@ extension DataAPI.TypedLayout {
 
     /// The contents of a container field of all records, in files; see
     /// ``DataAPI/FoundSet/containers(_:repetition:toFiles:have:concurrency:onProgress:isolation:)``.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func containers(
         _ field: R.CodingKeys,
         repetition: Int = 1,

@@ -10,19 +10,18 @@ extension DataAPI.TypedLayout {
     /// print(photo.fileName ?? "", uploaded.messages[0].code)      // bow.txt 0
     /// ```
     ///
-    /// Publishes one value, the new modId in it, then finishes; see
+    /// The value contains the record's new modId; see
     /// ``Layout/uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - file: what to upload.
     ///   - field: a container field of the layout's own table.
     ///   - recordId: the record.
-    ///   - repetition: which repetition of the field, counted from 1.
-    ///   - modId: upload only if the record still has this modification id.
-    ///   - onProgress: is told how many bytes of the file the connection has taken.
+    ///   - repetition: which repetition of the field, counted from 1; `nil`, the default, is the first.
+    ///   - modId: upload only if the record still has this modification id; `nil`, the default, uploads in any case.
+    ///   - onProgress: called with the number of bytes of the file that the connection has taken.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Upload container data".
@@ -46,11 +45,8 @@ extension DataAPI.TypedLayout {
         )
     }
 
-    /// The content of a container field of a record, still to be fetched; see
+    /// The content of a container field of a record, not fetched yet; see
     /// ``Layout/downloadContainer(fieldName:recordId:repetition:isolation:)``.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
     ///
     /// - Parameters:
     ///   - field: the container field.

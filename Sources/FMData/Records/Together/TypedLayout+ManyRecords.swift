@@ -1,11 +1,11 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// What becomes of an id that no record has.
+    /// What to do for an id that no record has.
     public enum MissingRecords: Hashable, Sendable {
-        /// The publisher fails with FileMaker code 101, after the records before it.
+        /// Fail with FileMaker code 101, after publishing the records before it.
         case fail
-        /// It is left out.
+        /// Leave it out.
         case skip
     }
 }
@@ -16,21 +16,19 @@ extension DataAPI.TypedLayout {
     ///     people.records([17, 18, 19])
     ///     people.records(changedIDs, missing: .skip)
     ///
-    /// Publishes the record of each id as far as the subscriber asks, then finishes. The Data API takes no list of ids, so each
-    /// is a request: up to 4 at a time, as many as there are sessions, and no more than are asked for. For a list of keys one
-    /// find does: `find { $0(.id).isOneOf(keys) }`. Nothing is sent before demand; each subscription reads anew; cancelling ends
-    /// all requests on the wire.
+    /// Publishes the record of each id. The Data API accepts no list of ids, so each record takes a request: at most 4
+    /// at a time, no more than there are sessions, and only on demand. For a list of keys, one find is enough:
+    /// `find { $0(.id).isOneOf(keys) }`.
     ///
-    /// Fails with FileMaker code 101 when there is no record with one of the ids, which the error names, unless `missing` says
-    /// that it is left out; the records before it have been published then. An id that is no number fails with
-    /// ``FMRest/APIError/Code/invalidRequest``.
+    /// Fails with FileMaker code 101 when one of the ids has no record, unless `missing` is
+    /// ``DataAPI/MissingRecords/skip``; the error names the id, and the records before it were published. An id that is
+    /// not a number fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - recordIds: the ids. One that comes twice is read twice.
-    ///   - missing: what becomes of an id that no record has. The default is a failure.
+    ///   - recordIds: the ids. An id that occurs twice is read twice.
+    ///   - missing: what to do for an id that no record has. The default is to fail.
     ///   - portals: the portals to return, as for ``record(_:portals:isolation:)``.
     ///   - isolation: where the values arrive; leave it out.
     ///
@@ -47,7 +45,7 @@ extension DataAPI.TypedLayout {
             let records = bound(to: tenure)
             return recordIds.publisher
                 .setFailureType(to: FMRest.APIError.self)
-                // One that takes its time does not keep the others from going on for a while.
+                // The window lets other requests continue for a while when one takes long.
                 .orderedMap(concurrency: concurrency, window: 4 * concurrency) { recordId in
                     records.record(recordId, portals: portals, isolation: nil)
                         .map { [$0] }
@@ -65,7 +63,7 @@ extension DataAPI.TypedLayout {
 }
 
 extension FMRest.APIError {
-    /// Says which record is missing.
+    /// Adds the id of the missing record to the error's reason.
     fileprivate func naming(recordId: GivenNumber, of layout: DataAPI.Layout) -> FMRest.APIError {
         guard let number = recordId.number else { return self }
         var error = self

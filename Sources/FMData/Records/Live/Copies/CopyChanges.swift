@@ -2,37 +2,42 @@ import NIOConcurrencyHelpers
 public import OpenCombine
 
 extension DataAPI {
-    /// The changes of a query's records, for a program that keeps a copy of them itself: a publisher of ``CopyEvent``s.
+    /// The changes of a query's records, for a program that keeps a copy of them itself. Publishes ``CopyEvent``s.
     ///
     ///     people.changes(of: people.find { $0(.city) == "Calgary" }, keptBy: keeper)
     ///
-    /// Records pass through, a page for an event, and nothing but their ids and modIds is held here, 16 bytes a record: for any
-    /// number of records. Nothing is sent before demand, and no page is asked for before the last one was taken. The first look
-    /// brings what the copy lacks: all records where there is none, those alone that have come or changed where the keeper has
-    /// one. A first look that is interrupted goes on where it was, in the next look as in the next run.
+    /// Records are passed on one page per event, and only their ids and modIds are stored here, 16 bytes per record, so
+    /// it suits any number of records. A page is not requested before the subscriber has received the last one. The
+    /// first poll brings what the copy lacks: all records if the keeper has none, otherwise only the records that were
+    /// added or changed. If the first poll is interrupted, the next poll, or the next run, continues where it stopped.
     ///
-    /// Never finishes; fails as a ``DataAPI/LiveQuery`` does, and with ``FMRest/APIError/Code/keeper`` when the keeper fails. It has
-    /// looks of its own, on the terms of ``LiveOptions``, of which ``LiveOptions/removeDuplicates`` has no effect: a record that
-    /// was committed anew comes, whatever it holds. Where ``LiveOptions/related`` makes it read all records again, all come.
+    /// Fails as a ``DataAPI/LiveQuery`` does, and with ``FMRest/APIError/Code/keeper`` when the keeper fails. It shares
+    /// its polls with no other query. ``LiveOptions`` apply, except that ``LiveOptions/removeDuplicates`` has no
+    /// effect: a record that was committed is published, whatever its contents. When ``LiveOptions/related`` makes it
+    /// read all records again, all are published.
     ///
-    /// That a record is gone is told when it was asked for, or two looks agree. In each run, after a look that has failed and after each
-    /// login, since no file is replaced without ending all sessions, the ten records with the greatest ids are read again: when one of
-    /// them, in the version that is known, has another value in a field that changes by a commit alone, or any record an older modId,
-    /// another file is there, such as a backup that was restored, and the copy is ``CopyEvent/reset(_:)``. Of a first look that was killed
-    /// there is no mark: until one is complete, another file shows by older modIds alone.
+    /// A removal is published when the record was asked for, or when two polls agree. Another file in place of this
+    /// one, such as a restored backup, is detected like this: in each run, after a failed poll and after each login (a
+    /// file cannot be replaced without ending all sessions), the ten records with the greatest ids are read again. It
+    /// is another file if one of them has the known version but another value in a field that changes by a commit
+    /// alone, or if any record has an older modId; the copy is then ``CopyEvent/reset(_:)``. A first poll that the end
+    /// of the program interrupted leaves no mark: until one is complete, another file is detected by older modIds
+    /// alone.
     ///
-    /// One subscriber at a time: another one fails with ``FMRest/APIError/Code/invalidRequest``.
+    /// Only one subscriber at a time: a second one fails with ``FMRest/APIError/Code/invalidRequest``.
+    ///
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     public struct CopyChanges<R: RecordFields>: Publisher, Sendable {
-        /// What the copy has to do next.
+        /// What to do next with the copy.
         public typealias Output = CopyEvent<R>
-        /// Why there is no more.
+        /// Why the publisher has failed.
         public typealias Failure = FMRest.APIError
 
         fileprivate let run: CopyRun<R>
-        /// Where events are handed over.
+        /// The actor on which events arrive.
         fileprivate let isolation: (any Actor)?
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches the subscriber. Nothing is sent before there is demand.
         public func receive<Downstream: Subscriber<CopyEvent<R>, FMRest.APIError>>(subscriber: Downstream) {
             CopyNews(run: run)
                 .handedOver(to: isolation, by: run.found.layout.server)
@@ -40,12 +45,13 @@ extension DataAPI {
                 .receive(subscriber: subscriber)
         }
 
-        /// Looks now, or once more after the look that is under way, also when nobody wants an event at the moment. Without effect
-        /// when nobody listens.
+        /// Polls now, or once more after the poll under way, even without demand for an event. Has no effect without a
+        /// subscriber.
         public func refresh() { run.poller?.wake(.refresh) }
 
-        /// What it does: the state at subscription, then every change. Never finishes. Subscribing makes no look. Values arrive on
-        /// the main actor for those who subscribe there, for all others where the change was made.
+        /// What the query is doing: publishes the status at subscription, then every change. Never finishes.
+        /// Subscribing causes no poll. Values arrive on the main actor for subscribers that subscribe there, for others
+        /// on the thread that made the change.
         public var status: AnyPublisher<LiveStatus, Never> { run.status.whereSubscribed() }
     }
 }
@@ -55,13 +61,12 @@ extension DataAPI.TypedLayout {
     ///
     ///     people.changes(of: people.find { $0(.city) == "Calgary" }, keptBy: keeper)
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - found: which records; `nil` is all. Their order says nothing.
-    ///   - keeper: what the copy has.
-    ///   - options: how often it looks, and how.
+    ///   - found: which records; `nil`, the default, means all. Their order is ignored.
+    ///   - keeper: reads what the copy has.
+    ///   - options: how it polls.
     ///   - isolation: where the values arrive; leave it out.
     public func changes(
         of found: DataAPI.FoundSet<R>? = nil,
@@ -76,9 +81,9 @@ extension DataAPI.TypedLayout {
     }
 }
 
-/// The one subscription that there is, if there is one.
+/// Holds the poller of the only subscription that may exist at a time.
 private final class CopyRun<R: RecordFields>: @unchecked Sendable {
-    // @unchecked: all is immutable, and what of it changes has a lock of its own.
+    // @unchecked: all properties are immutable; those with changing contents have their own lock.
     let found: DataAPI.FoundSet<R>
     let keeper: DataAPI.CopyKeeper
     let options: DataAPI.LiveOptions
@@ -93,7 +98,7 @@ private final class CopyRun<R: RecordFields>: @unchecked Sendable {
 
     var poller: CopyPoller<R>? { current.withLockedValue(\.self) }
 
-    /// `nil` when there is another subscriber.
+    /// Returns `nil` when there is another subscriber.
     func begin() -> CopyPoller<R>? {
         let poller: CopyPoller<R>? = current.withLockedValue { current in
             guard current?.hasEnded != false else { return nil }
@@ -111,7 +116,7 @@ private final class CopyRun<R: RecordFields>: @unchecked Sendable {
     }
 }
 
-/// The events of a ``CopyRun``, and as which account they were seen.
+/// The events of a ``CopyRun``, with the account that read them.
 private struct CopyNews<R: RecordFields>: Publisher {
     typealias Output = TenuredNews<DataAPI.CopyEvent<R>>
     typealias Failure = FMRest.APIError
@@ -126,7 +131,7 @@ private struct CopyNews<R: RecordFields>: Publisher {
 private final class CopySubscription<R: RecordFields>: Subscription, @unchecked Sendable {
     // @unchecked: `state` has a lock of its own.
     private enum State {
-        /// Nothing has been asked for.
+        /// There was no demand yet.
         case ready(CopyPoller<R>.Downstream)
         case running(CopyPoller<R>)
         case ended

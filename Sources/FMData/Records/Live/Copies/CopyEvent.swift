@@ -1,26 +1,29 @@
 extension DataAPI {
     /// What a program that keeps a copy of a query's records itself has to do next.
     ///
-    /// A copy changes by these alone, and in their order. What one says may come again after a restart, so that each is to be carried
-    /// out in a way that can be repeated; the mark is kept with what came before it, in one transaction or after it.
+    /// A copy changes only by these events, in their order. After a restart an event may come again, so process each
+    /// one in a way that can be repeated. Store the mark in the same transaction as the events before it, or after
+    /// them.
     public enum CopyEvent<R: RecordFields>: Sendable {
-        /// Records that have come or were committed anew, a page at a time, in any order: they take the place of those with the same
+        /// Records that were added or committed, one page at a time, in any order. They replace those with the same
         /// ids.
         case records([TypedLayout<R>.Record])
-        /// Records of the query that cannot be decoded, in versions that were not told yet. What the copy has of them can stay.
+        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep its
+        /// versions of them.
         case unreadable([UnreadableRecord])
-        /// Records that are not among those of the query any more. Ids that the copy does not have may be among them.
+        /// Records that the query does not find any more. There may be ids among them that the copy does not have.
         case gone([Gone])
-        /// A look is complete, and the copy is what the query found. Without anything before it, nothing has changed.
+        /// A poll is complete, and the copy equals what the query found. If no event came before it, nothing has
+        /// changed.
         case looked(CopyMark, Freshness)
-        /// The copy is of no use any more: all records go, with the mark. Those that there are follow.
+        /// The copy is no longer valid: delete all its records and the mark. The current records follow.
         case reset(ResetReason)
 
-        /// A record that has gone.
+        /// A record that the query does not find any more.
         public struct Gone: Hashable, Sendable {
-            /// Its id.
+            /// The record's id.
             public var recordId: Int
-            /// What became of it.
+            /// Why it was removed.
             public var reason: RemovalReason
         }
     }

@@ -1,15 +1,15 @@
 extension DataAPI {
-    /// Where a program keeps a copy of records, for ``TypedLayout/changes(of:keptBy:options:isolation:)``: what has to be read back to
-    /// go on where an earlier run has ended.
+    /// Reads a program's copy of records for ``TypedLayout/changes(of:keptBy:options:isolation:)``, to continue where
+    /// an earlier run has ended.
     ///
     ///     let keeper = DataAPI.CopyKeeper(
     ///         mark: { done in done(Result { try table.mark() }) },
     ///         versions: { after, limit, done in done(Result { try table.versions(after: after, limit: limit) }) }
     ///     )
     ///
-    /// Both closures are called while the first look begins, one call after the other, on a thread that serves others, too: what takes
-    /// long, such as a query of a database on disk, belongs on a thread of the program's own. Each calls back once, from any thread.
-    /// What a closure fails with ends the publisher, as ``FMRest/APIError/Code/keeper``.
+    /// Both closures are called when the first poll begins, one after the other, on a thread that serves other work
+    /// too. Do long work, such as a query of a database on disk, on a thread of your own. Each closure must call `done`
+    /// once, from any thread. If it passes an error, the publisher fails with ``FMRest/APIError/Code/keeper``.
     public struct CopyKeeper: Sendable {
         let mark: @Sendable (_ done: @escaping @Sendable (Result<CopyMark?, any Error>) -> Void) -> Void
         let versions:
@@ -17,11 +17,13 @@ extension DataAPI {
                 _ after: Int?, _ limit: Int, _ done: @escaping @Sendable (Result<[RecordVersion], any Error>) -> Void
             ) -> Void
 
+        /// Creates a keeper of two closures.
+        ///
         /// - Parameters:
-        ///   - mark: the mark of the last ``CopyEvent/looked(_:_:)`` that was dealt with; `nil` when there was none, or since a
-        ///     ``CopyEvent/reset(_:)``.
-        ///   - versions: the ids and modIds of the records of the copy, rising by their ids, from the first id after that one on (from
-        ///     the least one, where that is `nil`); as many as `limit` says, fewer only where there are no more.
+        ///   - mark: returns the mark of the last ``CopyEvent/looked(_:_:)`` that was processed; `nil` when there was
+        ///     none, or none since a ``CopyEvent/reset(_:)``.
+        ///   - versions: returns the ids and modIds of the copy's records with ids greater than `after` (all, if that
+        ///     is `nil`), in rising order of the ids; at most `limit`, and fewer only if there are no more.
         public init(
             mark: @escaping @Sendable (_ done: @escaping @Sendable (Result<CopyMark?, any Error>) -> Void) -> Void,
             versions:

@@ -1,12 +1,13 @@
 extension DataAPI {
-    /// How far a copy of records has followed its query: with the ids and modIds of the copy all that another run needs to go on.
+    /// How far a copy of records has followed its query. Together with the copy's ids and modIds it is all that another
+    /// run needs to continue.
     ///
-    /// A few hundred bytes as JSON, for any number of records. It holds no field's value: of ten records a digest of each field, by
-    /// which they are known again after a backup was restored.
+    /// It takes a few hundred bytes as JSON, for any number of records. It contains no field values, only digests of
+    /// the fields of ten records, to detect another file after a backup was restored.
     public struct CopyMark: Hashable, Sendable {
-        /// What the query is, and of which server and database, as a number that says nothing of what is searched for.
+        /// A digest of the query, its server, database and layout; it does not reveal what is searched for.
         let query: UInt64
-        /// What the way in which changes are looked for has to remember.
+        /// What the poll strategy stores between runs.
         let memory: PollMemory
         let sample: IdentitySample
     }
@@ -17,7 +18,7 @@ extension DataAPI.CopyMark: Codable {
         case format, query, memory, sample
     }
 
-    /// Reads what ``encode(to:)`` wrote. What this version does not know is an error.
+    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
@@ -33,7 +34,7 @@ extension DataAPI.CopyMark: Codable {
         sample = try container.decode(IdentitySample.self, forKey: .sample)
     }
 
-    /// Writes it.
+    /// Writes the mark.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(1, forKey: .format)

@@ -2,15 +2,15 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Follows the records of a query for one subscriber, who keeps a copy of them: records pass through a page at a time, as they are
-/// asked for, and ids and modIds alone are held.
+/// Follows the records of a query for one subscriber that keeps a copy of them. Records are passed on one page at a
+/// time, on demand; only ids and modIds are stored.
 final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
-    // @unchecked: as the superclass; the subscriber is called by the one who delivers, outside of the lock.
+    // @unchecked: as the superclass; the subscriber is called by the delivering thread, outside of the lock.
     typealias Event = DataAPI.CopyEvent<R>
     typealias Attempt = RecordAttempt<R, R.Portals>
     typealias Downstream = AnySubscriber<TenuredNews<Event>, FMRest.APIError>
 
-    /// What is to be told, and what to do when it has been.
+    /// An event to be delivered, and what to do afterwards.
     private struct News {
         let event: Event
         let tenure: Tenure?
@@ -23,26 +23,26 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private let comparesContents: Bool
     private let encoder: FMEncoder
 
-    /// Whether the keeper has said what it has.
+    /// Whether the keeper was asked what it has.
     private var isAsked = false
-    /// Of the records that the subscriber was told of.
+    /// The versions of the records that were delivered to the subscriber.
     private var versions = CopyVersions()
     private var sample = IdentitySample()
-    /// Whether a look has been complete.
+    /// Whether a poll was completed, in this run or an earlier one.
     private var hasMark = false
-    /// As the last look that was accepted has left it.
+    /// The state in which the last accepted poll left it.
     private var strategy: any PollStrategy
-    /// Of the account that has looked.
+    /// The tenure of the account that has polled.
     private var tenure: Tenure?
-    /// How many records the look that is under way has passed on.
+    /// How many records the poll under way has passed on.
     private var passed = 0
     private var findings: PollFindings<R>?
 
-    /// Counts the copies: after a reset there is another one.
+    /// Counts the copies: each reset starts another one.
     private var copy = 0
 
     private var subscriber: Downstream?
-    /// Whether the subscriber has gone.
+    /// Whether the subscription was cancelled.
     private var isOver = false
     private var demand = Subscribers.Demand.none
     private var pending = CircularBuffer<News>()
@@ -65,7 +65,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     // MARK: The subscriber
 
-    /// The subscriber comes, unless it has gone.
+    /// Adds the subscriber, unless it has cancelled already.
     func add(_ subscriber: Downstream) {
         act { now in
             guard !isOver else { return ((), []) }
@@ -89,7 +89,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         withExtendedLifetime(left) {}
     }
 
-    /// Returns what is to be let go outside of the lock.
+    /// Returns what must be released outside of the lock.
     private func lockedLeave() -> Any? {
         defer {
             subscriber = nil
@@ -104,13 +104,13 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         return [demand > .none ? .wanted : pending.isEmpty ? .content : .undelivered]
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
     override func beginLook(_ terms: LookTerms) {
         lock.withLock { passed = 0 }
         let found = found.callOptions(terms.apply).bound(to: terms.tenure)
         let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
-            // It may have been another file's already.
+            // The file may have been replaced during the poll.
             .followed { [self] findings in compared(found).map { findings }.eraseToAnyPublisher() }
         run(findings.eraseToAnyPublisher()) { [self] findings, now, jitter in
             self.findings = findings
@@ -150,10 +150,10 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    /// Tells the subscriber of records, and goes on when it has them: they are known from then on.
+    /// Delivers records to the subscriber, and continues when it has received them; they are known from then on.
     private func pass(_ news: [Attempt]) -> AnyPublisher<[Attempt], FMRest.APIError> {
         let (copy, isOlder, news) = lock.withLock {
-            // One that cannot be decoded was told in this version.
+            // An undecodable record is skipped if this version of it was published before.
             let news = news.filter {
                 $0.unreadable == nil || versions.modId(of: $0.version.recordId) != $0.version.modId
             }
@@ -175,12 +175,12 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// The subscriber has them.
+    /// Records that the subscriber has received these records.
     ///
-    /// - Parameter copy: of which it was told; there may be another one by now.
+    /// - Parameter copy: the copy to which they were delivered; there may be another one by now.
     private func take(_ news: [Attempt], _ records: [DataAPI.TypedLayout<R>.Record], into copy: Int) {
         var sample = lock.withLock { self.sample }
-        // Outside of the lock: it writes records down, which is other people's code.
+        // Outside of the lock: it encodes records, which runs user code.
         sample.insert(records, encoder)
         beganToKnow()
         lock.withLock {
@@ -191,7 +191,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    /// A modId never falls in one and the same file.
+    /// In one and the same file a modId never falls.
     private func lockedIsOlder(_ version: DataAPI.RecordVersion) -> Bool {
         versions.modId(of: version.recordId).map { version.modId < $0 } ?? false
     }
@@ -228,9 +228,9 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    // MARK: What the copy is
+    // MARK: State of the copy
 
-    /// What the keeper has, asked for once.
+    /// Asks the keeper, once, what it has.
     private func asked() -> AnyPublisher<Void, FMRest.APIError> {
         let (isNew, copy) = lock.withLock { (!isAsked, self.copy) }
         guard isNew else { return .of(()) }
@@ -243,7 +243,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 }
                 return versions(after: nil).map { [self] versions in
                     lock.withLock {
-                        // The account may be another one by now.
+                        // The account may have been replaced meanwhile.
                         guard copy == self.copy else { return }
                         self.versions = versions
                         isAsked = true
@@ -281,7 +281,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         of ask: @escaping (_ done: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) -> AnyPublisher<Value, FMRest.APIError> {
         Future { promise in
-            // A promise may be kept on any thread.
+            // A promise may be fulfilled on any thread.
             nonisolated(unsafe) let promise = promise
             ask { result in
                 promise(
@@ -298,7 +298,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// Whether the records with the greatest ids are still those that the copy has.
+    /// Checks whether the records with the greatest ids are still those of the copy.
     private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
         let (sample, count) = lock.withLock { (self.sample, versions.count) }
         guard !sample.entries.isEmpty else { return .of(()) }
@@ -310,7 +310,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// The host has another file by now: the copy is of no use, and the look that has found it out ends here.
+    /// Handles the discovery that the host has another file: the copy is reset, and the poll under way ends.
     private func becomeOtherFile<Value>() -> AnyPublisher<Value, FMRest.APIError> {
         let old = lock.withLock { lockedBeginAnew() }
         withExtendedLifetime(old) {}
@@ -319,7 +319,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         return Empty(completeImmediately: false).eraseToAnyPublisher()
     }
 
-    /// Returns what is to be let go outside of the lock.
+    /// Returns what must be released outside of the lock.
     private func lockedBeginAnew() -> Any {
         defer {
             copy += 1
@@ -344,11 +344,11 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     // MARK: Delivery
 
-    /// - Parameter taken: called when the subscriber has it.
+    /// - Parameter taken: called when the subscriber has received the event.
     private func tell(_ event: Event, taken: @escaping () -> Void = {}) {
         let old = lock.withLock { () -> News? in
             guard subscriber != nil else { return nil }
-            // Of two looks that follow each other without anything between them the later one says it all.
+            // Of two consecutive `looked` events, the later one suffices.
             var old: News?
             if case .looked? = pending.last?.event, case .looked = event { old = pending.removeLast() }
             pending.append(News(event: event, tenure: tenure, taken: taken))
@@ -366,7 +366,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         case rest
     }
 
-    /// One at a time: who comes while another thread delivers leaves it to that one.
+    /// One thread delivers at a time. If another one is delivering, the work is left to that one.
     private func deliver() {
         guard lock.withLock({ deliverer.start() }) else { return }
         while true {

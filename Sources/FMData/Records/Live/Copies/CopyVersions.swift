@@ -1,4 +1,5 @@
-/// The versions of the records of a copy, by their ids: 16 bytes each, and an eighth of that as room for more.
+/// The versions of a copy's records, sorted by id. Takes 16 bytes per record, and up to an eighth more as spare
+/// capacity.
 struct CopyVersions: Sendable {
     private var ids: [Int] = []
     private var modIds: [Int] = []
@@ -14,7 +15,7 @@ struct CopyVersions: Sendable {
         return place < ids.count && ids[place] == id ? modIds[place] : nil
     }
 
-    /// The place of an id, or the one at which it would stand.
+    /// The index of an id, or the index at which it would be inserted.
     private func place(of id: Int) -> Int {
         if let last = ids.last, id > last { return ids.count }
         var (lower, upper) = (0, ids.count)
@@ -25,9 +26,9 @@ struct CopyVersions: Sendable {
         return lower
     }
 
-    /// Takes in versions, in place of those of the same records.
+    /// Adds versions, replacing those of the same records.
     mutating func insert(_ versions: [DataAPI.RecordVersion]) {
-        // Of a page that was read in the order of creation all are behind those that are known.
+        // In a page read in the order of creation, all new ids are greater than the known ones.
         var others: [DataAPI.RecordVersion] = []
         for version in versions {
             let place = place(of: version.recordId)
@@ -61,7 +62,7 @@ struct CopyVersions: Sendable {
     }
 
     private mutating func append(_ id: Int, _ modId: Int) {
-        // By itself an array grows to twice its size, which is memory for as many records again.
+        // By itself an array doubles its capacity, which would be memory for as many records again.
         if ids.count == ids.capacity {
             let room = ids.count + max(64, ids.count / 8)
             ids.reserveCapacity(room)
@@ -80,9 +81,9 @@ struct CopyVersions: Sendable {
         self = rest
     }
 
-    /// Those that a list of all ids lacks, rising.
+    /// The known ids that a complete list of ids lacks, in rising order.
     func missing(in list: [Int]) -> [Int] {
-        // Found sets that are not sorted rise by their ids.
+        // Unsorted found sets are in rising order of their ids.
         let isRising = zip(list, list.dropFirst()).allSatisfy { $0 < $1 }
         var listed = (isRising ? list : list.sorted())[...]
         var missing: [Int] = []
@@ -94,7 +95,7 @@ struct CopyVersions: Sendable {
     }
 }
 
-/// As a poll asks for them. What the poll itself passes on is known from then on.
+/// The versions of a copy, for a poll. Records that the poll passes on become known at once.
 struct CopyKnowledge: HeldVersions {
     let isBlank: Bool
     let count: Int

@@ -1,7 +1,7 @@
 import Foundation
 import OpenCombine
 
-/// A page of an answer with its records, as far as they can be decoded.
+/// A page of an answer: for each record the decoded record, or why it could not be decoded.
 struct AttemptPage<R: RecordFields> {
     typealias Attempt = RecordAttempt<R, R.Portals>
 
@@ -15,7 +15,7 @@ struct AttemptPage<R: RecordFields> {
 }
 
 extension DataAPI.FoundSet {
-    /// All records, page after page, each when it is asked for.
+    /// All records, page by page on demand.
     func attemptPages() -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         layout.layout.database.asOneAccount { tenure in
             let found = bound(to: tenure)
@@ -45,7 +45,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// A part of the records, in one call; none where FileMaker says that there are none.
+    /// Some of the records, in one call; empty when FileMaker answers that there are none.
     func attempts(offset: Int = 1, limit: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         fetch(AttemptPage<R>.Attempt.self, offset: offset, limit: limit)
             .map { page in
@@ -61,7 +61,7 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.Layout {
-    /// One record; none where there is no such record.
+    /// One record; an empty page when the host has no such record.
     func attempt<R: RecordFields>(
         _ id: Int,
         as type: R.Type,

@@ -1,21 +1,21 @@
-/// Asks a log that the file keeps of its commits, and compares all ids and modIds when there are new entries: the log says that
-/// something was touched, and only the query says what of it is its own.
+/// Reads a log that the file keeps of its commits, and compares all ids and modIds when it has new entries: the log
+/// shows that something was written, but not whether it concerns the query.
 struct LogPolling: PollStrategy {
     let layout: String
     let serial: String
-    /// After how many polls all ids are compared whatever the log says: not everything that happens is logged.
+    /// After how many polls all ids are compared regardless of the log, as not every change is logged.
     let reconcile: Int
 
     private enum Stage: Hashable {
         case newest, filling, entries, listing, reading
     }
 
-    /// The greatest serial number that was dealt with.
+    /// The greatest serial number that was processed.
     private(set) var last: Int?
-    /// Since all ids were compared.
+    /// How many polls there were since all ids were compared.
     private var polls = 0
 
-    // Of the poll under way.
+    // State of the poll under way.
     private var stage = Stage.newest
     private var isBlank = true
     private var greatest: Int?
@@ -42,7 +42,7 @@ struct LogPolling: PollStrategy {
         isInMotion = false
         hasChanges = false
         guard let last, !known.isBlank else {
-            // Taken first, so that nothing falls between the mark and the records.
+            // The log is read before the records, so that no change falls between the two.
             stage = .newest
             return .entries(layout: layout, serial: serial, after: nil)
         }
@@ -71,7 +71,7 @@ struct LogPolling: PollStrategy {
             stage = .filling
             return .ask(.records)
         case .entries:
-            // What moved while the entries were read may have hidden one.
+            // If the log changed while it was read, an entry may have been missed: the mark stays.
             if !isInMotion, let last, let greatest { self.last = max(last, greatest) }
             return hasEntries || polls >= reconcile ? list() : .done(.changes)
         case .listing:

@@ -2,31 +2,31 @@ import Foundation
 import NIOCore
 import OpenCombine
 
-/// One poll of the records of a live query: a publisher of what it found, made anew each time.
+/// One poll of the records of a live query: makes a new publisher of its findings each time.
 struct Poll<R: RecordFields>: Sendable {
     typealias Publisher = AnyPublisher<PollFindings<R>, FMRest.APIError>
     typealias Record = DataAPI.TypedLayout<R>.Record
 
-    /// What the first poll begins with.
+    /// The strategy of the first poll.
     let strategy: any PollStrategy
     /// - Parameters:
     ///   - held: what is known so far.
-    ///   - strategy: as the poll before has left it.
-    ///   - terms: as what and for how long it asks.
+    ///   - strategy: the strategy in the state in which the poll before left it.
+    ///   - terms: as which account the poll asks, and how long it waits.
     let perform: @Sendable (_ held: LiveState<R>, _ strategy: any PollStrategy, _ terms: LookTerms) -> Publisher
-    /// Whether a record that a poll has not found is still there.
+    /// Whether a record that a poll has not found still exists.
     let isThere: @Sendable (Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
-    /// Whether the host has another file than the one that the records are of.
+    /// Whether the host has another file than the one the records are from.
     let isOfOtherFile: @Sendable (_ records: [Record], _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
 }
 
 extension Poll {
-    /// Of one record, by its id.
+    /// A poll of one record, by its id.
     init(record id: Int, of layout: DataAPI.TypedLayout<R>) {
         self.init(DataAPI.FoundSet(layout: layout), RecordPolling(id: id), DataAPI.LiveOptions())
     }
 
-    /// Of a found set, as the options say.
+    /// A poll of a found set, with these options.
     init(_ found: DataAPI.FoundSet<R>, _ options: DataAPI.LiveOptions) {
         self.init(found, options.strategy, options)
     }
@@ -52,10 +52,11 @@ extension Poll {
             found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
         }
         isOfOtherFile = { records, terms in
-            // One record says nothing of the file.
+            // One record cannot tell whether the file is another one.
             if strategy is RecordPolling { return .of(false) }
             let found = found.callOptions(terms.apply).bound(to: terms.tenure)
-            // Nothing is known but cursors, which are compared with what has come by what the layout shows.
+            // Only cursors are known. They are compared with the records that this poll reads, for which the layout's
+            // metadata is needed.
             if records.isEmpty { return found.shownLayout.described { _ in .of(false) } }
             var sample = IdentitySample()
             sample.insert(records, found.layout.layout.encoder)
@@ -65,7 +66,7 @@ extension Poll {
 }
 
 extension DataAPI.LiveOptions {
-    /// The one place that knows them all.
+    /// The strategy that the options name. This is the one place that knows all strategies.
     var strategy: any PollStrategy {
         let strategy: any PollStrategy =
             switch watch.way {
@@ -83,7 +84,7 @@ extension DataAPI.LiveOptions {
 }
 
 extension DataAPI.FoundSet {
-    /// Whether it is of all records of the table.
+    /// Whether it finds all records of the table.
     var isWholeTable: Bool { if case .range = request(limit: 1) { true } else { false } }
 }
 
@@ -93,25 +94,26 @@ extension DataAPI.Layout {
             getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
         return record.map { _ in true }
             .replaceError(of: .recordMissing, with: false)
-            // It is there, and the account may not see it any more.
+            // The record exists, but the account may not see it any more.
             .replaceError(of: .recordAccessDenied, with: true)
     }
 }
 
-/// Asks the host what polls ask: the publishers around ``PollRun``.
+/// Asks the host a poll's questions: the publishers around ``PollRun``.
 struct PollQuestions<R: RecordFields>: Sendable {
     private typealias Run = PollRun<R>
     private typealias Answers = AnyPublisher<Run.Answer, FMRest.APIError>
 
-    /// Bound to the account and the terms of the poll.
+    /// Already bound to the account and the terms of the poll.
     let found: DataAPI.FoundSet<R>
 
     private var layout: DataAPI.Layout { found.layout.layout }
 
-    /// What is done with the news of a page before the next one is asked for. It publishes, once, those that the poll is to keep.
+    /// Processes the new records of a page before the next page is requested. Publishes once, with those that the poll
+    /// has to keep.
     typealias Keeping = ([RecordAttempt<R, R.Portals>]) -> AnyPublisher<[RecordAttempt<R, R.Portals>], FMRest.APIError>
 
-    /// What a poll has found.
+    /// Performs a poll and publishes its findings once.
     func findings(
         _ begin: @escaping () -> PollRun<R>,
         keeping: @escaping Keeping
@@ -119,7 +121,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
         Deferred { self.findings(PollUnderWay(begin()), keeping) }.eraseToAnyPublisher()
     }
 
-    /// One question after the other, and one page of its answer after the other.
+    /// Asks one question after the other, and reads its answer one page after the other.
     private func findings(
         _ poll: PollUnderWay<R>,
         _ keeping: @escaping Keeping
@@ -180,7 +182,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
 
     private var format: ValueFormat { found.layout.server.encoding.values.format }
 
-    /// The same records, as a layout with few fields shows them.
+    /// The same records, through a layout with few fields.
     private func skinny<Fields: RecordFields>(_ fields: Fields.Type, _ layout: String?) -> DataAPI.FoundSet<Fields> {
         let records = found.of(fields)
         return layout.map { records.shown(by: $0) } ?? records
@@ -205,14 +207,14 @@ struct PollQuestions<R: RecordFields>: Sendable {
             .attempts(limit: 1)
     }
 
-    // MARK: Reading what has changed
+    // MARK: Reading the changed records
 
     private func record(_ id: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         layout.attempt(id, as: R.self, DataAPI.RecordQuery(found.options.ofOneRecord))
     }
 
-    /// One call after the other: a poll takes one session at most. What is gone by then is left out, or out of the
-    /// account's sight.
+    /// Makes one call after the other, because a poll uses one session at most. Records that were deleted by then, or
+    /// that the account may not see any more, are left out.
     private func changes(_ records: [ChangedRecord], by key: String?) -> Answers {
         let pageSize = layout.database.tenure.pageSizes.memory(of: found.subject(of: .offset), fixed: nil).size.current
         return ReadPlan.parts(records, pageSize: pageSize).publisher
@@ -229,14 +231,14 @@ struct PollQuestions<R: RecordFields>: Sendable {
             return record(id).replaceError(of: .recordAccessDenied, with: AttemptPage())
         case .places(let places): return found.attempts(offset: places.lowerBound, limit: places.count)
         case .having(let keys):
-            // By key alone: whether a record still fits the query the list of versions has said.
+            // By the keys alone: the list of versions has already shown that the records match the query.
             return found.others(DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion)))
                 .attempts(limit: PageSize.range.upperBound)
         }
     }
 }
 
-/// A poll with what it keeps of what it has read.
+/// A poll under way, with the records that it keeps.
 private final class PollUnderWay<R: RecordFields> {
     var run: PollRun<R>
     var read: [PollRun<R>.Attempt] = []
@@ -270,7 +272,7 @@ extension PollRun.Answer {
         attempts = page.attempts
     }
 
-    /// Of which only ids and modIds matter.
+    /// An answer of which only ids and modIds matter.
     fileprivate init<Fields>(any page: AttemptPage<Fields>) {
         self.page = PollPage(
             rows: page.attempts.map(\.version),
@@ -288,7 +290,7 @@ extension PollRun.Answer {
         keys = values.allSatisfy { $0 != nil } ? values.map { $0.flatMap(PageKey.init) } : nil
     }
 
-    /// With the stamp of each record.
+    /// With the timestamp of each record.
     fileprivate init(_ page: AttemptPage<FieldData>, stamp field: String, _ format: ValueFormat) {
         self.init(any: page)
         self.page.stamps = page.attempts.map { $0.record?.fieldData[field]?.timestamp(format) }
@@ -300,7 +302,7 @@ extension PollRun.Answer {
         self.page.serials = page.attempts.map { $0.record?.fieldData[field]?.int }
     }
 
-    /// `[[17, 3], [18, 0]]`, numbers or texts.
+    /// Parses `[[17, 3], [18, 0]]`; ids and modIds may be numbers or strings.
     fileprivate init(script json: String) throws {
         do {
             page.rows = try JSONDecoder().decode([[LooseInteger]].self, from: Data(json.utf8)).map { pair in
@@ -334,8 +336,8 @@ private struct LooseInteger: Decodable {
 }
 
 extension Publisher where Failure == FMRest.APIError {
-    /// One question after the other: what follows from the answer. OpenCombine's `flatMap` would keep the first for ever when the
-    /// second fails.
+    /// Subscribes to the publisher that `next` makes of the value. Used instead of OpenCombine's `flatMap`, which never
+    /// releases the first publisher when the second one fails.
     func followed<Result>(
         by next: @escaping (Output) -> AnyPublisher<Result, Failure>
     ) -> AnyPublisher<Result, Failure> {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a poll has found.
+/// The findings of a poll.
 struct PollFindings<R: RecordFields>: Sendable {
     typealias Attempt = RecordAttempt<R, R.Portals>
 
-    /// The ids of the query's records, in its order; `nil` when those that were not read are as they are held.
+    /// The ids of the query's records, in its order; `nil` when records that were not read are unchanged.
     var order: [Int]?
-    /// Those that were read. Others are as they are held.
+    /// The records that were read. All others are unchanged.
     var read: [Attempt] = []
-    /// Whether the table changed while it was being read.
+    /// Whether the findings are inconsistent: the table changed while it was read.
     var isTorn = false
-    /// Whether fewer came than the host had counted.
+    /// Whether fewer records came than the host had counted.
     var isShort = false
-    /// Whether the host has another file than the one that was known: the records are all of that.
+    /// Whether the host has another file than the known one; all records are then from the new file.
     var isOfOtherFile = false
-    /// How the next poll goes on.
+    /// The strategy for the next poll.
     var strategy: any PollStrategy
 }
 
@@ -25,6 +25,6 @@ protocol HeldVersions: Sendable {
 
     /// The modId of a record; `nil` for one that is not known.
     ///
-    /// - Parameter place: where it may stand among those that are known, from 0.
+    /// - Parameter place: where it probably stands among the known records, from 0.
     func modId(of id: Int, near place: Int) -> Int?
 }

@@ -1,34 +1,35 @@
 import Foundation
 
-/// One poll under way: what its strategy asks, and what has come so far. A pure value: answers in, questions out.
+/// A poll under way: its strategy's current question and what has been received so far. A pure value that maps answers
+/// to questions.
 struct PollRun<R: RecordFields> {
     typealias Attempt = RecordAttempt<R, R.Portals>
 
-    /// A page of an answer, in the terms of what was asked.
+    /// A page of an answer, in the form that the question needs.
     struct Answer {
         var page = PollPage()
-        /// The records, where whole ones were asked for.
+        /// The records, if the question asks for whole ones.
         var attempts: [Attempt] = []
-        /// Beside the rows, where keys were asked for; `nil` where the layout shows none.
+        /// One per row, if the question asks for keys; `nil` if the layout does not show the key.
         var keys: [PageKey?]? = []
     }
 
     private(set) var strategy: any PollStrategy
     private let held: any HeldVersions
-    /// Whether what is read again is compared by its contents, not by its modId alone.
+    /// Whether records that are read again are compared by their contents, not by their modId alone.
     private let comparesContents: Bool
 
     private(set) var question: PollQuestion
-    /// The ids of the last list.
+    /// The ids of the last complete list.
     private var listed: [Int] = []
-    /// Of the last list of whole records: those that cannot be decoded, and one of them.
+    /// How many records of the last list of whole records cannot be decoded, and the first of them.
     private var unreadable: (count: Int, first: DataAPI.UnreadableRecord)?
-    /// How many the host had counted when the list began.
+    /// How many records the host had counted when the list began.
     private var total: Int?
     private var isTorn = false
-    /// The versions that this poll has read.
+    /// The modIds of the records that this poll has read, by record id.
     private var read: [Int: Int] = [:]
-    /// What has changed, by its id.
+    /// The changed records, by record id.
     private var changed: [Int: ChangedRecord] = [:]
 
     init(
@@ -53,9 +54,9 @@ struct PollRun<R: RecordFields> {
         self.question = question
     }
 
-    /// Takes in a page.
+    /// Receives a page.
     ///
-    /// - Returns: the records that are news: not held in this version, or to be compared.
+    /// - Returns: the new records: those not held in this version, or to be compared by contents.
     mutating func received(_ answer: Answer) throws -> [Attempt] {
         guard let keys = answer.keys else {
             guard case .versions(let layout, let key?) = question else { return [] }
@@ -78,7 +79,7 @@ struct PollRun<R: RecordFields> {
                 } else if isChanged || comparesContents {
                     news.append(attempt)
                 }
-                // Behind a list of whole records nothing more is read.
+                // After a list of whole records nothing more is read, so these need no note.
                 if !question.isList { read[row.recordId] = row.modId }
             }
         case .changes:
@@ -106,7 +107,7 @@ struct PollRun<R: RecordFields> {
 
     /// The answer is complete.
     ///
-    /// - Returns: what it has come to, or `nil` when there is another question.
+    /// - Returns: the scope of the findings when the poll is done; `nil` when there is another question.
     mutating func answered() throws -> PollScope? {
         try checkUnreadable()
         switch strategy.answered() {
@@ -122,7 +123,7 @@ struct PollRun<R: RecordFields> {
         }
     }
 
-    /// When no record at all can be decoded, the type or the layout is wrong, and not the records.
+    /// Throws if no record at all can be decoded: then the type or the layout is wrong, not the records.
     private func checkUnreadable() throws {
         guard let unreadable, unreadable.count == listed.count else { return }
         switch question {
@@ -131,10 +132,10 @@ struct PollRun<R: RecordFields> {
         }
     }
 
-    /// The records that have changed and were not read, in the order of their ids.
+    /// The changed records that were not read yet, in the order of their ids.
     var unread: [ChangedRecord] { changed.values.filter { read[$0.id] == nil }.sorted { $0.id < $1.id } }
 
-    /// Whether the version is news, and counts it for the strategy.
+    /// Whether the version is new. If so, counts it for the strategy.
     private func note(_ row: DataAPI.RecordVersion, near place: Int, _ page: inout PollPage) -> Bool {
         guard read[row.recordId] != row.modId else { return false }
         let known = held.modId(of: row.recordId, near: place)
@@ -144,7 +145,7 @@ struct PollRun<R: RecordFields> {
         return true
     }
 
-    /// What it has come to.
+    /// The findings of the complete poll.
     func findings(_ scope: PollScope, _ read: [Attempt]) -> PollFindings<R> {
         let isWhole = scope == .all
         return PollFindings(

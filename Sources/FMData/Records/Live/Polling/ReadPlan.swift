@@ -1,26 +1,26 @@
-/// A record that has changed and is to be read, as a list of versions has shown it.
+/// A changed record that has to be read, as a list of versions showed it.
 struct ChangedRecord: Hashable, Sendable {
     let id: Int
-    /// Its place among the query's records, from 1; `nil` when that is not known.
+    /// Its place among the query's records, from 1; `nil` if unknown.
     var place: Int?
-    /// Its key, where a key is read with ids; `nil` for an empty one.
+    /// Its key, if keys are read along with the ids; `nil` for an empty one.
     var key: PageKey?
 }
 
 /// How changed records are read: by their keys, by their places or one by one.
 enum ReadPlan {
-    /// As many are read one by one, if there is another way.
+    /// Up to this many records are read one by one, even if they have keys or places.
     static let mostSingles = 20
 
     enum Part: Hashable, Sendable {
-        /// Those that have these keys, in one find.
+        /// The records with these keys, in one find.
         case having([PageKey])
-        /// Those at these places, in one call.
+        /// The records at these places, in one call.
         case places(ClosedRange<Int>)
         case single(Int)
     }
 
-    /// - Parameter pageSize: how many records a call brings.
+    /// - Parameter pageSize: how many records one call returns.
     static func parts(_ records: [ChangedRecord], pageSize: Int) -> [Part] {
         guard records.count > mostSingles else { return records.map { .single($0.id) } }
         var keys: [PageKey] = []
@@ -39,7 +39,7 @@ enum ReadPlan {
             + others.map(Part.single)
     }
 
-    /// As few calls as cover all places, none of them for more than a page.
+    /// Covers all places with as few calls as possible, none of them for more than a page.
     private static func ranges(_ places: [Int], _ pageSize: Int) -> [ClosedRange<Int>] {
         var ranges: [ClosedRange<Int>] = []
         for place in places {
@@ -54,7 +54,7 @@ enum ReadPlan {
 }
 
 extension Array {
-    /// The elements in their order, so many at a time.
+    /// The elements in their order, in parts of at most `size`.
     fileprivate func parts(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }

@@ -1,17 +1,18 @@
-/// Reads all records again now and then, or when a related table has changed, and looks by another strategy in between.
+/// Reads all records again after a number of polls, or when a related table has changed, and uses another strategy in
+/// between.
 struct RelatedPolling: PollStrategy {
     let related: DataAPI.LiveRelated
     private var strategy: any PollStrategy
-    /// Since the records were read for what is related.
+    /// How many polls there were since all records were read because of related data.
     private var polls = 0
-    /// Of the related records' ids and modIds.
+    /// A digest of the related records' ids and modIds; `nil` before the first poll.
     private var digest: UInt64?
 
     private enum Stage: Hashable {
         case related, records, strategy
     }
 
-    // Of the poll under way.
+    // State of the poll under way.
     private var stage = Stage.strategy
     private var known = PollKnowledge(isBlank: true, count: 0, isWholeTable: true, isSorted: false)
     private var found = VersionDigest()
@@ -67,14 +68,14 @@ struct RelatedPolling: PollStrategy {
         case .related:
             let isSame = found.value == digest
             digest = found.value
-            // Of what is not known yet the strategy reads all.
+            // If nothing is known yet, the strategy reads all records anyway.
             stage = isSame || known.isBlank ? .strategy : .records
             return .ask(stage == .records ? .records : strategy.begin(known))
         }
     }
 }
 
-/// Ids and modIds as one number, which is another one when any of them is.
+/// A digest of ids and modIds. It changes when any of them changes.
 struct VersionDigest: Hashable, Sendable {
     private(set) var value = EmptyCollection<UInt8>().fnv1a()
 

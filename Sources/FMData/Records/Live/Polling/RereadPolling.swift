@@ -1,6 +1,6 @@
-/// Reads all records again.
+/// Reads all records again in each poll.
 struct RereadPolling: PollStrategy {
-    /// The most records.
+    /// The most records; a poll that finds more fails.
     let maximum: Int
     private var count = 0
 
@@ -23,7 +23,7 @@ struct RereadPolling: PollStrategy {
     mutating func answered() -> PollStep { .done(.all) }
 }
 
-/// Reads one record again.
+/// Reads one record again in each poll.
 struct RecordPolling: PollStrategy {
     let id: Int
 

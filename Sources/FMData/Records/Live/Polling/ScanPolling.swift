@@ -1,8 +1,8 @@
 /// Compares the ids and modIds of all records with those that are known, and reads what has changed.
 struct ScanPolling: PollStrategy {
-    /// Through which layout ids and modIds are read; `nil` is the query's own.
+    /// The layout through which ids and modIds are read; `nil` is the query's own.
     let layout: String?
-    /// By which field of that layout changed records are read.
+    /// The field of that layout by which changed records are read; `nil` for none.
     let key: String?
     private var hasChanges = false
     /// Whether the records themselves are being read.
@@ -30,9 +30,9 @@ struct ScanPolling: PollStrategy {
     }
 }
 
-/// Reads a small set again, and compares the ids and modIds of a larger one, through its own layout.
+/// Reads a small set again in each poll; of a larger one, compares the ids and modIds, through the query's own layout.
 struct AutomaticPolling: PollStrategy {
-    /// The most records that are read again: a page of them is one request.
+    /// The most records that are read again in each poll; that takes a few requests, one per page.
     static let mostReread = 500
 
     private var way: any PollStrategy = RereadPolling(maximum: .max)

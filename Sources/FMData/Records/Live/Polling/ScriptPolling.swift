@@ -1,9 +1,9 @@
-/// Compares the ids and modIds that a script answers with, and reads what has changed.
+/// Compares the ids and modIds that a script returns, and reads the changed records.
 struct ScriptPolling: PollStrategy {
     let name: String
     let parameter: String?
     private var hasChanges = false
-    /// Whether the records themselves are being read.
+    /// Whether the changed records are being read.
     private var isReading = false
 
     init(name: String, parameter: String?) {

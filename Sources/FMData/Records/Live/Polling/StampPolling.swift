@@ -1,16 +1,18 @@
 import Foundation
 
-/// Finds what was modified lately by a timestamp field. The mark comes from the data, never from a clock of the client's.
+/// Finds recently modified records by a timestamp field. The mark from which it searches comes from the data, never
+/// from the client's clock.
 ///
-/// Deletions have no stamp: they show in the count of records, and which they were in a list of all ids.
+/// Deleted records have no timestamp. A deletion shows in the record count; a list of all ids shows which records were
+/// deleted.
 struct StampPolling: PollStrategy {
-    /// So many of the newest stamps lie behind the mark at least: those of a few records that lie in the future must not hide
-    /// what others write.
+    /// At least this many of the newest timestamps stay at or after the mark: a few records with timestamps in the
+    /// future must not hide what is written later.
     static let support = 50
     private static let mostSupport = 3_200
 
     let field: String
-    /// Through which layout ids, modIds and stamps are read; `nil` is the query's own.
+    /// The layout through which ids, modIds and timestamps are read; `nil` is the query's own.
     let layout: String?
     let overlap: Duration
     /// After how many polls all ids are compared.
@@ -22,20 +24,20 @@ struct StampPolling: PollStrategy {
         case reading, counting, listing, readingListed
     }
 
-    /// The stamp from which the next poll searches, but for the overlap.
+    /// The timestamp from which the next poll searches, before the overlap is subtracted.
     private(set) var mark: FMTimestamp?
     private var support = Self.support
-    /// Since all ids were compared.
+    /// How many polls there were since all ids were compared.
     private var polls = 0
-    /// Records of the table that the account does not see.
+    /// How many records of the table the account may not see.
     private var unseen = 0
 
-    // Of the poll under way.
+    // State of the poll under way.
     private var stage = Stage.newest
     private var known = PollKnowledge(isBlank: true, count: 0, isWholeTable: true, isSorted: false)
     private var stamps: [FMTimestamp] = []
     private var changed = 0
-    /// Those of the changed that were not read yet.
+    /// How many of the changed records were not read yet.
     private var unread = 0
     private var arrivals = 0
     private var listed = 0
@@ -72,7 +74,7 @@ struct StampPolling: PollStrategy {
         foundCount = nil
         isInMotion = false
         guard let mark, !known.isBlank else {
-            // Taken first, so that nothing falls between the mark and the records.
+            // The timestamps are read before the records, so that no change falls between the mark and the records.
             stage = .newest
             return .newest(support, field: field, layout: layout)
         }
@@ -121,7 +123,7 @@ struct StampPolling: PollStrategy {
     mutating func received(_ page: PollPage) {
         switch stage {
         case .newest, .modified:
-            // A stamp that lies ahead of every clock in the world is none.
+            // A timestamp later than every time zone's clock is invalid: ignore it.
             let latest = page.date.flatMap(FMTimestamp.init(latestAt:))
             stamps += page.stamps.compactMap(\.self).filter { stamp in latest.map { stamp <= $0 } ?? true }
             isInMotion = isInMotion || page.isInMotion
@@ -140,7 +142,8 @@ struct StampPolling: PollStrategy {
         tableCount = page.tableCount ?? tableCount
     }
 
-    /// The mark follows the stamps, and goes back for none. What moved while they were read may have been missed.
+    /// Moves the mark forward to the newest timestamps, never back. If records moved while they were read, some may
+    /// have been missed: the mark stays.
     private mutating func moveMark() {
         guard !isInMotion else { return }
         let newest = stamps.sorted(by: >)
@@ -148,7 +151,7 @@ struct StampPolling: PollStrategy {
         self.mark = last
     }
 
-    /// Where the table has as many records as are known with those that have come, nothing is gone.
+    /// Compares counts: if the table has as many records as are known plus those that were added, none was deleted.
     private mutating func counted() -> PollStep {
         if known.isSorted, changed > 0 { return list() }
         if known.isWholeTable, let tableCount { return compared(to: tableCount - unseen) }
@@ -165,7 +168,8 @@ struct StampPolling: PollStrategy {
         return .ask(.versions(layout: layout, key: nil))
     }
 
-    /// Whether stamps have hidden a change decides how many of them lie behind the mark from now on.
+    /// Adapts the support. If the list of all ids shows changes that the timestamps did not, timestamps in the future
+    /// have hidden them: four times as many stay after the mark from now on, else half as many, within the limits.
     private mutating func learn() {
         guard polls > 0 else { return }
         support =
@@ -179,7 +183,7 @@ struct StampPolling: PollStrategy {
 }
 
 extension FMTimestamp {
-    /// The latest that any clock in the world shows at an instant: that of a zone 14 hours ahead of Greenwich.
+    /// The latest local time in any time zone at an instant: that of a zone 14 hours ahead of GMT.
     fileprivate init?(latestAt instant: Date) {
         self.init(instant.addingTimeInterval(14 * 3_600), in: .gmt)
     }
