@@ -24,10 +24,10 @@ extension Publisher {
     /// ``DataAPI/CommitOptions/rowsPerCommit`` writes at a time are requested and sent in one request; another request
     /// reads the script's results. Commits run one after the other. All subscribers share one run.
     ///
-    /// **Lost answers** are settled by the job record: it is looked up by a new UUID, created again if it does not
-    /// exist, and its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result never
-    /// arrives are ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. The key field has to be unique so
-    /// that this holds for a delayed request, too.
+    /// **Lost answers** are settled by the job record: it is looked up by the UUID it was given, created again if it
+    /// does not exist, and its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result
+    /// never arrives are ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. The key field has to be
+    /// unique so that this holds for a delayed request, too.
     ///
     /// An atomic commit that was reverted because of a temporary state, such as a locked record (301), is repeated with
     /// pauses of a second until the retry timeout; of a commit that is not atomic, the rows that failed for that reason

@@ -8,7 +8,8 @@
 ///     edit      by id and modId   the old modId: not carried out; the next one, and the edit's fields: carried out
 ///     edit      by id alone       the record holds the edit's fields, written by any client: carried out;
 ///                                 others: not seen
-///     upsert    by key and modId  its fields: carried out; the version it was over: not carried out; none: as a create
+///     upsert    by key and modId  its fields: carried out; the version it was over: not carried out; no record: not
+///                                 carried out, or not seen if the record was to be created
 ///
 /// `notSeen` becomes `notCarriedOut` when a second lookup finds nothing either, once the host can no longer be working
 /// on the first attempt.
