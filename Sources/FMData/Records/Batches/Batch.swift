@@ -2,7 +2,7 @@ import NIOCore
 public import OpenCombine
 
 extension DataAPI {
-    /// A batch of writes, each with its own result: a publisher of one ``BatchRow`` per row.
+    /// A batch of writes, each with its own result: a publisher of one `BatchRow` per row.
     ///
     /// ```swift
     /// let batch = [Person(name: "Annie Jump Cannon"), Person(name: "Vera Rubin")].publisher.create(in: people)

@@ -48,7 +48,7 @@ extension BatchOperation {
 
     /// - Parameters:
     ///   - isWhole: whether the rows are whole records, which leave out fields that a record cannot set; see
-    ///     ``WholeRecord``.
+    ///     `WholeRecord`.
     ///   - keyField: the field that a record can be looked up by.
     ///   - script: the script to run with the write.
     static func create<R: RecordFields, Row: Encodable>(
