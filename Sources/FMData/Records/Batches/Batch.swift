@@ -2,7 +2,7 @@ import NIOCore
 public import OpenCombine
 
 extension DataAPI {
-    /// Many writes, of which each has a result of its own: a publisher of what became of each row.
+    /// A batch of writes, each with its own result: a publisher of one `BatchRow` per row.
     ///
     /// ```swift
     /// let batch = [Person(name: "Annie Jump Cannon"), Person(name: "Vera Rubin")].publisher.create(in: people)
@@ -17,99 +17,104 @@ extension DataAPI {
     /// print(summary.updatedCount, summary.failedCount)            // 1 1
     /// ```
     ///
-    /// Made by ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)``, and by the operators `create(in:)`, `edit(in:)`,
-    /// `delete(in:)`, `upsert(in:by:)` and `commit(in:by:)` of any publisher of values.
+    /// Batches are made by ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)`` and by the operators
+    /// `create(in:)`, `edit(in:)`, `delete(in:)`, `upsert(in:by:)` and `commit(in:by:)` of any publisher of values.
     ///
-    /// **It is one run, however many look at it.** Nothing is sent before somebody asks for something; whoever
-    /// subscribes later to the rows sees them from then on, and the summary is always whole. Rows come as fast as the
-    /// slowest asks who wants them. When nobody looks any more, having asked, it is cancelled. A run that is over stays
-    /// over: to write again make another batch.
+    /// **A batch is one run, however many subscribers it has.** Nothing is sent before there is demand. A later
+    /// subscriber to the rows receives them from then on; the summary always covers all rows. Rows are published as
+    /// fast as the slowest subscriber to the rows demands them. When the last subscriber cancels, after there was
+    /// demand, the run is cancelled. A run that has ended stays ended: make another batch to write again.
     ///
-    /// **What is under way.** A few calls run at once (``BatchOptions/concurrency``), each in a session of the database's pool; on
-    /// a host that is full or slow there are fewer. Rows are asked of their publisher as results are asked for: at most as many as
-    /// are demanded (256 at most), and `concurrency` besides, are under way at any time. So the input may be as long as it likes,
-    /// and some rows beyond those whose results were asked for are written. A publisher that drops what nobody has asked for, as a
-    /// `PassthroughSubject` does, needs a buffer.
+    /// **Concurrency.** A few calls run at once (``BatchOptions/concurrency``), each in a session of the database's
+    /// pool, fewer on a host that is full or slow. Rows are requested from their publisher as results are demanded: at
+    /// any time at most the number demanded (256 at most) plus `concurrency` rows are in progress. So the input may be
+    /// endless, and some rows beyond the demanded results are written. A publisher that drops values without demand,
+    /// such as a `PassthroughSubject`, needs a buffer.
     ///
-    /// **Order.** Rows that name the same record, by its id or by the key of an upsert, are written in their order. All others
-    /// overtake each other; ``BatchOptions/order`` says in which order results are published.
+    /// **Order.** Rows that name the same record, by its id or by the key of an upsert, are written in their order. All
+    /// other rows may overtake each other; ``BatchOptions/order`` sets the order in which results are published.
     ///
-    /// **What goes wrong** is told row by row:
+    /// **Errors** belong to single rows, and the other rows go on, unless the list says otherwise:
     ///
-    /// | what | the row | the others |
-    /// |---|---|---|
-    /// | somebody has the record open (301), the file is closed for the moment (802), or another state that passes | is tried again with growing pauses for ``BatchOptions/patience``, then fails | go on |
-    /// | the host is full (812, 956, 953), or a call took too long before it was sent | the same | fewer at once |
-    /// | the record has another modId (306) | fails; an upsert looks again | go on |
-    /// | there is no such record (101) | fails; a delete succeeds | go on |
-    /// | validation (500 to 513), missing or protected fields (102, 201) | fails | go on; 102 in each of the first three rows ends the batch |
-    /// | the answer was lost, so that nobody knows whether it was carried out | is looked up before anything is sent again | go on |
-    /// | a create brings a key that a row before it has, or one with blanks at its ends | fails without a request | go on |
-    /// | the login is refused, the layout is missing (105), the server object was shut down, its credentials were replaced | fails | are skipped, and the batch ends |
-    /// | the journal cannot be written | is skipped | the same |
+    /// - The record is locked (301), the file is closed (802), or the server reports another temporary state: the row
+    ///   is retried with growing pauses for ``BatchOptions/patience``, then fails.
+    /// - The host is full (812, 956, 953), or a call timed out before it was sent: the same, and fewer calls run at
+    ///   once.
+    /// - The record has another modId (306): the row fails; an upsert looks the record up again.
+    /// - The record does not exist (101): the row fails; a delete succeeds.
+    /// - Validation (500 to 513), missing or protected fields (102, 201): the row fails. 102 for each of the first
+    ///   three rows ends the batch.
+    /// - The answer was lost, so the outcome is unknown: the row is looked up before anything is sent again.
+    /// - A create has the key of an earlier row, or a key with white space at its ends: the row fails without a
+    ///   request.
+    /// - The login is refused, the layout is missing (105), the server object was shut down, or its credentials were
+    ///   replaced: the row fails, the others are skipped, and the batch ends.
+    /// - The journal cannot be written: rows that were not sent are skipped, and the batch ends.
     ///
-    /// Rows that have not begun when a batch ends are told as skipped, those of the input as well that were not asked
-    /// for yet, as long as they come when they are asked for: a publisher that takes its time for them is cancelled
+    /// Rows that have not begun when a batch ends are published as skipped. This includes rows of the input that were
+    /// not requested yet, if their publisher sends them as soon as they are requested; a slower publisher is cancelled
     /// instead (``BatchSummary/isInputUnread``).
     ///
-    /// **Lost answers.** A create is looked up by its ``BatchOptions/idempotencyKey``. It is done when a record has
-    /// exactly that key, letter by letter, and, if the row itself brought the key, what the row wrote; it is sent again
-    /// when no record has it, also after ``BatchOptions/settlingTime``. Without a key it stays unknown. An edit with a
-    /// modId is sent again when the record still has that modId, is done when the record has the next one and the
-    /// edit's fields, and unknown when somebody else has changed it since; without a modId it is done when the record
-    /// has its fields, else unknown, or sent again (``BatchOptions/repeatsEditsWithoutModId``). A delete is repeated:
-    /// 101 means done, and where it is refused then, it stays unknown. An upsert looks for its key again: it is done when the record holds its fields, is sent again when
-    /// the record is as it was found before, or not there, and unknown when somebody else has changed it since.
+    /// **Lost answers.**
     ///
-    /// **Keys** of upserts are compared letter by letter. A record that has the key in another case, or with other accents,
-    /// is not the row's: a new one is made, or refused with 504 where the field is validated as unique. A record that
-    /// has it in another form, such as a date that is written in another way, makes the row fail. The keys that creates
-    /// bring are kept until the run has ended.
+    /// - A create is looked up by its ``BatchOptions/idempotencyKey``. It is done when exactly one record has that key,
+    ///   compared letter by letter, and, if the row itself had the key, holds what the row wrote. It is sent again when
+    ///   no record has the key, even after ``BatchOptions/settlingTime``. Without a key it stays unknown.
+    /// - An edit with a modId is sent again when the record still has that modId, is done when the record has the next
+    ///   one and the edit's fields, and is unknown when another client has changed the record since. An edit without a
+    ///   modId is done when the record has its fields; otherwise it is unknown, or sent again
+    ///   (``BatchOptions/repeatsEditsWithoutModId``).
+    /// - A delete is repeated: 101 means done. If the repeated delete is refused, the row stays unknown.
+    /// - An upsert looks its key up again. It is done when the record holds its fields, is sent again when the record
+    ///   is as it was found before or does not exist, and is unknown when another client has changed the record since.
     ///
-    /// **Nothing here is a transaction.** Rows are committed one by one, and an upsert is two calls: somebody else may make a
-    /// record of the same key between them, which only a unique field keeps from becoming two.
+    /// **Keys** of upserts are compared letter by letter. A record whose key differs in case or accents does not belong
+    /// to the row: a new record is made, or refused with 504 where the field is validated as unique. A record that has
+    /// the key in another form, such as a date written in another way, makes the row fail. The keys of creates are kept
+    /// in memory until the run ends.
     ///
-    /// Values arrive on the actor in whose code the operator is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>. The batch fails only when no row can succeed any more, with the publisher of its rows, once what is
-    /// under way has ended, or as ``BatchOptions/onFailure`` says. Cancelling ends the calls that are under way on the wire, any of
-    /// which may have been carried out; nothing more is published.
+    /// **A batch is not a transaction.** Rows are committed one by one, and an upsert is two calls: another client may
+    /// create a record with the same key between them. Only a unique field prevents the second record.
+    ///
+    /// The batch fails only when no row can succeed any more, when the publisher of its rows fails, or as
+    /// ``BatchOptions/onFailure`` says, each time after the calls in progress have ended. Cancelling aborts the calls
+    /// in progress, any of which may have been carried out.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public struct Batch: Publisher {
-        /// What became of a row.
+        /// The result of a row.
         public typealias Output = BatchRow
-        /// Why there are no more.
+        /// Why the batch ended before its input.
         public typealias Failure = FMRest.APIError
 
-        /// Where what it brings is handed over.
+        /// The actor on which values arrive.
         let isolation: (any Actor)?
         let server: Server
         private let run: BatchRun
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches a subscriber. Nothing is requested before the subscriber has demand.
         public func receive<Downstream: Subscriber<BatchRow, FMRest.APIError>>(subscriber: Downstream) {
             BatchView(run: run, sight: .rows { $0 }).handedOver(to: isolation, by: server).receive(
                 subscriber: subscriber
             )
         }
 
-        /// What all rows come to, those included that an earlier run of the same journal has dealt with.
+        /// The totals of all rows, including rows that an earlier run of the same journal has settled.
         ///
-        /// Publishes one value when the run has ended and finishes; never fails: what stopped the batch is in
-        /// ``BatchSummary/stop``. It begins the run, if nobody has, when it is asked for its value.
+        /// Publishes when the run has ended and never fails: ``BatchSummary/stop`` holds the error that stopped the
+        /// batch. Demand for the value starts the run if it has not started.
         ///
-        /// Values arrive on the actor in whose code the operator is written, else as ``DataAPI/Config/delivery`` says:
-        /// <doc:WhereValuesArrive>.
+        /// - Note: One value. See <doc:Calls>.
         public var summary: AnyPublisher<BatchSummary, FMRest.APIError> {
             BatchView(run: run, sight: .summary { $0 }).handedOver(to: isolation, by: server)
         }
 
-        /// What the rows have come to so far.
+        /// The totals so far.
         ///
-        /// Publishes the newest whenever one is asked for and rows have ended since the last, in the end what
-        /// ``summary`` publishes, and finishes; never fails. It begins the run, if nobody has, when it is asked for a
-        /// value.
+        /// Publishes the newest totals whenever there is demand and rows have ended since the last value, at the end
+        /// those of ``summary``, and finishes; never fails. Demand starts the run if it has not started.
         ///
-        /// Values arrive on the actor in whose code the operator is written, else as ``DataAPI/Config/delivery`` says:
-        /// <doc:WhereValuesArrive>.
+        /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var progress: AnyPublisher<BatchSummary, FMRest.APIError> {
             BatchView(run: run, sight: .progress { $0 }).handedOver(to: isolation, by: server)
         }
@@ -130,8 +135,8 @@ extension DataAPI {
         ) {
             let news = BatchNews()
             let database = layout.layout.database
-            // What was asked for as one account is written as that or not at all. The rows themselves end the batch,
-            // since what became of those that were sent has to be told.
+            // All calls are bound to the account of the moment at which the run starts. The rows publisher itself is
+            // not: the results of rows that were sent have to be published even if the account is replaced.
             let rows = OnDemandPublisher {
                 BatchPublisher(
                     upstream: upstream,
@@ -151,7 +156,7 @@ extension DataAPI {
 }
 
 extension DataAPI.Layout {
-    /// What a journal of writes into this layout is for.
+    /// The header of a journal of writes to this layout.
     var journalHeader: JournalHeader {
         let server = database.server
         return JournalHeader(
@@ -177,7 +182,7 @@ extension BatchStateMachine.Settings {
 extension DataAPI.Database {
     /// How many calls of a batch may run at once.
     fileprivate func concurrency(_ wanted: Int?) -> Int {
-        // A pinned session answers one call after the other.
+        // A pinned session answers one call at a time.
         guard case .pool = sessions else { return 1 }
         let maximum = server.config.sessions.maximumSessions
         return max(1, wanted.map { min($0, maximum) } ?? min(4, maximum - 1))

@@ -1,43 +1,43 @@
 import Foundation
 import OpenCombine
 
-/// What to do for one row of a batch, and how to see whether it was done.
+/// The write of one row of a batch, and the lookup that shows whether it was carried out.
 struct BatchOperation {
     typealias Machine = BatchStateMachine
     typealias Call = AnyPublisher<Answered, FMRest.APIError>
 
     let task: Machine.Task
-    /// What the row is known by.
+    /// The key or record id that identifies the row.
     let key: String?
-    /// The field that holds it; `nil` when it is the record's id, or there is none.
+    /// The field that holds the key; `nil` when `key` is the record's id, or there is none.
     var keyField: String?
-    /// What tells the row from others; `nil` without a journal.
+    /// Distinguishes the row from others; `nil` without a journal.
     let digest: RowDigest?
-    /// Of a create: the key that the row brought. No other row may have it.
+    /// For a create, the key that the row had. No other row may have it.
     var ownKey: String?
-    /// The write; of an upsert over the record that was found.
+    /// The write; for an upsert, over the record that was found.
     var write: (WrittenVersion?) -> Call
-    /// Looks for the record.
+    /// Looks up the record.
     ///
-    /// - Parameter isSettling: whether it is to be told if a write was carried out, so that it matters what the record
-    ///   holds.
+    /// - Parameter isSettling: whether the lookup has to show if a write was carried out, so that the record's values
+    ///   matter.
     let lookUp: (_ isSettling: Bool) -> Call
 
-    /// How a call was answered, for the machine, and what it brought besides.
+    /// The answer to a call, for the machine, and its result.
     struct Answered: Sendable {
         var answer: Machine.Answer
         var result: DataAPI.WriteResult?
     }
 
-    /// What is known of a row before it is looked at.
+    /// What is known of a row before it is encoded.
     struct Context {
-        /// Of the journal, if there is one.
+        /// The salt of the journal, if there is one.
         var salt: [UInt8]?
-        /// What an earlier run has noted and left without an outcome.
+        /// An attempt that an earlier run has noted without an outcome.
         var attempt: Machine.OpenAttempt?
-        /// The key that it has noted.
+        /// The key that the earlier run has noted.
         var key: String?
-        /// The field that it has noted for it.
+        /// The field of that key, as the earlier run has noted it.
         var field = JournalEntry.NotedField.none
     }
 }
@@ -47,9 +47,10 @@ extension BatchOperation {
     typealias Maker<Row> = (Row, Context) throws -> BatchOperation
 
     /// - Parameters:
-    ///   - isWhole: whether the rows are whole records, which do not carry what is not theirs.
+    ///   - isWhole: whether the rows are whole records, which leave out fields that a record cannot set; see
+    ///     `WholeRecord`.
     ///   - keyField: the field that a record can be looked up by.
-    ///   - script: what is to run with the write.
+    ///   - script: the script to run with the write.
     static func create<R: RecordFields, Row: Encodable>(
         in layout: DataAPI.TypedLayout<R>,
         isWhole: Bool = true,
@@ -69,7 +70,7 @@ extension BatchOperation {
             let (own, digest) = try layout.identity(of: row, by: keyField, "create", context)
             let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
             var attempt = context.attempt
-            // A record is only found by the key that it was given, in the field that it was given it in.
+            // A record is found only by the key it was given, in the field that got it.
             if own == nil, context.key == nil { attempt?.doubt = .otherKeyField }
             if case .named(let noted) = context.field, noted.lowercased() != keyField.lowercased() {
                 attempt?.doubt = .otherKeyField
@@ -92,7 +93,7 @@ extension BatchOperation {
         }
     }
 
-    /// Makes one record of fields among which there is a key.
+    /// Creates one record from fields that include a key.
     static func making<R: RecordFields>(
         _ fields: FieldSet,
         by key: FieldValue,
@@ -175,7 +176,7 @@ extension BatchOperation {
         }
     }
 
-    /// - Parameter isWhole: whether the rows are whole records, which do not carry what is not theirs.
+    /// - Parameter isWhole: whether the rows are whole records, which leave out fields that a record cannot set.
     static func upsert<R: RecordFields, Row: Encodable>(
         in layout: DataAPI.TypedLayout<R>,
         isWhole: Bool = true,
@@ -190,7 +191,7 @@ extension BatchOperation {
                 )
             }
             return BatchOperation(
-                // FileMaker finds a text whatever its case and accents.
+                // FileMaker's finds ignore case and accents, so keys that differ only there share a serial key.
                 task: Machine.Task(kind: .upsert, lane: .key(key.foldedAsKey), attempt: context.attempt),
                 key: key,
                 keyField: keyField,
@@ -208,7 +209,7 @@ extension BatchOperation {
         }
     }
 
-    /// Whatever the write is.
+    /// Makes the operation of any write.
     ///
     /// - Parameter keyField: the field that new records can be looked up by.
     static func ofWrite<R: RecordFields>(
@@ -236,7 +237,7 @@ extension BatchOperation {
 }
 
 extension BatchOperation.Context {
-    /// - Parameter write: what is to be done, and to what.
+    /// - Parameter write: the kind of the write, and its record.
     fileprivate func digest(_ write: String, _ fields: () throws -> [WireValue.Member]) rethrows -> RowDigest? {
         try salt.map { RowDigest(salt: $0, write: write, fields: try fields()) }
     }
@@ -285,7 +286,7 @@ extension DataAPI.TypedLayout {
         isWhole ? knowingWholeRecord(call) : call(.givenByField)
     }
 
-    /// Whether there is a record with this key, which was made up for it.
+    /// Looks for a record with this key, which was generated for it.
     fileprivate func lookingUp(made key: String, in field: String) -> BatchOperation.Call {
         matching(.text(key), in: field, NoFields.self)
             .map { records -> Answered in
@@ -299,7 +300,7 @@ extension DataAPI.TypedLayout {
             .eraseToAnyPublisher()
     }
 
-    /// Whether there is a record that has exactly this key, and holds what was to be written of this row.
+    /// Looks for a record that has exactly this key and holds what the row was to write.
     fileprivate func lookingUp(
         _ key: FieldValue,
         in field: String,
@@ -319,7 +320,7 @@ extension DataAPI.TypedLayout {
         }
     }
 
-    /// Whether there is a record that has exactly this key: FileMaker's `==` is blind to case and accents.
+    /// Looks for a record that has exactly this key: FileMaker's `==` ignores case and accents.
     ///
     /// - Parameter isHeld: whether a record holds what was to be written.
     func lookingUp(
@@ -358,9 +359,9 @@ extension DataAPI.TypedLayout {
             .eraseToAnyPublisher()
     }
 
-    /// Whether the record is there, and whether it holds what the edit says.
+    /// Reads the record, and whether it holds the fields of the edit.
     ///
-    /// - Parameter base: the version that the edit is based on, if it is.
+    /// - Parameter base: the modId that the edit is based on, if there is one.
     fileprivate func lookingUp(
         _ recordId: Int,
         holding fields: some Encodable,
@@ -383,8 +384,8 @@ extension DataAPI.TypedLayout {
             )
     }
 
-    /// What a row is known by: the key that it brings, as it is sent, and the digest of its fields, which are encoded
-    /// once where the host has the configured formats.
+    /// The key of a row, as it is sent, and the digest of its fields. The fields are encoded only once where the host
+    /// uses the configured formats.
     fileprivate func identity(
         of row: some Encodable,
         by keyField: String,
@@ -410,8 +411,7 @@ extension DataAPI.TypedLayout {
         return fields
     }
 
-    /// The fields of a row as a digest is made of them: in the configured formats, whatever formats the host turns out
-    /// to have.
+    /// The fields of a row for a digest: in the configured formats, whatever formats the host turns out to use.
     func digestedMembers(of row: some Encodable) throws -> [WireValue.Member] {
         try wireMembers(of: row, server.config.encoding)
     }
@@ -442,8 +442,8 @@ extension BatchOperation.Call {
 // MARK: - Keys
 
 extension FieldData {
-    /// The value of a key field; `nil` when it is empty. Throws for one that finds do not tell from another one: they
-    /// do not see blanks at its ends.
+    /// The value of a key field; `nil` when it is empty. Throws for a key with white space at its ends, which finds
+    /// ignore.
     fileprivate func checkedKey(_ field: String) throws -> String? {
         guard let key = self[field].flatMap({ $0.isEmpty ? nil : $0.text }) else { return nil }
         guard key.first?.isWhitespace == false, key.last?.isWhitespace == false else {
@@ -458,15 +458,15 @@ extension FieldData {
     }
 }
 
-/// A record with a key that it had not.
+/// A record with a key added.
 private struct RecordWithKey<R: Encodable>: Encodable {
     let record: R
     let field: String
     let key: String
 
     func encode(to encoder: any Encoder) throws {
-        // The keyed container comes first, so that a record without fields is still an object. A member that is written twice has
-        // the last value.
+        // The keyed container comes first, so that a record without fields is still an object. Of a member that is
+        // written twice, the last value counts.
         var container = encoder.container(keyedBy: WireKey.self)
         try AsFields(value: record).encode(to: encoder)
         try container.encode(key, forKey: WireKey(field))
@@ -474,7 +474,7 @@ private struct RecordWithKey<R: Encodable>: Encodable {
 }
 
 extension UUID {
-    /// Version 4, of numbers from `0..<1`.
+    /// Makes a version 4 UUID from random numbers in `0..<1`.
     init(random: () -> Double) {
         func byte() -> UInt8 { UInt8(truncatingIfNeeded: Int(random() * 256)) }
         self.init(

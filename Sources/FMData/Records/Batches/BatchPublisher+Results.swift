@@ -1,14 +1,14 @@
-// What a row is told by: the machine's outcome in the words of the library, and the journal's.
+// The machine's outcomes as results and errors of the library, and as outcomes of the journal.
 
 /// What the shell of a batch remembers of a row.
 struct BatchRowMemory {
-    /// The error that was met last.
+    /// The last error.
     var error: FMRest.APIError?
-    /// Of the write whose outcome is not known.
+    /// The error of the write whose outcome is unknown.
     var unknownError: FMRest.APIError?
-    /// What the host has said of the write that it has answered.
+    /// The result of the write that the host has answered.
     var result: DataAPI.WriteResult?
-    /// What the journal says of it.
+    /// The row as the journal knows it.
     var known: JournalState.Row?
 }
 
@@ -33,12 +33,12 @@ extension DataAPI.WriteResult {
         }
     }
 
-    /// It, if it is of one of these kinds.
+    /// The result if it is of one of these kinds, else `nil`.
     private func of(_ kinds: Kind...) -> DataAPI.WriteResult? { kinds.contains(kind) ? self : nil }
 }
 
 extension JournalOutcome {
-    /// What is kept of a result; `nil` of one that another run may better.
+    /// The part of a result that the journal keeps; `nil` when another run may have a better one.
     init?(_ result: DataAPI.WriteResult) {
         switch result.kind {
         case .created: self.init(kind: .created, recordId: result.recordId, modId: result.modId)
@@ -54,7 +54,7 @@ extension JournalOutcome {
 }
 
 extension DataAPI.WriteResult {
-    /// What an earlier run has noted.
+    /// The result that an earlier run has noted.
     init(_ outcome: JournalOutcome) {
         switch outcome.kind {
         case .created: self.init(.created, recordId: outcome.recordId, modId: outcome.modId)
@@ -67,7 +67,7 @@ extension DataAPI.WriteResult {
 }
 
 extension JournalState.Row {
-    /// Whether it is the row of this operation, or may be another one since nothing of it was written.
+    /// Whether this is the row of the operation. A failed row that is to be sent again may have been changed.
     func isOf(_ operation: BatchOperation, retriesRefused: Bool) -> Bool {
         if digest == operation.digest { return phase != .openInJob }
         switch phase {
@@ -107,7 +107,7 @@ extension FMRest.APIError {
 
     static let noAnswer = FMRest.APIError(.noValue, reason: "A call ended without an answer.")
 
-    /// Of a row that may have been carried out: what happened to the write, and why it could not be settled.
+    /// The error of a row that may have been carried out: of the write, with the reason why it could not be settled.
     fileprivate static func unknown(_ row: BatchRowMemory, _ doubt: WriteVerdict.Doubt?) -> FMRest.APIError {
         var error =
             row.unknownError
@@ -137,7 +137,7 @@ extension FMRest.APIError {
         )
     }
 
-    /// - Parameter isOpen: whether it may have been carried out what the journal knows at this place.
+    /// - Parameter isOpen: whether the journal's row at this index may have been carried out.
     static func inputHasChanged(isOpen: Bool) -> FMRest.APIError {
         FMRest.APIError(
             .invalidRequest,
@@ -163,7 +163,7 @@ extension FMRest.APIError {
         hint: "Give keys as the host has them: a date or a number can be written in several ways."
     )
 
-    /// Of a record that was refused since another one has its key in another spelling.
+    /// The error for a record that was refused because another one has its key in another spelling.
     var ofKeySpelledOtherwise: FMRest.APIError {
         var error = self
         error.reason += " The record that is there has the key in another spelling, and is not the one that was meant."

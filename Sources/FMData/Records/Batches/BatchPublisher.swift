@@ -2,20 +2,20 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Writes rows, and publishes what became of each.
+/// Writes rows, and publishes the result of each.
 struct BatchPublisher<Upstream: Publisher>: Publisher {
     typealias Output = DataAPI.BatchRow
     typealias Failure = FMRest.APIError
 
     let upstream: Upstream
     let settings: BatchStateMachine.Settings
-    /// Where it is noted what is sent, and for what.
+    /// The journal that records what is sent, and its header.
     var journal: (DataAPI.WriteJournal, JournalHeader)?
-    /// Whether rows are sent again that failed for good in an earlier run.
+    /// Whether rows are sent again that failed permanently in an earlier run.
     var retriesRefused = false
     var news = BatchNews()
     let time: SessionTime
-    /// A number from `0..<1`, drawn anew with each call.
+    /// Returns a new random number from `0..<1`.
     let random: @Sendable () -> Double
     let makeOperation: BatchOperation.Maker<Upstream.Output>
 
@@ -24,14 +24,14 @@ struct BatchPublisher<Upstream: Publisher>: Publisher {
     }
 }
 
-/// The shell around a ``BatchStateMachine``: the publisher of the rows on one side, the subscriber on the other, calls and an alarm
-/// clock behind it, any of which may call in while another is being served. Whoever finds somebody at work only leaves a note in
-/// the machine.
+/// The shell around a ``BatchStateMachine``. It connects the publisher of the rows, the subscriber, the calls and the
+/// alarm, any of which may call in while another is being served. A thread that finds another one at work only passes
+/// its event to the machine.
 final class BatchSubscription<Upstream: Publisher, Downstream: Subscriber>: Subscription, BatchCaller,
     @unchecked Sendable
 where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIError {
-    // @unchecked: `lock` guards every `var`; the subscriber is called by the one who works, so one call at a time, and rows come
-    // one after the other.
+    // @unchecked: `lock` guards every `var`; `worker` lets one thread at a time call the subscriber, and rows are
+    // received one after the other.
     private let lock = NIOLock()
     private let time: SessionTime
     private let random: @Sendable () -> Double
@@ -39,34 +39,34 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private let news: BatchNews
     private let makeOperation: BatchOperation.Maker<Upstream.Output>
     private var machine: BatchStateMachine
-    /// Until the first demand.
+    /// `nil` after the first demand.
     private var source: Upstream?
-    /// `nil` when all is over.
+    /// `nil` when the batch is over.
     private var downstream: Downstream?
     private var upstream: (any Subscription)?
     private var isUpstreamWanted = true
-    /// Asked of the publisher of the rows before it has sent its subscription.
+    /// Rows requested before the publisher of the rows has sent its subscription.
     private var heldDemand = 0
     private var rows: [Int: HeldRow] = [:]
     private var nextIndex = 0
-    /// Until it is being opened.
+    /// `nil` once it is being opened.
     private var journal: (DataAPI.WriteJournal, JournalHeader)?
     private var isOpening = false
     private var writer: JournalWriter?
     /// What an earlier run has noted.
     private var journalState: JournalState?
-    /// By record or key the last row that an earlier run has written; when the first row asks.
+    /// Per record or key, the last row that an earlier run has written; computed when a row first needs it.
     private var lastRows: [BatchStateMachine.Lane: Int]?
-    /// When nothing can be at work any more that an earlier run has sent.
+    /// When the host can no longer be working on anything that an earlier run has sent.
     private var isOverAt = NIODeadline.distantPast
-    /// The keys that rows have brought, with their places.
+    /// The keys of creates, with the indices of their rows.
     private var ownKeys: [String: Int] = [:]
     private var callOffAlarm: (@Sendable () -> Void)?
-    /// What the batch fails with, if it comes to that.
+    /// The error that the batch ends with, if it fails.
     private var failure: FMRest.APIError?
     private var worker = SoleWorker()
 
-    /// What the machine knows by its index.
+    /// What belongs to a row of the machine with the same index.
     private struct HeldRow {
         let operation: BatchOperation?
         var call: SessionExchange<BatchOperation.Answered>?
@@ -89,7 +89,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         makeOperation = source.makeOperation
     }
 
-    // MARK: From downstream
+    // MARK: From the subscriber
 
     func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
@@ -106,7 +106,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         go()
     }
 
-    /// Asks for the rows, unless that has been done, or the journal is still being read.
+    /// Subscribes to the rows, unless that is done or the journal is still being read.
     private func begin() {
         let source: Upstream? = lock.withLock {
             guard downstream != nil, !isOpening else { return nil }
@@ -125,7 +125,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         lock.withLock { self.writer = writer }
         let batch: any BatchCaller = self
         let time = time
-        // On a thread on which answers come as well, and not on that of a disk.
+        // Continue on a thread that answers arrive on, not on the disk's.
         writer.open(header) { result in _ = time.schedule(time.now()) { batch.opened(result) } }
     }
 
@@ -241,7 +241,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             }
             return (nextIndex, known, context)
         }
-        // Out of the lock: it runs what the caller's type does to be encoded.
+        // Outside the lock: this runs the encoding code of the caller's type.
         let operation = Result { try makeOperation(input, context) }
         lock.withLock {
             guard downstream != nil else { return }
@@ -282,7 +282,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         }
     }
 
-    /// The row that an earlier run has written into the same record, where this one would undo what it wrote.
+    /// A later row that an earlier run has written to the same record, if this row would overwrite it.
     private func lockedLaterRow(than index: Int, of task: BatchStateMachine.Task) -> Int? {
         guard task.overwrites, let lane = task.lane, let journalState else { return nil }
         let last = lastRows ?? journalState.lastRowsOfLanes()
@@ -305,7 +305,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         go()
     }
 
-    // MARK: From the server and from the clock
+    // MARK: From the server and the clock
 
     fileprivate func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?) {
         let jitter = random()
@@ -340,14 +340,14 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private func go() {
         guard lock.withLock({ worker.start() }) else { return }
         while let action = nextAction() {
-            // What has been noted is written together, before anything else is done that may take its time.
+            // Write all collected journal entries in one go before any action that may take long.
             if case .note = action {} else { lock.withLock { writer }?.flush() }
             act(action)
         }
         lock.withLock { writer }?.flush()
     }
 
-    /// No more rows are asked for.
+    /// Stops requesting rows.
     private func lockedGiveUpInput() {
         news.inputIsUnread()
         isUpstreamWanted = false
@@ -378,7 +378,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             case .ask(let count):
                 if let upstream { return .ask(upstream, count, isRest: machine.isSkipping) }
                 heldDemand += count
-                // Rows that have not come by now are not waited for when all is over.
+                // The batch is ending: rows that are not there yet are not awaited.
                 if machine.isSkipping { lockedGiveUpInput() }
             case .publish(let index, let outcome):
                 return .publish(lockedRow(index, outcome), downstream)
@@ -420,7 +420,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 return
             }
             let time = time
-            // Whoever hears of the end may open the journal again.
+            // A subscriber that receives the completion may open the journal again.
             let tell = UncheckedTransfer { remains.downstream?.receive(completion: completion) }
             writer.close { _ = time.schedule(time.now()) { tell.body() } }
         case .nothing:
@@ -428,7 +428,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         }
     }
 
-    /// When all is over, rows that do not come as soon as they are asked for are not waited for.
+    /// When the batch is ending, rows that do not arrive as soon as they are requested are not awaited.
     private func giveUpInputThatWaits() {
         let upstream: (any Subscription)? = lock.withLock {
             guard machine.isSkipping, machine.askedCount > 0, let upstream = self.upstream else { return nil }
@@ -476,7 +476,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     // MARK: The end
 
-    /// What is let go with the end, to be called off outside of the lock.
+    /// What is released at the end; it is cancelled outside the lock.
     private struct Remains {
         let downstream: Downstream?
         let upstream: (any Subscription)?
@@ -484,7 +484,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         let rows: [Int: HeldRow]
         let callOffAlarm: (@Sendable () -> Void)?
         let writer: JournalWriter?
-        /// Of a run that was cancelled: attempts that are noted and were not sent.
+        /// For a cancelled run, the attempts that are noted and were not sent; else `nil`.
         let unsent: [Int]?
 
         func cancel() {
@@ -500,7 +500,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     private func letGo(isCancelled: Bool) -> Remains {
         lock.withLock {
-            // While it is being read, whoever has read it closes it.
+            // A journal that is still being read is closed by `opened(_:)`.
             let openWriter = journalState == nil ? nil : writer
             defer {
                 downstream = nil
@@ -527,21 +527,22 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     }
 }
 
-/// What calls, alarms and the journal report to: a batch, whatever its rows are. They keep it alive until it is over.
+/// The interface of a batch, whatever its rows are, for calls, alarms and the journal. They keep the batch alive until
+/// it is over.
 private protocol BatchCaller: AnyObject, Sendable {
-    /// A call has ended; `nil` when it did so without an answer.
+    /// A call has ended; `nil` without an answer.
     func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?)
-    /// The alarm has rung.
+    /// The alarm went off.
     func wakeUp()
     /// The journal is open, or cannot be used.
     func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>)
-    /// The attempt of a row is on the disk, or cannot get there.
+    /// The attempt of a row is on the disk, or could not be written.
     func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>)
 }
 
 /// A closure that is called once, on another thread.
 private struct UncheckedTransfer: @unchecked Sendable {
-    // @unchecked: whoever made it does not use what it captured any more.
+    // @unchecked: the creator does not use what it captures any more.
     let body: () -> Void
 }
 

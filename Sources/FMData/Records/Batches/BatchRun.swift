@@ -2,25 +2,26 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// The one run of a batch, however many look at it.
+/// The single run of a batch, shared by all its views.
 ///
-/// It begins when somebody first asks for something, and goes as fast as the slowest of those who want rows asks for
-/// them; who wants the summary or the progress does not hold it up. Who comes later sees the rows from then on, and the
-/// summary whole. When nobody looks any more it is cancelled, and is over.
+/// The run begins when a view first has demand, and goes as fast as the slowest view of the rows demands them; views of
+/// the summary and of the progress do not slow it down. A later view receives the rows from then on, and the whole
+/// summary. When the last view is cancelled, the run is cancelled and over.
 final class BatchRun: @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; nobody is called with it held. Rows come one after the other.
+    // @unchecked: `lock` guards every `var`; nothing outside is called with it held. Rows are received one after the
+    // other.
     typealias Source = AnyPublisher<DataAPI.BatchRow, FMRest.APIError>
 
-    /// How many rows are asked for ahead of those who do not say how many they want.
+    /// The maximum number of rows requested ahead.
     private static let window = 256
 
     private let lock = NIOLock()
     private let news: BatchNews
-    /// Until it begins.
+    /// `nil` once the run has begun.
     private var source: Source?
     private var upstream: (any Subscription)?
     private var looks: [ObjectIdentifier: BatchLook] = [:]
-    /// Asked for and not come.
+    /// Rows requested and not received.
     private var askedCount = 0
     private var heldDemand = 0
     private var summary = DataAPI.BatchSummary()
@@ -32,13 +33,13 @@ final class BatchRun: @unchecked Sendable {
         self.news = news
     }
 
-    // MARK: Looks
+    // MARK: Views
 
     fileprivate func joined(_ look: BatchLook) {
         lock.withLock { looks[ObjectIdentifier(look)] = look }
     }
 
-    /// A look is there for the first time, or wants more.
+    /// Called when a view has new demand: delivers the end if the run is over, else requests rows.
     fileprivate func wants(_ look: BatchLook) {
         let end: (DataAPI.BatchSummary, Subscribers.Completion<FMRest.APIError>)? = lock.withLock {
             completion.map { (summary, $0) }
@@ -51,7 +52,7 @@ final class BatchRun: @unchecked Sendable {
         let upstream: (any Subscription)? = lock.withLock {
             looks[ObjectIdentifier(look)] = nil
             guard looks.isEmpty, completion == nil else { return nil }
-            // One that has not begun may be looked at again.
+            // A run that has not begun can still get another view.
             guard source == nil else { return nil }
             isCancelled = true
             completion = .failure(.cancelledBatch)
@@ -63,7 +64,7 @@ final class BatchRun: @unchecked Sendable {
         ask()
     }
 
-    /// Asks for as many rows as all who want rows can take.
+    /// Requests as many rows as every view of the rows can take.
     private func ask() {
         enum Action {
             case begin(Source)
@@ -146,7 +147,7 @@ final class BatchRun: @unchecked Sendable {
     }
 }
 
-/// What a run comes to know besides its rows.
+/// What a run learns besides its rows.
 final class BatchNews: Sendable {
     private let known = NIOLockedValueBox((journalBytesCut: 0, isInputUnread: false))
 
@@ -165,15 +166,15 @@ extension FMRest.APIError {
     )
 }
 
-// MARK: - Looks
+// MARK: - Views
 
-/// What can be seen of a run.
+/// What a view shows of a run.
 enum BatchSight<Output> {
     /// Each row.
     case rows((DataAPI.BatchRow) -> Output)
-    /// What it has come to so far, the newest as often as it is asked for.
+    /// The totals so far: the newest whenever there is demand.
     case progress((DataAPI.BatchSummary) -> Output)
-    /// What it has come to in the end.
+    /// The totals at the end.
     case summary((DataAPI.BatchSummary) -> Output)
 
     fileprivate func map<Other>(_ transform: @escaping (Output) -> Other) -> BatchSight<Other> {
@@ -185,7 +186,7 @@ enum BatchSight<Output> {
     }
 }
 
-/// One view of a run, for one subscriber.
+/// A view of a run, for one subscriber.
 struct BatchView<Output>: Publisher {
     typealias Failure = FMRest.APIError
 
@@ -199,12 +200,12 @@ struct BatchView<Output>: Publisher {
     }
 }
 
-/// What one subscriber has asked for, and has yet to be told. It holds closures and not the subscriber, so that it is no
-/// generic class, whose types would be looked up anew for each row.
+/// The subscription of a view: its demand and what it has not delivered yet. It holds closures instead of the
+/// subscriber, so that it is no generic class, whose metadata would be looked up for each row.
 private final class BatchLook: Subscription, @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; the subscriber is called by the one who delivers, so one call at a time.
+    // @unchecked: `lock` guards every `var`; `worker` lets one thread at a time call the subscriber.
     private struct Outlet {
-        /// Returns how many more he asks for.
+        /// Returns the additional demand.
         let sees: BatchSight<Subscribers.Demand>
         let ends: (Subscribers.Completion<FMRest.APIError>) -> Void
     }
@@ -233,10 +234,10 @@ private final class BatchLook: Subscription, @unchecked Sendable {
         outlet = Outlet(sees: sees, ends: ends)
     }
 
-    /// Whether it has asked for something.
+    /// Whether there is demand.
     var hasDemand: Bool { lock.withLock { demand > .none } }
 
-    /// How many more rows it can take; `nil` for one that does not hold up the others.
+    /// How many more rows it can take; `nil` for a view that does not slow down the others.
     var room: Int? {
         lock.withLock {
             guard case .rows = outlet?.sees else { return nil }
@@ -283,7 +284,7 @@ private final class BatchLook: Subscription, @unchecked Sendable {
             switch outlet?.sees {
             case .rows: self.completion = completion
             case .progress, .summary:
-                // What stopped it is in the summary.
+                // The summary holds the error that stopped the run.
                 self.summary = summary
                 self.completion = .finished
             case nil: break

@@ -1,10 +1,10 @@
-// What went wrong, and what then: for each error class one line, the same for all rows.
+// What follows an error: one line per class of errors, the same for all rows.
 
 extension BatchStateMachine.Row {
     typealias Work = BatchStateMachine.Work
     typealias Move = BatchStateMachine.Move
 
-    /// What comes after a call that failed.
+    /// Returns what follows a call that failed.
     mutating func move(after trouble: BatchTrouble, of work: Work) -> Move {
         switch work {
         case .lookUp: moveAfterLook(trouble)
@@ -12,7 +12,7 @@ extension BatchStateMachine.Row {
         }
     }
 
-    /// A look changes nothing: what it failed of says nothing about the row.
+    /// A lookup changes nothing, so its error says nothing about the row.
     private mutating func moveAfterLook(_ trouble: BatchTrouble) -> Move {
         lookHasFailed = true
         return switch trouble {
@@ -37,7 +37,8 @@ extension BatchStateMachine.Row {
             return moveAfterMismatch
         case .notUnique:
             return moveAfterDouble(over: found)
-        // That a delete is refused now, say since nobody is let in, says nothing of the one before whose answer was lost.
+        // A delete that is refused now, for example because the login is refused, says nothing about an earlier one
+        // whose answer was lost.
         case .refused where task.kind == .delete, .garbled where task.kind == .delete:
             return .giveUp
         case .fieldMissing, .refused, .garbled:
@@ -47,12 +48,12 @@ extension BatchStateMachine.Row {
         }
     }
 
-    /// How to find out whether a write has been carried out.
+    /// Finds out whether a write has been carried out.
     private var settlingMove: Move {
         switch task.kind {
         case .create(let hasKey): hasKey ? .goOn(.lookUp) : .finish(.unknown(.nothingToTellBy))
         case .edit, .upsert: .goOn(.lookUp)
-        // What is gone cannot be deleted a second time: to repeat it is the look.
+        // A deleted record cannot be deleted again, so repeating the delete serves as the lookup.
         case .delete: .retry(.write(over: nil))
         case .unusable: .giveUp
         }
@@ -61,29 +62,30 @@ extension BatchStateMachine.Row {
     /// 101: there is no such record.
     private func moveAfterMissing(over found: WrittenVersion?) -> Move {
         switch task.kind {
-        // Whether it was this batch that deleted it, nobody can say after an answer that was lost.
+        // After a lost answer it is unknown whether this batch deleted the record.
         case .delete: .finish(.deleted(wasThere: mayBeExecuted ? nil : false))
-        // It was deleted since it was found.
+        // The record was deleted after the lookup.
         case .upsert where found != nil: .retry(.lookUp)
         case .create, .edit, .upsert, .unusable: .finish(.failed(.lastError))
         }
     }
 
-    /// 306: the record has another modId than the edit was made for.
+    /// 306: the record has another modId than the edit is based on.
     private var moveAfterMismatch: Move {
         switch task.kind {
-        // The first attempt may have arrived late, and changed it.
+        // The first attempt may have arrived late and changed the record.
         case .edit where mayBeExecuted: .goOn(.lookUp)
-        // It was changed since it was found; an upsert overwrites.
+        // The record was changed after the lookup; an upsert overwrites it.
         case .upsert: .retry(.lookUp)
         case .create, .edit, .delete, .unusable: .finish(.failed(.lastError))
         }
     }
 
-    /// 504: there is a record with such a value.
+    /// 504: a record with such a value exists.
     private mutating func moveAfterDouble(over found: WrittenVersion?) -> Move {
         switch task.kind {
-        // It may be the record that the first attempt made; or, of an upsert, one that somebody made since none was found.
+        // It may be the record that the first attempt created or, for an upsert, one that another client created after
+        // the lookup.
         case .create(hasKey: true) where hasLostAnswers && !isRefusedAsDouble,
             .upsert where found == nil && !isRefusedAsDouble:
             isRefusedAsDouble = true

@@ -1,13 +1,14 @@
-// A write whose outcome nobody knows is looked up before it is repeated. What a look proves is in WriteVerdict.swift;
-// what follows:
+// A write whose outcome is unknown is looked up before it is repeated. WriteVerdict.swift says what a lookup proves;
+// what follows from it:
 //
 //     carried out         the row is done
-//     not carried out     it is sent again, guarded by its modId
-//     not seen            it is looked for again when the first attempt can no longer be at work, and then sent again
-//     undecided           it is unknown for good, and not sent
-//     delete              by itself: sent again; 101 says that the record is gone
-//     upsert              of a record that is there: done when it holds the row, written again when it is as it was found,
-//                         and unknown when somebody has changed it since, whose work it would undo
+//     not carried out     the write is sent again, guarded by its modId
+//     not seen            the lookup is repeated when the host can no longer be working on the first attempt; if it
+//                         finds nothing again, the write is sent again
+//     undecided           the row is unknown for good, and not sent again
+//     delete              without a lookup: sent again; 101 says that the record is deleted
+//     upsert              of an existing record: done when it holds the row, written again when it is as it was found,
+//                         and unknown when another client has changed it since, whose changes the write would overwrite
 
 extension BatchStateMachine.Row {
     typealias Finding = BatchStateMachine.Finding
@@ -15,7 +16,7 @@ extension BatchStateMachine.Row {
     /// How many answers to the writes of one row may be lost.
     private static let maximumLostAnswers = 3
 
-    /// What comes after a call that was answered.
+    /// Returns what follows a call that was answered.
     ///
     /// - Parameter repeatsUnguarded: whether an edit without a modId that is not seen is sent again.
     mutating func move(after answer: BatchStateMachine.Answer, repeatsUnguarded: Bool) -> Move {
@@ -43,17 +44,17 @@ extension BatchStateMachine.Row {
         switch finding.verdict {
         case .carriedOut: .finish(finding.created)
         case .notSeen, .notCarriedOut: moveAfterMiss
-        // What the server spoke of is somebody else's record.
+        // The 504 was about another client's record.
         case .undecided where isRefusedAsDouble && !mayBeExecuted: .finish(.failed(.lastError))
         case .undecided(let doubt): .finish(.unknown(doubt))
         }
     }
 
-    /// There is nothing of it. Only when it is still so at a time when the attempt can no longer be at work is that
-    /// taken for the truth.
+    /// The lookup has found nothing. That counts only when it finds nothing again once the host can no longer be
+    /// working on the attempt.
     private var moveAfterMiss: Move {
         mutating get {
-            // The double that the server spoke of has another field's value, or is spelt in another way.
+            // The record that the 504 was about has the value in another field, or another spelling of the key.
             if isRefusedAsDouble { return .finish(.failed(.lastError)) }
             misses += 1
             if misses < 2 { return .lookAgain }
@@ -78,7 +79,7 @@ extension BatchStateMachine.Row {
         }
     }
 
-    /// Nothing has been written yet.
+    /// The first lookup of an upsert, before anything has been written.
     private func firstMoveOfUpsert(after finding: Finding) -> Move {
         if finding.isAmbiguous { return .finish(.failed(.ambiguousKey)) }
         if let record = finding.record { return .goOn(.write(over: record)) }

@@ -1,92 +1,94 @@
 import NIOCore
 import OpenCombine
 
-// The way of a row:
+// The states of a row:
 //
 //     received ──► queued ──► ready(work) ──► running(work) ──► done(outcome) ──► published
-//                (its lane     ▲    ▲             │
-//                 is taken)    │    └── at once ──┤ the answer says what comes next
-//                              └── waiting ◄──────┘
+//             (its serial key   ▲    ▲             │
+//               is in use)      │    └── at once ──┤ the answer decides what comes next
+//                               └── waiting ◄──────┘
 //
-// `work` is the write, or a look at what the server has: an upsert begins with one, and a write whose outcome nobody knows is
-// settled by one. What comes next after which answer is in BatchStateMachine+Policies.swift (what went wrong) and
-// BatchStateMachine+Settling.swift (what a look has found).
+// `work` is the write or a lookup of what the server has. An upsert begins with a lookup, and a lookup settles a write
+// whose outcome is unknown. BatchStateMachine+Policies.swift says what follows an error,
+// BatchStateMachine+Settling.swift what follows a lookup.
 //
-// With a journal a write goes from ready(work) over noting(work), while its attempt is on its way to the disk, and
-// noted(work), when it is there, to running(work). As many as there are calls are noted ahead, so that no call waits
-// for the disk.
+// With a journal, a write goes from ready(work) through noting(work), while its attempt is being written to the disk,
+// and noted(work), when it is there, to running(work). As many attempts are noted ahead as there may be calls, so that
+// no call waits for the disk.
 
-/// What decides how the rows of a batch are written: events in, steps out, no publisher, lock, clock or dice. The shell around
-/// it is ``BatchSubscription``, which knows rows, errors and calls by the row's index.
+/// Decides how the rows of a batch are written: events in, steps out, without publisher, lock, clock or randomness.
+/// ``BatchSubscription`` is the shell around it, and holds rows, errors and calls by the row's index.
 ///
-/// Rows are asked for as far as results are: at any time at most `concurrency` plus what is demanded (`window` at most) have
-/// been received and not published. As many calls as the present ``limit`` allows run at once: it begins at `concurrency`, is
-/// halved when the host is full or too slow, and grows by one for every `limit` calls that it serves. Rows of one lane follow
-/// each other; all others overtake as they like. A row that waits for a lock to go holds its lane and no place among the calls.
+/// Rows are requested as results are demanded: at any time at most `concurrency` plus the demand (`window` at most)
+/// have been received and not published. As many calls run at once as the current ``limit`` allows. It starts at
+/// `concurrency`, is halved when the host is full or too slow, and grows by one for every `limit` calls that are
+/// served. Rows of one serial key run one after the other; all others may overtake each other. A row that waits for a
+/// retry keeps its serial key but occupies no call.
 struct BatchStateMachine {
     struct Settings: Equatable {
-        /// The most calls at once.
+        /// The maximum number of calls at once.
         var concurrency = 1
-        /// How many rows may be under way beyond them, however much is demanded.
+        /// How many rows may be in progress beyond `concurrency`, even if the demand is higher.
         var window = 256
         var order = DataAPI.BatchOptions.Order.completion
-        /// With so many rows that did not succeed no further one is begun; `nil` for never.
+        /// When this many rows have not succeeded, no further row begins; `nil` for no limit.
         var failureLimit: Int?
-        /// How long a row is tried again from its first trouble on.
+        /// How long a row is retried, counted from its first error.
         var patience = TimeAmount.seconds(30)
-        /// How long the host may be at work on a write whose answer was lost: what is not there then has not been
+        /// How long the host may be working on a write whose answer was lost: what is not there after that has not been
         /// carried out.
         var settlingTime = TimeAmount.seconds(30)
         /// Whether edits without a modId whose answer was lost are sent again.
         var repeatsUnguardedEdits = false
         /// Whether there is a journal.
         var isJournalled = false
-        /// When all must be over; `nil` for any time. What would have to go on after that is given up.
+        /// When everything has to be over; `nil` for no limit. Work that would have to go on after it is given up.
         var deadline: NIODeadline?
     }
 
     private(set) var settings: Settings
-    /// How many calls may run at the moment.
+    /// How many calls may run now.
     private(set) var limit: Int
 
     var rows: [Int: Row] = [:]
-    /// Those rows in the order in which they came.
+    /// The indices of `rows` in the order in which they were received.
     private var sequence = CircularBuffer<Int>()
-    /// Rows that have begun and go on as soon as there is room.
+    /// Rows that have begun and go on as soon as a call is free.
     private var ready = CircularBuffer<Int>()
-    /// Rows that have not begun, but may.
+    /// Rows that may begin and have not.
     private var fresh = CircularBuffer<Int>()
-    /// Rows with an outcome, in the order in which they got it; unused when they are published in that of the input.
+    /// Rows with an outcome, in the order in which they got it; unused when results are published in the order of the
+    /// input.
     private var done = CircularBuffer<Int>()
-    /// Writes that are to be noted before they go on; unused without a journal.
+    /// Writes to be noted before they go on; unused without a journal.
     private var unnoted = CircularBuffer<Int>()
     /// Writes whose attempt is on the disk.
     private var noted = CircularBuffer<Int>()
-    /// How many are on their way there.
+    /// How many attempts are on their way to the disk.
     private var notingCount = 0
-    /// What else the journal is to be told.
+    /// Further entries for the journal.
     private var notes = CircularBuffer<(index: Int, note: Note)>()
-    /// For each lane in use who waits for it.
+    /// For each serial key in use, the rows that wait for it.
     private var lanes: [Lane: CircularBuffer<Int>] = [:]
     private(set) var runningCount = 0
     private var receivedCount = 0
-    /// Of the first three rows, how many failed since a field is not on the layout.
+    /// How many of the first three rows failed because a field is not on the layout.
     private var missingFieldCount = 0
     private var unsuccessfulCount = 0
 
     private var hasUpstreamEnded = false
     private var demand = Subscribers.Demand.none
-    /// Rows that were asked for and have not come.
+    /// Rows that were requested and have not been received.
     private(set) var askedCount = 0
 
     private(set) var mode = Mode.open
-    /// What put an end to it all, until the shell has been told.
+    /// What stopped the batch, until the shell has been given the step.
     private var stopper: Stopper?
-    /// The alarm as it is set.
+    /// The time for which the alarm is set.
     private var alarm: NIODeadline?
-    /// Counts the halvings: calls that began before the last one do not cause another.
+    /// Counts the halvings of `limit`: a call that began before the last one does not cause another.
     private var epoch = 0
-    /// Calls that were served since the limit last changed.
+    /// Calls served since `limit` last changed.
     private var credit = 0
 
     init(settings: Settings) {
@@ -95,28 +97,28 @@ struct BatchStateMachine {
     }
 }
 
-// MARK: - Words
+// MARK: - Types
 
 extension BatchStateMachine {
-    /// What a row is about.
+    /// What a row is to do.
     struct Task: Equatable {
         enum Kind: Equatable {
             /// - Parameter hasKey: whether the record can be looked up by a key of its own.
             case create(hasKey: Bool)
-            /// - Parameter base: the modId that the edit was made of, if it was given.
+            /// - Parameter base: the modId that the edit is based on, if there is one.
             case edit(base: Int?)
             case delete
             case upsert
-            /// It cannot even be sent.
+            /// The row cannot be sent.
             case unusable
         }
 
         var kind: Kind
         var lane: Lane?
-        /// What an earlier run has noted, and left without an outcome: it may have been carried out.
+        /// An attempt that an earlier run has noted without an outcome: it may have been carried out.
         var attempt: OpenAttempt?
 
-        /// Whether it would undo what others have written into its record meanwhile.
+        /// Whether the write would overwrite what other clients have written to its record meanwhile.
         var overwrites: Bool {
             switch kind {
             case .edit(let base): base == nil
@@ -126,45 +128,45 @@ extension BatchStateMachine {
         }
     }
 
-    /// An attempt whose outcome is not known.
+    /// An attempt whose outcome is unknown.
     struct OpenAttempt: Equatable {
-        /// Of an upsert: what it was over; `nil` for a new record.
+        /// For an upsert, the version it was written over; `nil` for a new record.
         var over: WrittenVersion?
-        /// When it can no longer be at work.
+        /// When the host can no longer be working on it.
         var isOverAt: NIODeadline
-        /// Why nobody can find out what became of it, where that is known beforehand.
+        /// Why its outcome cannot be determined, if that is known beforehand.
         var doubt: WriteVerdict.Doubt?
     }
 
-    /// What may not happen at the same time.
+    /// A serial key: writes with the same one do not run at the same time.
     enum Lane: Hashable {
         case record(Int)
         case key(String)
     }
 
-    /// A call.
+    /// The work of one call.
     enum Work: Equatable {
-        /// - Parameter found: for an upsert the record to edit; `nil` makes a new one.
+        /// - Parameter over: for an upsert, the record to edit; `nil` creates one.
         case write(over: WrittenVersion?)
-        /// Sees what the server has: by its key, or by its id.
+        /// Reads what the server has, by key or by id.
         case lookUp
     }
 
-    /// What a look has seen.
+    /// The result of a lookup.
     struct Finding: Equatable {
-        /// What it says of a write whose answer was lost.
+        /// What it says about a write whose answer was lost.
         var verdict: WriteVerdict
-        /// The record that it speaks of, or that an upsert is to edit.
+        /// The record in question, or the one that an upsert is to edit.
         var record: WrittenVersion?
         /// Whether several records have the key of an upsert.
         var isAmbiguous = false
-        /// Records that were found, and do not have exactly the key.
+        /// Records that were found and do not have exactly the key.
         var others = OtherMatches.none
 
         static let nothing = Finding(verdict: .notSeen)
     }
 
-    /// How a call ended.
+    /// The result of a call.
     enum Answer: Equatable {
         case created(recordId: Int, modId: Int?)
         case edited(recordId: Int?, modId: Int)
@@ -173,7 +175,7 @@ extension BatchStateMachine {
         case trouble(BatchTrouble)
     }
 
-    /// What became of a row.
+    /// The outcome of a row.
     enum Outcome: Equatable {
         case created(recordId: Int, modId: Int?)
         case edited(recordId: Int?, modId: Int)
@@ -181,108 +183,109 @@ extension BatchStateMachine {
         case failed(Failure)
         case unknown(WriteVerdict.Doubt?)
         case skipped
-        /// What the journal says.
+        /// The outcome is in the journal.
         case known
     }
 
-    /// What a failure is told by.
+    /// Which error a failed row gets.
     enum Failure: Equatable {
-        /// What the server, or the way to it, said last.
+        /// The last error of the server or the connection.
         case lastError
         /// Several records have the key.
         case ambiguousKey
-        /// The server says that there is one, and it has the key in another spelling.
+        /// The server refused the key as not unique: a record has it in another spelling.
         case keySpelledOtherwise
         /// A record that was found by the key has it in another form.
         case keyInOtherForm
-        /// What the server said last passes, and there was no patience left.
+        /// The retry timeout ended before a retry whose last answer was no temporary error, such as 101 or 306 of an
+        /// upsert. The last error is reported; another run may succeed.
         case outOfPatience
-        /// Its answers were lost, and it is certain that it has not been carried out.
+        /// The answers were lost, and it is certain that the write has not been carried out.
         case neverArrived
     }
 
-    /// What the journal is told of a row.
+    /// A journal entry of a row.
     enum Note: Equatable {
-        /// It is about to be written; it goes on when ``noted(_:)`` says that this is on the disk.
+        /// The row is about to be written; it goes on when ``noted(_:)`` says that the entry is on the disk.
         case attempt(over: WrittenVersion?)
-        /// Its attempt was not carried out, and will not be.
+        /// The attempt was not carried out, and will not be.
         case withdrawn
         case outcome(Outcome)
     }
 
-    /// Who stops a batch.
+    /// What stopped a batch.
     enum Stopper: Equatable {
-        /// A row, with whose error it ends.
+        /// The row whose error the batch fails with.
         case row(Int)
         case journal
     }
 
-    /// One thing for the shell to do.
+    /// The next thing for the shell to do.
     enum Step: Equatable {
         case start(Int, Work)
-        /// More rows.
+        /// Request this many more rows.
         case ask(Int)
         case publish(Int, Outcome)
         case note(Int, Note)
-        /// What all will end with; rows that still come are skipped.
+        /// Keep the error that the batch will end with; rows still received are skipped.
         case stop(by: Stopper)
-        /// Instead of the one that was set before; `nil` calls it off.
+        /// Replace the alarm that was set before; `nil` cancels it.
         case setAlarm(NIODeadline?)
-        /// The last step.
+        /// End the batch: the last step.
         case end(End)
         case rest
     }
 
     enum End: Equatable {
         case finished
-        /// With what the publisher of the rows failed with.
+        /// The batch fails with the error of the publisher of its rows.
         case upstreamFailed
-        /// With the error of the row that stopped it.
+        /// The batch fails with the error that stopped it: of a row or of the journal.
         case stopped
     }
 
     enum Mode: Equatable {
-        /// → drained, closing, stopped
+        /// Rows are received. → drained, closing, stopped
         case open
-        /// There are no more rows; all that came go on to their end. → closing, stopped, over
+        /// There are no more rows; those received run to their end. → closing, stopped, over
         case drained(End)
-        /// Too many rows have failed: what has begun goes on to its end, the rest is skipped. → stopped, over
+        /// Too many rows have failed: those that have begun run to their end, the rest is skipped. → stopped, over
         case closing
-        /// Nothing can succeed any more: what runs is waited for, nothing is begun. → over
+        /// No row can succeed any more: running calls are awaited, nothing begins. → over
         case stopped
         case over
     }
 
     struct Row: Equatable {
         let task: Task
-        /// How many came before it.
+        /// How many rows were received before this one.
         let ordinal: Int
         fileprivate(set) var phase: Phase
-        /// Whether a write of it may have been carried out without anybody knowing.
+        /// Whether a write of the row may have been carried out without an answer.
         var mayBeExecuted: Bool
-        /// When that write can no longer be at work.
+        /// When the host can no longer be working on that write.
         var isOverAt: NIODeadline?
-        /// How many answers to its writes were lost.
+        /// How many answers to the row's writes were lost.
         var lostAnswers = 0
-        /// What the journal says of it that has no outcome yet.
+        /// The row's journal entry that has no outcome yet.
         fileprivate var openNote: Note?
-        /// Of an upsert: what the write whose outcome is unknown was over; `nil` for a new record.
+        /// For an upsert, the version that the write of unknown outcome was over; `nil` for a new record.
         var writtenOver: WrittenVersion?
-        /// The server says that there is such a record already.
+        /// The server refused the write because such a record already exists (504).
         var isRefusedAsDouble = false
-        /// Whether a look has failed, and none has succeeded since.
+        /// Whether a lookup has failed, and none has succeeded since.
         var lookHasFailed = false
-        /// Whether the last call failed of something that passes by itself.
+        /// Whether the last call failed with a temporary error.
         fileprivate var meetsWhatPasses = false
-        /// How many looks in a row have found nothing.
+        /// How many lookups in succession have found nothing.
         var misses = 0
         fileprivate var hasBegun = false
         fileprivate var troubleSince: NIODeadline?
         fileprivate var backOff = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
-        /// The machine's when its call began.
+        /// The machine's `epoch` when the row's call began.
         fileprivate var epoch = 0
 
-        /// Whether a write of it may have been carried out before the one that was answered last.
+        /// Whether a write may have been carried out before the last one that was answered.
         var hasLostAnswers: Bool { lostAnswers > 0 || task.attempt != nil }
 
         fileprivate init(_ task: Task, ordinal: Int, phase: Phase) {
@@ -295,7 +298,7 @@ extension BatchStateMachine {
             openNote = task.attempt.map { .attempt(over: $0.over) }
         }
 
-        /// What it begins with; `nil` when there is nothing that can be done.
+        /// The first call of the row; `nil` when nothing can be done.
         fileprivate var firstWork: Work? {
             if task.attempt?.doubt != nil { return nil }
             return switch task.kind {
@@ -309,10 +312,10 @@ extension BatchStateMachine {
     }
 
     enum Phase: Equatable {
-        /// Another row has its lane.
+        /// Another row uses its serial key.
         case queued
         case ready(Work)
-        /// The journal is being told of it.
+        /// The attempt is being written to the journal.
         case noting(Work)
         case noted(Work)
         case running(Work)
@@ -320,16 +323,16 @@ extension BatchStateMachine {
         case done(Outcome)
     }
 
-    /// What an answer leads to.
+    /// What follows an answer.
     enum Move: Equatable {
         case finish(Outcome)
-        /// With the next call at once.
+        /// Makes the next call at once.
         case goOn(Work)
-        /// When what may be on its way has had time to arrive.
+        /// Looks the row up again once the host can no longer be working on the write.
         case lookAgain
-        /// After a pause that grows, as long as there is patience.
+        /// Makes the call after a growing pause, until the retry timeout.
         case retry(Work)
-        /// As it is, it remains.
+        /// Ends the row with what is known.
         case giveUp
     }
 }
@@ -341,7 +344,7 @@ extension BatchStateMachine {
         self.demand += demand
     }
 
-    /// - Parameter index: greater than those before.
+    /// - Parameter index: greater than all before.
     mutating func received(_ index: Int, _ task: Task) {
         guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
@@ -350,7 +353,7 @@ extension BatchStateMachine {
         sequence.append(index)
         guard let work = row.firstWork, !isSkipping else {
             rows[index] = row
-            // One that cannot be sent fails; so does one that nobody can settle, which stays unknown.
+            // A row that cannot be sent fails. A row that cannot be settled stays unknown.
             return finish(index, isSkipping ? row.outcomeUnbegun : row.outcomeAsItIs)
         }
         if let lane = task.lane {
@@ -366,7 +369,7 @@ extension BatchStateMachine {
         fresh.append(index)
     }
 
-    /// A row came of which the journal says what became of it.
+    /// Receives a row whose outcome is in the journal.
     mutating func receivedKnown(_ index: Int) {
         guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
@@ -375,7 +378,7 @@ extension BatchStateMachine {
         finish(index, .known)
     }
 
-    /// There are no more rows, or none that are waited for.
+    /// There are no more rows, or the remaining ones are not awaited.
     mutating func upstreamEnded(hasFailed: Bool) {
         hasUpstreamEnded = true
         if mode == .open { mode = .drained(hasFailed ? .upstreamFailed : .finished) }
@@ -398,7 +401,7 @@ extension BatchStateMachine {
         if mode != .stopped { stop(by: .journal) }
     }
 
-    /// - Parameter jitter: drawn from `0...1`.
+    /// - Parameter jitter: a random number from `0...1`.
     mutating func answered(_ index: Int, _ answer: Answer, jitter: Double, now: NIODeadline) {
         guard let row = rows[index], case .running(let work) = row.phase else { return }
         runningCount -= 1
@@ -420,7 +423,7 @@ extension BatchStateMachine {
         }
     }
 
-    /// The alarm has rung.
+    /// The alarm went off.
     mutating func wakeUp(now: NIODeadline) {
         alarm = nil
         for index in sequence {
@@ -431,7 +434,7 @@ extension BatchStateMachine {
 }
 
 extension BatchStateMachine {
-    /// Rows whose attempt is noted, and that nothing has been sent of.
+    /// Rows whose attempt is noted, or being noted, and was not sent.
     var unsentAttempts: [Int] {
         sequence.filter { index in
             guard let row = rows[index], !row.mayBeExecuted else { return false }
@@ -446,7 +449,7 @@ extension BatchStateMachine {
 // MARK: - Steps
 
 extension BatchStateMachine {
-    /// What to do next. It is asked again and again until it says ``Step/rest``.
+    /// Returns the next step. It is called until it returns ``Step/rest``.
     mutating func next() -> Step {
         guard mode != .over else { return .rest }
         if let stopper {
@@ -465,7 +468,8 @@ extension BatchStateMachine {
         return .end(end)
     }
 
-    /// The next attempt to note: of rows that have begun first. As many as there are calls wait ahead of them.
+    /// Takes the next attempt to note, of rows that have begun first. At most `limit` attempts are noted ahead of their
+    /// calls.
     private mutating func noteStep() -> Step? {
         guard settings.isJournalled, noted.count + notingCount < limit else { return nil }
         var next = unnoted.popFirst()
@@ -524,16 +528,16 @@ extension BatchStateMachine {
         switch mode {
         case .open, .over: nil
         case .drained(let end): end
-        // Rows that still come are told as skipped.
+        // Rows still received are published as skipped.
         case .closing, .stopped: hasUpstreamEnded ? .stopped : nil
         }
     }
 }
 
-// MARK: - Going on
+// MARK: - Progress of rows
 
 extension BatchStateMachine {
-    /// Whether rows that have not begun are not to begin.
+    /// Whether rows that have not begun are skipped.
     var isSkipping: Bool { mode == .closing || mode == .stopped }
 
     private mutating func carryOut(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
@@ -566,7 +570,7 @@ extension BatchStateMachine {
             let since = row.troubleSince ?? now
             let patienceEnds = min(since + settings.patience, settings.deadline ?? .distantFuture)
             row.troubleSince = since
-            // Once more at the very end, so that one who waited for as long as he could has not waited in vain.
+            // The last retry is at the very end of the retry timeout, so that the row uses all of it.
             row.phase = .waiting(work, until: min(now + row.backOff.next(jitter: jitter), patienceEnds))
             rows[index] = row
             if now >= patienceEnds { finish(index, row.outcomeWithoutPatience) }
@@ -584,7 +588,7 @@ extension BatchStateMachine {
         }
     }
 
-    /// What the server has refused for the moment need not be looked for by a later run.
+    /// A write that the server has refused temporarily need not be looked up by a later run.
     private mutating func withdrawIfRefused(_ index: Int) {
         guard let row = rows[index], row.openNote != nil, !row.mayBeExecuted else { return }
         rows[index]?.openNote = nil
@@ -606,7 +610,7 @@ extension BatchStateMachine {
         }
     }
 
-    /// The next row of a lane may begin.
+    /// Lets the next row of a serial key begin.
     private mutating func leave(_ lane: Lane) {
         guard let next = lanes[lane]?.popFirst() else {
             lanes[lane] = nil
@@ -617,9 +621,9 @@ extension BatchStateMachine {
         fresh.append(next)
     }
 
-    /// Nothing can succeed any more.
+    /// Ends everything: no row can succeed any more.
     private mutating func stop(by stopper: Stopper) {
-        // A batch that ends because too many rows have failed ends with the error of the one that was too many.
+        // When closing, the batch fails with the error of the row that reached the failure limit.
         if mode != .closing { self.stopper = stopper }
         mode = .stopped
         skipUnbegun()
@@ -661,7 +665,7 @@ extension BatchStateMachine {
 }
 
 extension BatchStateMachine.Row {
-    /// What can be said of it when nothing more is done for it.
+    /// The outcome if nothing more is done for the row.
     fileprivate var outcomeAsItIs: BatchStateMachine.Outcome {
         mayBeExecuted ? outcomeInDoubt : .failed(.lastError)
     }
@@ -670,31 +674,31 @@ extension BatchStateMachine.Row {
         .unknown(lookHasFailed ? .unreadable : task.attempt?.doubt)
     }
 
-    /// What can be said of it when all has been stopped, and it would have gone on. What stood in its way in passing is
-    /// worth telling; otherwise it just was not its turn any more.
+    /// The outcome when everything is stopped and the row would have gone on: a temporary error is reported, otherwise
+    /// the row is skipped.
     fileprivate var outcomeOfStop: BatchStateMachine.Outcome {
         if mayBeExecuted { return outcomeInDoubt }
         return meetsWhatPasses ? .failed(.lastError) : .skipped
     }
 
-    /// What can be said of it when it would have been tried again: nothing that another run could not better.
+    /// The outcome when the row would have been retried: a failure that another run may turn into success.
     fileprivate var outcomeWithoutPatience: BatchStateMachine.Outcome {
         if mayBeExecuted { return outcomeInDoubt }
         return .failed(meetsWhatPasses ? .lastError : .outOfPatience)
     }
 
-    /// The same, when it has not begun.
+    /// The outcome of a row that has not begun when everything ends.
     fileprivate var outcomeUnbegun: BatchStateMachine.Outcome {
         mayBeExecuted ? .unknown(task.attempt?.doubt) : .skipped
     }
 
-    /// Whether the journal is to be told before it goes on.
+    /// Whether the attempt has to be noted before the row goes on.
     fileprivate var isToBeNoted: Bool {
         guard case .ready(.write(let over)) = phase else { return false }
         return openNote != BatchStateMachine.Note.attempt(over: over)
     }
 
-    /// What is to be done with it when it is its turn.
+    /// The call that the row is ready to make.
     fileprivate var workAtHand: BatchStateMachine.Work? {
         switch phase {
         case .ready(let work), .noted(let work): work
@@ -702,8 +706,8 @@ extension BatchStateMachine.Row {
         }
     }
 
-    /// What the journal is told of how it ended. A row that stays unknown stays open there, and one that could not even
-    /// be sent is none of it.
+    /// The journal entry of the row's outcome. A row whose outcome is unknown stays open in the journal, and a row that
+    /// could not be sent has no entry.
     fileprivate func note(of outcome: BatchStateMachine.Outcome) -> BatchStateMachine.Note? {
         guard task.kind != .unusable else { return nil }
         switch outcome {
@@ -719,7 +723,7 @@ extension BatchStateMachine.Row {
 }
 
 extension BatchStateMachine.Outcome {
-    /// Whether it counts towards the limit of failures.
+    /// Whether the outcome counts towards the failure limit.
     fileprivate var isUnsuccessful: Bool {
         switch self {
         case .failed, .unknown: true

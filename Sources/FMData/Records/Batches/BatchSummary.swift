@@ -1,65 +1,66 @@
 import OpenCombine
 
 extension DataAPI {
-    /// What a batch came to, or has come to so far: how many rows had which result, and which did not succeed and why.
+    /// The totals of a batch, at its end or so far: how many rows had which result, and which did not succeed and why.
     ///
-    /// It holds no secret and no value of a field but the keys of rows that did not succeed. What is told of single
-    /// rows is bounded by ``maximumProblems``. Another run goes on by the ``WriteJournal``, not by this.
+    /// It holds no secret, and no field value except the keys of rows that did not succeed. The number of single rows
+    /// it lists is bounded by ``maximumProblems``. To resume a batch, use the ``WriteJournal``, not the summary.
     public struct BatchSummary: Hashable, Sendable {
-        /// How many records were made.
+        /// How many records were created.
         public private(set) var createdCount = 0
-        /// How many records were edited, or held it all already.
+        /// How many records were edited, or already held the values.
         public private(set) var updatedCount = 0
-        /// How many records were deleted, or were gone before.
+        /// How many records were deleted, or did not exist any more.
         public private(set) var deletedCount = 0
         /// How many rows failed.
         public private(set) var failedCount = 0
-        /// Of how many rows nobody knows whether the server has carried them out.
+        /// How many rows have an unknown outcome: the server may have carried them out.
         public private(set) var unknownCount = 0
-        /// How many rows were not sent, since the batch had come to an end before.
+        /// How many rows were not sent, because the batch had ended before.
         public private(set) var skippedCount = 0
-        /// How many of all these rows an earlier run of the same journal has dealt with.
+        /// How many of all these rows an earlier run of the same journal has settled.
         public private(set) var journalCount = 0
-        /// Rows that failed or whose outcome is unknown: the first ``maximumProblems`` of them, in the order in which they ended.
+        /// Rows that failed or whose outcome is unknown: the first ``maximumProblems`` of them, in the order in which
+        /// they ended.
         public private(set) var problems: [Problem] = []
-        /// How many such rows there are beyond those in ``problems``.
+        /// How many such rows there are that ``problems`` does not list.
         public private(set) var omittedProblemCount = 0
         /// How many rows ``problems`` may hold. The default is 1,000.
         public var maximumProblems = 1_000
         /// Why the batch ended before its input, if it did.
         public var stop: Problem.Cause?
-        /// Whether the input may have had more rows, which are not counted: the batch had come to an end, and they did
-        /// not come at once when they were asked for.
+        /// Whether the input may have had more rows, which are not counted: the batch had ended, and its publisher did
+        /// not send them as soon as they were requested.
         public var isInputUnread = false
         /// How many bytes were cut off the end of the journal: of a line that an earlier run was writing when it was
-        /// killed. Nothing had been sent on its word.
+        /// killed. Nothing had been sent for that line.
         public var journalBytesCut = 0
 
-        /// Nothing yet.
+        /// Makes a summary of no rows.
         public init() {}
 
         /// A row that did not succeed.
         public struct Problem: Hashable, Sendable {
             /// The row's place in the input, counted from 0.
             public var index: Int
-            /// What the row is known by; see ``DataAPI/BatchRow/key``.
+            /// The key or record id of the row; see ``DataAPI/BatchRow/key``.
             public var key: String?
             /// Whether the server may have carried it out.
             public var isUnknown: Bool
-            /// Why.
+            /// The error.
             public var cause: Cause
 
-            /// An error as it can be kept.
+            /// An error in a form that can be stored.
             public struct Cause: Codable, Hashable, Sendable {
                 /// The kind of failure, as ``FMRest/APIError/code`` names it.
                 public var code: String
-                /// FileMaker's code, where there is one.
+                /// FileMaker's error code, if there is one.
                 public var fileMakerCode: Int?
-                /// The fields that it is about, as far as they are known.
+                /// The fields that the error is about, if they are known.
                 public var fields: [String]
                 /// The error's description, which holds no secret and no value of a field.
                 public var text: String
-                /// Whether the same may succeed later without any change.
+                /// Whether the same row may succeed later without any change.
                 public var isRetryable: Bool
 
                 init(_ error: FMRest.APIError) {
@@ -78,7 +79,7 @@ extension DataAPI.BatchSummary {
     /// How many rows the server has carried out.
     public var doneCount: Int { createdCount + updatedCount + deletedCount }
 
-    /// How many rows it knows of.
+    /// How many rows have been counted.
     public var rowCount: Int { doneCount + failedCount + unknownCount + skippedCount }
 
     /// Whether every row of the input was carried out.
@@ -116,7 +117,7 @@ extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
             + (isInputUnread ? ", the rest of the input not read" : "")
     }
 
-    /// What a dump may show: no key.
+    /// Children for a dump, without any key.
     public var customMirror: Mirror {
         Mirror(
             self,

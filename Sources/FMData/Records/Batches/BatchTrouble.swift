@@ -1,14 +1,14 @@
-/// What an error of a call means to the row that it was for.
+/// What the error of a call means for its row.
 ///
 /// Source: Claris Data API guide, "Error codes"; FileMaker Pro help, "FileMaker error codes".
 enum BatchTrouble: Equatable {
     /// The server may have carried the call out.
     ///
-    /// - Parameter isTimeout: it took too long.
+    /// - Parameter isTimeout: whether the call timed out.
     case outcomeUnknown(isTimeout: Bool)
-    /// Not carried out; the host is full or too slow: later, and with fewer calls at once.
+    /// Not carried out because the host is full or too slow: retry later, with fewer calls at once.
     case busy
-    /// Not carried out; somebody has the record open, or something else that passes by itself.
+    /// Not carried out because of a temporary state, such as a locked record.
     case passing
     /// There is no such record (101).
     case recordMissing
@@ -18,15 +18,15 @@ enum BatchTrouble: Equatable {
     case notUnique
     /// A field is not on the layout (102).
     case fieldMissing
-    /// The answer could not be read. To a write that may have been carried out it is ``outcomeUnknown(isTimeout:)``; a
-    /// reading can be made again.
+    /// The answer could not be read. For a write that may have been carried out it is ``outcomeUnknown(isTimeout:)``; a
+    /// read can be repeated.
     case garbled
-    /// The server does not want this row.
+    /// The server refuses this row.
     case refused
-    /// The server wants no row at all.
+    /// The server would refuse every row.
     case hopeless
 
-    /// Whether there should be fewer calls at once.
+    /// Whether fewer calls should run at once.
     var asksForLess: Bool { self == .busy || self == .outcomeUnknown(isTimeout: true) }
 }
 
@@ -40,7 +40,7 @@ extension BatchTrouble {
             } else if let code = error.fileMakerCode {
                 Self(code)
             } else if error.code == .rolledBack, let fault = error.underlying as? FMRest.APIError {
-                // It is sent again together with the row that was at fault, or not at all.
+                // The row is sent again together with the row that caused the rollback, or not at all.
                 Self(fault).mayPass ? .passing : .refused
             } else {
                 Self(error.passing) ?? (error.isUnreadable ? .garbled : .refused)
@@ -68,8 +68,8 @@ extension BatchTrouble {
 }
 
 extension FMRest.APIError {
-    /// Whether every other row would meet the same: nobody is let in, the layout is not there, the session that all
-    /// depended on is gone, or the account that they were asked for.
+    /// Whether every other row would meet the same error: the login is refused, the layout does not exist, the session
+    /// that everything depended on has ended, or the credentials were replaced.
     fileprivate var stopsEverything: Bool {
         switch code {
         case .unauthorized, .sessionLost, .credentialsReplaced, .shutdown, .tls: return true
@@ -83,7 +83,7 @@ extension FMRest.APIError {
 }
 
 extension BatchTrouble {
-    /// Whether the same row may succeed in another run: what stood in its way was not in the row.
+    /// Whether the same row may succeed in another run, because the error was not caused by the row.
     var mayPass: Bool {
         switch self {
         case .busy, .passing, .garbled, .hopeless: true

@@ -1,23 +1,23 @@
 extension DataAPI {
-    /// How many records whoever writes to a whole found set expects to write to.
+    /// How many records a write to a whole found set may change.
     ///
-    /// A find that finds more than it should is the most expensive of all typing errors: so the number is said
-    /// beforehand, and compared with what the host counts before anything is written.
+    /// A find that finds more than intended is an expensive mistake: so the number is given beforehand and compared
+    /// with the host's count before anything is written.
     public struct ExpectedCount: Hashable, Sendable {
         private let range: ClosedRange<Int>
 
-        /// So many records, neither more nor fewer.
+        /// Exactly this many records.
         public static func exactly(_ count: Int) -> ExpectedCount {
             ExpectedCount(range: max(0, count)...max(0, count))
         }
 
-        /// So many records at most, which may be none.
+        /// This many records at most, including none.
         public static func atMost(_ count: Int) -> ExpectedCount { ExpectedCount(range: 0...max(0, count)) }
     }
 }
 
 extension DataAPI.ExpectedCount: CustomStringConvertible {
-    /// In words.
+    /// The number in words.
     public var description: String {
         range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "at most \(range.upperBound)"
     }

@@ -1,12 +1,12 @@
-// Whether a record holds what was to be written into it, in FileMaker's sense: it may spell a value in its own way.
+// Whether a record holds what was to be written to it. FileMaker may spell a value in its own way.
 
 extension FieldData {
-    /// Whether each of these fields has the same value in what was read. A field that was not read proves nothing.
+    /// Whether each of these fields has the same value in `record`. A field that was not read counts as different.
     func isHeld(by record: FieldData) -> Bool {
         allSatisfy { name, value in record[name].map { WireValue(value).isSame(as: WireValue($0)) } ?? false }
     }
 
-    /// Fields as they go over the wire; `nil` when one of them has a value that is no text and no number.
+    /// Makes fields from their wire form; `nil` when a value is neither text nor number.
     init?(wire fields: WireValue) {
         self.init()
         reserveCapacity(fields.members.count)
@@ -18,7 +18,7 @@ extension FieldData {
 }
 
 extension FieldValue {
-    /// As it goes over the wire; `nil` for what is no text and no number.
+    /// Makes a value from its wire form; `nil` when it is neither text nor number.
     init?(wire: WireValue) {
         switch wire {
         case .text(let text): self.init(text)

@@ -1,10 +1,10 @@
 import OpenCombine
 
-/// Writes to all records of a found set. Each is a batch, one row for each record: ``DataAPI/Batch``.
+/// Writes to all records of a found set. Each call makes a batch with one row per record: ``DataAPI/Batch``.
 ///
-/// Before the first write the host is asked how many records there are, and then for their ids, page by page; when that
-/// is not what was expected the batch fails with ``FMRest/APIError/Code/countDiffers``, and nothing is written. So 16
-/// bytes are held for each of the records, and none that comes into the found set later is written to.
+/// Before the first write the host is asked for the number of records and then for their ids, page by page. If these
+/// differ from what was expected, the batch fails with ``FMRest/APIError/Code/countDiffers``, and nothing is written.
+/// So 16 bytes are held per record, and records that enter the found set later are not written to.
 extension DataAPI.FoundSet {
     /// Deletes the records.
     ///
@@ -16,19 +16,17 @@ extension DataAPI.FoundSet {
     /// print(summary.deletedCount)                                 // 0
     /// ```
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each record, ``DataAPI/WriteResult/Kind/deleted`` when all is well, also
-    /// for one that somebody else has deleted meanwhile, then finishes. FileMaker deletes a record whatever its version
-    /// is: one that somebody changes between the find and the delete goes as well.
+    /// Publishes one ``DataAPI/BatchRow`` per record: ``DataAPI/WriteResult/Kind/deleted`` on success, including for a
+    /// record that another client has deleted meanwhile. FileMaker deletes a record whatever its version is: a record
+    /// that another client changes between the find and the delete is deleted as well.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
     ///   - expected: how many records there must be.
     ///   - dryRun: whether to write nothing: each record has a row with its id that is
     ///     ``DataAPI/WriteResult/Kind/skipped``.
     ///   - options: how the rows are written.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request" and "Delete a record".
     public func deleteAll(
@@ -44,20 +42,18 @@ extension DataAPI.FoundSet {
     ///
     ///     people.find { $0(.city) == "Peking" }.editAll(["City": "Beijing"], .exactly(12))
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each record, ``DataAPI/WriteResult/Kind/updated`` when all is well, then
-    /// finishes. Each edit is based on the version that was found: a record that somebody else changes meanwhile is
-    /// left alone, and its row fails with 306.
+    /// Publishes one ``DataAPI/BatchRow`` per record, ``DataAPI/WriteResult/Kind/updated`` on success. Each edit is
+    /// based on the version that was found: a record that another client changes meanwhile is not written to, and its
+    /// row fails with 306.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
     ///   - fields: the fields to change, with their new values.
     ///   - expected: how many records there must be.
     ///   - dryRun: whether to write nothing: each record has a row with its id that is
     ///     ``DataAPI/WriteResult/Kind/skipped``.
     ///   - options: how the rows are written.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request" and "Edit a record".
     public func editAll(
@@ -72,14 +68,13 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// Changes the fields that are set, of all the records.
+    /// Changes the fields that are set in `changes`, in all the records.
     ///
     ///     people.find { $0(.city) == "Peking" }.editAll(Person.Changes(city: "Beijing"), .exactly(12))
     ///
     /// The same as with fields by name.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func editAll<Changes: RecordChanges>(
         _ changes: Changes,
         _ expected: DataAPI.ExpectedCount,
@@ -121,7 +116,7 @@ extension DataAPI.FoundSet {
         ) { BatchOperation.ofWrite(in: $0, keyField: nil) }
     }
 
-    /// The records as they are found, once all of them are known and their number is right.
+    /// The records as they are found, published once all of them are known and their number is as expected.
     private func versions(_ expected: DataAPI.ExpectedCount) -> AnyPublisher<WrittenVersion, FMRest.APIError> {
         let found = unsorted.of(NoFields.self).callOptions { $0.cacheTime = nil }
         return found.count(isolation: nil)

@@ -1,20 +1,18 @@
 public import OpenCombine
 
-/// Each of these writes what the publisher publishes, and publishes one ``DataAPI/BatchRow`` for each value: see
+/// Each of these operators writes the values of the publisher and publishes one ``DataAPI/BatchRow`` per value: see
 /// ``DataAPI/Batch``.
 extension Publisher {
-    /// Makes a record of each value.
+    /// Creates a record from each value.
     ///
     ///     rows.publisher.create(in: people)
     ///     rows.publisher.create(in: people, journal: .file(url), options: .init(idempotencyKey: "UUID"))
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each value, ``DataAPI/WriteResult/Kind/created`` when all is well, then
-    /// finishes. Nothing is sent before demand; it is one run. A create whose answer was lost is settled by
-    /// ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See ``DataAPI/Batch`` for all
-    /// else.
+    /// Publishes one ``DataAPI/BatchRow`` per value, ``DataAPI/WriteResult/Kind/created`` on success. A create whose
+    /// answer was lost is settled by ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See
+    /// ``DataAPI/Batch`` for everything else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Create a record".
     public func create<R: RecordFields>(
@@ -32,18 +30,16 @@ extension Publisher {
         ) { BatchOperation.create(in: $0, keyField: options.idempotencyKey) }
     }
 
-    /// Makes a record of each value: of the fields that are set in it, and FileMaker enters the others as it does for any new
+    /// Creates a record from the fields that are set in each value; FileMaker enters the other fields as for any new
     /// record.
     ///
     ///     rows.map { Person.Changes(name: $0.name) }.publisher.create(in: people)
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each value, ``DataAPI/WriteResult/Kind/created`` when all is well, then
-    /// finishes. Nothing is sent before demand; it is one run. A create whose answer was lost is settled by
-    /// ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See ``DataAPI/Batch`` for all
-    /// else.
+    /// Publishes one ``DataAPI/BatchRow`` per value, ``DataAPI/WriteResult/Kind/created`` on success. A create whose
+    /// answer was lost is settled by ``DataAPI/BatchOptions/idempotencyKey``; without one its outcome is `unknown`. See
+    /// ``DataAPI/Batch`` for everything else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Create a record".
     public func create<R: RecordFields>(
@@ -61,18 +57,16 @@ extension Publisher {
         ) { BatchOperation.create(in: $0, isWhole: false, keyField: options.idempotencyKey) }
     }
 
-    /// Makes each edit.
+    /// Carries out each edit.
     ///
     ///     edits.publisher.edit(in: people)
     ///     people.all().map { DataAPI.RecordEdit($0, ["Seen": 1]) }.edit(in: people)
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each edit, ``DataAPI/WriteResult/Kind/updated`` when all is well, then
-    /// finishes. Nothing is sent before demand; it is one run. Edits of the same record are made in their order; those
-    /// with a modId are refused (306) from the second on, since the first one changes it. See ``DataAPI/Batch`` for all
-    /// else.
+    /// Publishes one ``DataAPI/BatchRow`` per edit, ``DataAPI/WriteResult/Kind/updated`` on success. Edits of the same
+    /// record are made in their order; those with a modId are refused (306) from the second on, because the first one
+    /// changes it. See ``DataAPI/Batch`` for everything else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public func edit<R: RecordFields>(
@@ -90,16 +84,15 @@ extension Publisher {
         ) { BatchOperation.edit(in: $0) }
     }
 
-    /// Deletes the records of these ids.
+    /// Deletes the records with these ids.
     ///
     ///     ids.publisher.delete(in: people)
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each id, ``DataAPI/WriteResult/Kind/deleted`` when all is well, also for
-    /// a record that was gone before, then finishes. Nothing is sent before demand; it is one run. An id that is no
-    /// number fails alone. See ``DataAPI/Batch`` for all else.
+    /// Publishes one ``DataAPI/BatchRow`` per id: ``DataAPI/WriteResult/Kind/deleted`` on success, including for a
+    /// record that did not exist any more. An id that is not a number fails alone. See ``DataAPI/Batch`` for everything
+    /// else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Delete a record".
     public func delete<R: RecordFields>(
@@ -117,27 +110,26 @@ extension Publisher {
         ) { BatchOperation.delete(in: $0) }
     }
 
-    /// Edits the record that has the same key as the value, or makes one when there is none.
+    /// Edits the record that has the same key as the value, or creates one if there is none.
     ///
     ///     rows.publisher.upsert(in: people, by: .email)
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each value, ``DataAPI/WriteResult/Kind/created`` or
-    /// ``DataAPI/WriteResult/Kind/updated`` when all is well, then finishes. Nothing is sent before demand; it is one
-    /// run. A row fails whose key is empty, or is that of several records.
+    /// Publishes one ``DataAPI/BatchRow`` per value, ``DataAPI/WriteResult/Kind/created`` or
+    /// ``DataAPI/WriteResult/Kind/updated`` on success. A row fails if its key is empty, or if several records have it.
     ///
-    /// Each row is a find and a write, **not one step**: somebody else may make a record of the same key in between. A unique field
-    /// makes the server refuse the second (504), which this then edits; without one there are two. A record that changes between
-    /// the find and the edit is looked up again. See ``DataAPI/Batch`` for all else.
+    /// Each row is a find and a write, **not one step**: another client may create a record with the same key in
+    /// between. With a unique field the server refuses the second record (504), and the row then edits the first;
+    /// without one there are two records. A record that changes between the find and the edit is looked up again. See
+    /// ``DataAPI/Batch`` for everything else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
     ///   - layout: the layout to write to.
-    ///   - key: the field by which a record is found. FileMaker finds texts whatever their case.
-    ///   - journal: where it is noted what is sent; see ``DataAPI/WriteJournal``.
+    ///   - key: the field by which a record is found. The record has to have exactly the row's key; see
+    ///     ``DataAPI/Batch``.
+    ///   - journal: records what is sent; see ``DataAPI/WriteJournal``.
     ///   - options: how the rows are written.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Edit a record", "Create a record".
     public func upsert<R: RecordFields>(
@@ -156,16 +148,15 @@ extension Publisher {
         ) { BatchOperation.upsert(in: $0, by: key.stringValue) }
     }
 
-    /// Writes the fields that are set in the value into the record that has the same key, or makes a record of them
-    /// when there is none.
+    /// Writes the fields that are set in the value to the record that has the same key, or creates a record from them
+    /// if there is none.
     ///
     ///     rows.map { Person.Changes(email: $0.email, city: $0.city) }.publisher.upsert(in: people, by: .email)
     ///
-    /// The key is one of the fields that are set; all else is as with whole records. Publishes one ``DataAPI/BatchRow``
-    /// for each value, then finishes.
+    /// The key has to be one of the fields that are set; everything else is as with whole records. Publishes one
+    /// ``DataAPI/BatchRow`` per value.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Edit a record", "Create a record".
     public func upsert<R: RecordFields>(

@@ -1,24 +1,23 @@
 public import OpenCombine
 
 extension DataAPI.TypedLayout {
-    /// Carries out many writes, and notes them in a journal, so that a program that is killed goes on where it was.
+    /// Carries out many writes and notes them in a journal, so that a killed program can resume them.
     ///
     ///     let rows = people.map { DataAPI.RecordWrite.create(Person($0)) }.publisher
     ///
-    ///     try await people.writing(rows, journal: .file(url), options: .init(idempotencyKey: "UUID")).summary.firstValue()
+    ///     try await people.writing(rows, journal: .file(url), options: .init(idempotencyKey: "UUID"))
+    ///         .summary.firstValue()
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each write, then finishes. To resume, make the same call with the same
-    /// journal and the same rows, in the same order: ``DataAPI/WriteJournal`` says what happens to each.
-    /// ``DataAPI/Batch`` says all else.
+    /// Publishes one ``DataAPI/BatchRow`` per write. To resume, make the same call with the same journal and the same
+    /// rows in the same order: ``DataAPI/WriteJournal`` says what happens to each row. See ``DataAPI/Batch`` for
+    /// everything else.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
-    ///   - rows: what to write. A run that resumes another one has to get the same.
-    ///   - journal: where it is noted what is sent. Without one a run that is killed cannot be resumed.
+    ///   - rows: the writes. A run that resumes another one has to get the same.
+    ///   - journal: records what is sent. Without a journal a killed run cannot be resumed.
     ///   - options: how the rows are written.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Create a record", "Edit a record", "Delete a record" and "Perform a find
     /// request".
@@ -37,14 +36,13 @@ extension DataAPI.TypedLayout {
         ) { BatchOperation.ofWrite(in: $0, keyField: options.idempotencyKey) }
     }
 
-    /// Carries out many writes, and notes them in a journal, so that a program that is killed goes on where it was.
+    /// Carries out many writes and notes them in a journal, so that a killed program can resume them.
     ///
     ///     people.writing([.create(ada), .edit(17, ["City": "London"]), .delete(18)], journal: .file(url))
     ///
     /// The same as with a publisher of writes.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func writing(
         _ rows: some Sequence<DataAPI.RecordWrite<R>>,
         journal: DataAPI.WriteJournal? = nil,

@@ -2,11 +2,12 @@ import Foundation
 import NIOCore
 import OpenCombine
 
-/// Some writes in one transaction: a job record is made of them, which runs the script, and what the script left in it is read.
+/// Carries out writes in one transaction: creates a job record from them, which runs the script, and reads the result
+/// that the script left in it.
 ///
-/// Making the record is a batch of one row, which settles a lost answer by the record's key. So the script runs once,
-/// or it is unknown whether it ran. With a journal that key is on the disk before the record is made, so that a later
-/// run can ask.
+/// The record is created by a batch of one row, which settles a lost answer by the record's key. So either the script
+/// runs exactly once, or it is unknown whether it ran. With a journal the key is on the disk before the record is
+/// created, so that a later run can look it up.
 struct Commit<R: RecordFields> {
     typealias Outcome = DataAPI.WriteResult
 
@@ -15,28 +16,28 @@ struct Commit<R: RecordFields> {
     let options: DataAPI.CommitOptions
     let journal: OpenJournal?
 
-    /// A row that is to be sent, or that an earlier run has sent.
+    /// A row to be sent, or that an earlier run has sent.
     private struct Row {
         let index: Int
         let payload: CommitPayload.Row
         let digest: RowDigest?
     }
 
-    /// Rows of one job record.
+    /// The rows of one job record.
     private struct Job {
         let key: String
-        /// Whether an earlier run may have made it.
+        /// Whether an earlier run may have created the record.
         var isOpen = false
         var rows: [Row]
     }
 
-    /// What some jobs came to.
+    /// The results of some jobs.
     private struct Results {
         var outcomes: [Int: Outcome] = [:]
-        /// Why there can be no other commit.
+        /// Why no other commit can succeed.
         var stop: FMRest.APIError?
 
-        /// The rows that its script could not carry out for something that passes by itself.
+        /// The rows that the script could not carry out because of a temporary state.
         var passing: Set<Int> {
             Set(
                 outcomes.lazy.filter { _, outcome in
@@ -46,14 +47,14 @@ struct Commit<R: RecordFields> {
             )
         }
 
-        /// With what further jobs came to.
+        /// Merges the results of further jobs.
         func followed(by next: Results) -> Results {
             Results(outcomes: outcomes.merging(next.outcomes) { $1 }, stop: stop ?? next.stop)
         }
     }
 
-    /// Sends these writes, the first of which has this place, and publishes what became of each. Fails after that when
-    /// no other commit could succeed either.
+    /// Sends these writes, the first of which has index `firstIndex`, and publishes the result of each. Fails
+    /// afterwards when no other commit could succeed either.
     func rows(
         of writes: [DataAPI.RecordWrite<R>],
         from firstIndex: Int
@@ -62,7 +63,7 @@ struct Commit<R: RecordFields> {
         return layout.knowingWholeRecord { whole in rows(of: writes, from: firstIndex, whole) }
     }
 
-    /// - Parameter whole: what is carried of the writes that are whole records.
+    /// - Parameter whole: selects the fields of writes that are whole records.
     private func rows(
         of writes: [DataAPI.RecordWrite<R>],
         from firstIndex: Int,
@@ -86,8 +87,8 @@ struct Commit<R: RecordFields> {
     }
 
     /// - Parameters:
-    ///   - whole: what is carried of the writes that are whole records.
-    ///   - refusal: why a row is not to be sent.
+    ///   - whole: selects the fields of writes that are whole records.
+    ///   - refusal: why a row must not be sent; `nil` if it may.
     private func rows(
         of writes: [DataAPI.RecordWrite<R>],
         from firstIndex: Int,
@@ -102,7 +103,7 @@ struct Commit<R: RecordFields> {
             let index = firstIndex + place
             do {
                 var payload = try CommitPayload.Row(write, in: layout)
-                // A row is known by what it says, whatever its layout shows today.
+                // The digest covers all fields of the row, whatever fields the layout shows today.
                 let digest = journal.map { payload.digest(salt: $0.state.header.salt) }
                 if write.isWholeRecord { payload.fields = payload.fields.map(whole.carried) }
                 let row = Row(index: index, payload: payload, digest: digest)
@@ -135,7 +136,7 @@ struct Commit<R: RecordFields> {
         for job in open.values where !isWhole(job) {
             for row in job.rows { settled[row.index] = .unknown(.jobIsTornApart) }
         }
-        // All or nothing, or what there is.
+        // An atomic commit with a faulty row is not sent; otherwise the other rows are.
         let fault = settled.filter { !known.contains($0.key) }.min { $0.key < $1.key }?.value.error
         if options.isAtomic, let fault {
             for row in fresh { settled[row.index] = .failed(.rolledBack(with: fault)) }
@@ -161,13 +162,13 @@ struct Commit<R: RecordFields> {
         .eraseToAnyPublisher()
     }
 
-    /// Whether all rows of a job are here that the journal knows.
+    /// Whether all rows that the journal knows of the job are here.
     private func isWhole(_ job: Job) -> Bool {
         let noted = journal?.state.rows.values.count { $0.phase == .openInJob && $0.key == job.key }
         return noted == job.rows.count
     }
 
-    /// One job after the other, until one shows that there can be no other.
+    /// Runs the jobs one after the other. The first error that no other commit could avoid is kept in `stop`.
     private func outcomes(of jobs: [Job]) -> AnyPublisher<Results, FMRest.APIError> {
         jobs.publisher.setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { job in
@@ -178,8 +179,8 @@ struct Commit<R: RecordFields> {
             .eraseToAnyPublisher()
     }
 
-    /// - Parameter end: until when a commit is made again that was reverted by something that passes, such as a locked
-    ///   record; of one that is not atomic, the rows that met it.
+    /// - Parameter end: until when a commit is repeated that was reverted because of a temporary state, such as a
+    ///   locked record. Of a commit that is not atomic, the rows that failed for that reason are repeated.
     private func outcomes(of job: Job, until end: NIODeadline) -> AnyPublisher<Results, FMRest.APIError> {
         let payload = CommitPayload(layout: layout.layout.name, atomic: options.isAtomic, rows: job.rows.map(\.payload))
         let run: AnyPublisher<[Outcome], FMRest.APIError>
@@ -208,7 +209,7 @@ struct Commit<R: RecordFields> {
                 }
                 .eraseToAnyPublisher()
         }
-        // What came before the failure is told with it.
+        // Results published before a failure are kept with it.
         .map(Result<Results, FMRest.APIError>.success)
         .afterFailure { error, _ in
             Just(Result<Results, FMRest.APIError>.failure(error)).setFailureType(to: FMRest.APIError.self)
@@ -294,7 +295,7 @@ struct Commit<R: RecordFields> {
             .eraseToAnyPublisher()
     }
 
-    /// What the script left in its record: when the answer was lost it may still be at work.
+    /// Reads the result that the script left in its record: when the answer was lost, it may still be running.
     private func result(ofJob recordId: Int, until end: NIODeadline) -> AnyPublisher<String, FMRest.APIError> {
         let again = {
             PausePublisher(pause: .seconds(1), time: server.time)
@@ -312,7 +313,7 @@ struct Commit<R: RecordFields> {
             }
             .mapError(FMRest.APIError.init(wrapping:))
             .afterFailure { error, _ in
-                // A job that is not done is no error of the server's.
+                // A job that has no result yet is no server error.
                 (error.code == .noValue || error.isRetryable || error.isUnreadable) && server.time.now() < end
                     ? again() : .failing(error)
             }
@@ -321,8 +322,8 @@ struct Commit<R: RecordFields> {
 }
 
 extension BatchOperation {
-    /// The same for a write with a script, which may have closed the window (112) after the record was made: the record
-    /// is looked for.
+    /// The same operation for a write with a script. The script may close the window (112) after the record was
+    /// created, so the record is looked up.
     fileprivate var mayLoseItsWindow: BatchOperation {
         var operation = self
         operation.write = { found in
@@ -339,7 +340,7 @@ extension BatchOperation {
 }
 
 extension DataAPI.RecordWrite {
-    /// What its row is known by.
+    /// The record id of the row, as its key.
     fileprivate var key: String? {
         switch kind {
         case .create, .upsert: nil

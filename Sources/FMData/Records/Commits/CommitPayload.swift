@@ -15,7 +15,7 @@ struct CommitPayload: Encodable {
 }
 
 extension CommitPayload.Row {
-    /// What tells it from another one in a journal.
+    /// The digest that distinguishes the row from others in a journal.
     func digest(salt: [UInt8]) -> RowDigest {
         RowDigest(
             salt: salt,
@@ -24,7 +24,7 @@ extension CommitPayload.Row {
         )
     }
 
-    /// Throws for a write whose fields cannot be written down.
+    /// Throws for a write whose fields cannot be encoded, and for an upsert.
     init<R: RecordFields>(_ write: DataAPI.RecordWrite<R>, in layout: DataAPI.TypedLayout<R>) throws {
         switch write.kind {
         case .create(let given):
@@ -56,7 +56,7 @@ extension CommitPayload.Row {
 }
 
 extension WriteValidation.Write {
-    /// What a row writes; `nil` when it deletes.
+    /// The fields that the row writes; `nil` for a delete.
     init?(_ row: CommitPayload.Row) {
         guard let fields = row.fields else { return nil }
         self.init(
@@ -66,13 +66,13 @@ extension WriteValidation.Write {
     }
 }
 
-/// What the script of a commit says of one row, or of all.
+/// What the script of a commit reports about one row, or about all.
 struct CommitResult: Decodable {
-    /// The row's number. Of an error without one nobody knows which row is at fault.
+    /// The row's number. An error without one does not say which row is at fault.
     let row: Int?
     let recordId: Int?
     let modId: Int?
-    /// FileMaker's error code; `nil` when all is well.
+    /// FileMaker's error code; `nil` on success.
     let error: Int?
 
     /// Scripts write numbers as texts and as numbers.
@@ -91,7 +91,7 @@ extension CommitPayload {
 
     func all(_ outcome: Outcome) -> [Outcome] { Array(repeating: outcome, count: rows.count) }
 
-    /// What became of each row.
+    /// The result of each row.
     func outcomes(of results: [CommitResult]) -> [Outcome] {
         for result in results {
             guard let code = result.error, atomic || result.row == nil else { continue }
@@ -105,7 +105,7 @@ extension CommitPayload {
 }
 
 extension CommitPayload.Row {
-    /// What a result says; `nil` when it says too little.
+    /// The result of the row; `nil` when the script reports too little.
     fileprivate func outcome(of result: CommitResult) -> DataAPI.WriteResult? {
         if let code = result.error { return .failed(FMRest.APIError(codeOfScript: code)) }
         switch op {
@@ -120,8 +120,8 @@ extension CommitPayload.Row {
 }
 
 extension FMRest.APIError {
-    /// A row's error, as the script tells it: FileMaker's codes, and of those that a script may make up one for a modId that is
-    /// not the record's.
+    /// The error of a row from the script's code: a FileMaker code, or 5306, which a script may raise itself for
+    /// another modId.
     fileprivate init(codeOfScript code: Int) {
         let fileMakerCode = code == 5306 ? .modIdMismatch : FileMakerErrorCode(rawValue: code)
         self.init(
@@ -132,7 +132,7 @@ extension FMRest.APIError {
         )
     }
 
-    /// Of a row that was reverted with the one that was at fault.
+    /// The error of a row that was reverted because another one failed.
     static func rolledBack(with fault: FMRest.APIError?) -> FMRest.APIError {
         FMRest.APIError(
             .rolledBack,

@@ -2,42 +2,43 @@ import NIOCore
 public import OpenCombine
 
 extension Publisher {
-    /// Carries out many writes in one transaction after the other: each is made as a whole, or not at all.
+    /// Carries out many writes in transactions, one after the other: each transaction is carried out as a whole or not
+    /// at all.
     ///
     /// ```swift
     /// let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
-    /// let writes: [DataAPI.RecordWrite<Person>] = [.create(Person(name: "Emmy Noether")), .edit(3, ["City": "Göttingen"])]
+    /// let writes: [DataAPI.RecordWrite<Person>] = [
+    ///     .create(Person(name: "Emmy Noether")), .edit(3, ["City": "Göttingen"])
+    /// ]
     ///
     /// let committed = try await writes.publisher.commit(in: people, by: script).summary.firstValue()
     /// print(committed.createdCount, "made,", committed.updatedCount, "edited")     // 1 made, 1 edited
     /// ```
     ///
-    /// It takes a script in the file: ``DataAPI/CommitScript``. Without one, rows of a portal are what the Data API itself writes
-    /// together with their record: ``DataAPI/Draft/portals``.
+    /// This needs a script in the file: ``DataAPI/CommitScript``. Without one, the only records that the Data API
+    /// itself writes together are a record and its portal rows: ``DataAPI/Draft/portals``.
     ///
-    /// Publishes one ``DataAPI/BatchRow`` for each write, in their order, then finishes; ``DataAPI/Batch/summary`` adds
-    /// them up. The row at fault has failed with its own code, the others of its commit with
-    /// ``FMRest/APIError/Code/rolledBack``; the next commits are made all the same. Nothing is sent before demand. When
-    /// rows are asked for, ``DataAPI/CommitOptions/rowsPerCommit`` writes are asked for at a time, and sent in one
-    /// request; another one reads what the script made of them. Commits follow each other. It is one run, however many
-    /// look at it.
+    /// Publishes one ``DataAPI/BatchRow`` per write, in their order; ``DataAPI/Batch/summary`` adds them up. A row that
+    /// made its commit fail has its own error code, and the other rows of the commit have
+    /// ``FMRest/APIError/Code/rolledBack``; the next commits are carried out all the same. On demand for rows,
+    /// ``DataAPI/CommitOptions/rowsPerCommit`` writes at a time are requested and sent in one request; another request
+    /// reads the script's results. Commits run one after the other. All subscribers share one run.
     ///
-    /// **Lost answers** are settled by the job record: it is looked up by a new UUID, made again if there is none, and
-    /// its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result never comes are
-    /// ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. To make that sure against a request that was
-    /// held up on its way the key field has to be unique.
+    /// **Lost answers** are settled by the job record: it is looked up by the UUID it was given, created again if it
+    /// does not exist, and its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result
+    /// never arrives are ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. The key field has to be
+    /// unique so that this holds for a delayed request, too.
     ///
-    /// An atomic commit that was reverted by something that passes, such as a locked record (301), is made again with pauses
-    /// of a second for the patience; of one that is not atomic, the rows that met it. With a journal the key of each job is on the disk before its record is made, so that a
-    /// program that was killed asks for what became of it; it is resumed with the same
-    /// ``DataAPI/CommitOptions/rowsPerCommit``.
+    /// An atomic commit that was reverted because of a temporary state, such as a locked record (301), is repeated with
+    /// pauses of a second until the retry timeout; of a commit that is not atomic, the rows that failed for that reason
+    /// are repeated. With a journal, the key of each job is on the disk before its record is created, so that a killed
+    /// program can look up the job's results; resume it with the same ``DataAPI/CommitOptions/rowsPerCommit``.
     ///
-    /// Fails with the publisher of the writes, without sending those that did not fill a commit; and when no commit can succeed any
-    /// more, after its rows: the login is refused, the layout of job records is missing. Cancelling ends the request under way, which
-    /// may have been carried out; nothing more is published.
+    /// Fails when the publisher of the writes fails, without sending those that did not fill a commit. Fails after its
+    /// rows when no commit can succeed any more: the login is refused, the layout of job records is missing. Cancelling
+    /// aborts the request in progress, which may have been carried out.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func commit<R: RecordFields>(
         in layout: DataAPI.TypedLayout<R>,
         by script: DataAPI.CommitScript,
@@ -46,7 +47,8 @@ extension Publisher {
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Output == DataAPI.RecordWrite<R> {
         let news = BatchNews()
-        // What became of rows that were sent as an account that is replaced the rows tell themselves.
+        // Not bound to the account as a whole: the results of rows that were sent are published even if the account is
+        // replaced.
         let rows = OnDemandPublisher { self.commitRows(in: layout, by: script.bound, journal, options, news) }
         return DataAPI.Batch(rows.eraseToAnyPublisher(), news: news, server: layout.server, isolation: isolation)
     }
@@ -81,7 +83,7 @@ extension Publisher {
 }
 
 extension DataAPI.CommitScript {
-    /// The same for commits that are all made as the account of this moment, or not at all.
+    /// The same script, with all commits bound to the account of this moment.
     fileprivate var bound: DataAPI.CommitScript {
         var script = self
         script.layout = layout.bound(to: layout.database.tenure)

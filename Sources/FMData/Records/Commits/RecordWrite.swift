@@ -4,10 +4,9 @@ extension DataAPI {
     ///
     ///     [.create(Person(name: "Ada")), .edit(17, ["City": "London"]), .delete(18)] as [DataAPI.RecordWrite<Person>]
     ///
-    /// A whole record says something of each of its properties; of ``RecordChanges`` and of fields by name what is set
-    /// is written, and nothing else.
+    /// A whole record writes each of its properties; ``RecordChanges`` and fields by name write only what is set.
     public struct RecordWrite<R: RecordFields>: Sendable {
-        /// What is to be done.
+        /// The kind of write.
         enum Kind: Sendable {
             case create(GivenFields)
             case edit(Int, any Encodable & Sendable, modId: Int?)
@@ -16,10 +15,10 @@ extension DataAPI {
             case upsert(GivenFields, byField: String)
         }
 
-        /// What is to be written into a record that there may not be yet.
+        /// The fields of a record that may not exist yet.
         struct GivenFields: Sendable {
             let fields: any Encodable & Sendable
-            /// Whether it is a whole record.
+            /// Whether they are a whole record.
             var isWhole = false
         }
 
@@ -28,7 +27,7 @@ extension DataAPI {
 }
 
 extension DataAPI.RecordWrite.Kind {
-    /// What a draft changes.
+    /// The fields that a draft changes.
     static func changes(of draft: DataAPI.Draft<R>, _ encoder: FMEncoder) throws -> FieldData {
         let change = try draft.change(encoder).change
         guard change.rows.isEmpty else {
@@ -49,15 +48,15 @@ extension DataAPI.RecordWrite.Kind {
 }
 
 extension DataAPI.RecordWrite {
-    /// Makes a record.
+    /// Creates a record.
     public static func create(_ record: R) -> Self { Self(kind: .create(GivenFields(fields: record, isWhole: true))) }
 
-    /// Makes a record with the fields that are set. FileMaker enters the others as it does for any new record.
+    /// Creates a record with the fields that are set. FileMaker enters the others as for any new record.
     public static func create<Changes: RecordChanges>(_ changes: Changes) -> Self where Changes.Record == R {
         Self(kind: .create(GivenFields(fields: changes)))
     }
 
-    /// Changes fields of a record; one with a modId only if the record still has that.
+    /// Changes fields of a record; with a modId, only if the record still has it.
     public static func edit(_ edit: DataAPI.RecordEdit) -> Self {
         Self(kind: .edit(edit.recordId, edit.fields, modId: edit.modId))
     }
@@ -67,7 +66,7 @@ extension DataAPI.RecordWrite {
         Self(kind: .edit(recordId, fields, modId: nil))
     }
 
-    /// Changes the fields that are set; with a modId only if the record still has that.
+    /// Changes the fields that are set; with a modId, only if the record still has it.
     public static func edit<Changes: RecordChanges>(
         _ recordId: Int,
         _ changes: Changes,
@@ -76,20 +75,20 @@ extension DataAPI.RecordWrite {
         Self(kind: .edit(recordId, changes, modId: modId))
     }
 
-    /// Writes what a draft changes of its record's fields, if the record still has the version that was read. Rows of
-    /// portals are not written so: a draft that changes some fails before anything is sent.
+    /// Writes the changes of a draft to its record's fields, if the record still has the version that was read. Portal
+    /// rows are not written this way: a draft that changes some fails before anything is sent.
     public static func save(_ draft: DataAPI.Draft<R>) -> Self { Self(kind: .save(draft)) }
 
     /// Deletes a record.
     public static func delete(_ recordId: Int) -> Self { Self(kind: .delete(recordId)) }
 
-    /// Edits the record with the same key, or makes one when there is none. A commit cannot do it.
+    /// Edits the record with the same key, or creates one if there is none. A commit cannot do this.
     public static func upsert(_ record: R, by key: R.CodingKeys) -> Self {
         Self(kind: .upsert(GivenFields(fields: record, isWhole: true), byField: key.stringValue))
     }
 
-    /// Writes the fields that are set into the record with the same key, or makes one when there is none. The key is
-    /// one of the fields. A commit cannot do it.
+    /// Writes the fields that are set to the record with the same key, or creates one if there is none. The key has to
+    /// be one of the fields. A commit cannot do this.
     public static func upsert<Changes: RecordChanges>(_ changes: Changes, by key: R.CodingKeys) -> Self
     where Changes.Record == R {
         Self(kind: .upsert(GivenFields(fields: changes), byField: key.stringValue))

@@ -1,25 +1,25 @@
-/// What a journal says, one thing a line.
+/// An entry of a journal, one per line.
 enum JournalEntry: Equatable, Sendable {
     /// The first line: what the journal is for.
     case header(JournalHeader)
-    /// A row is about to be sent. From here on until a later line about it, it may have been carried out.
+    /// A row is about to be sent. From here on until a later line about the row, it may have been carried out.
     ///
     /// - Parameters:
-    ///   - key: what its record is known by.
+    ///   - key: the key or record id of the row.
     ///   - field: the field that holds the key.
-    ///   - over: of an upsert the record that is edited; `nil` for a new one, and for all other writes.
+    ///   - over: for an upsert, the record that is edited; `nil` for a new one, and for all other writes.
     case attempt(row: Int, RowDigest, key: String?, field: NotedField = .none, over: WrittenVersion?)
     /// These rows are about to be sent together, by the job that has this key.
     case job(key: String, rows: [JobRow])
-    /// What was noted as an attempt has not been carried out, and will not be: the server refused it in passing, or it
-    /// was not sent after all.
+    /// The noted attempt has not been carried out, and will not be: the server refused it temporarily, or it was not
+    /// sent after all.
     case withdrawn(row: Int)
-    /// What became of a row.
+    /// The outcome of a row.
     ///
-    /// - Parameter digest: of a row that was dealt with without an attempt.
+    /// - Parameter digest: the digest of a row that was settled without an attempt; else `nil`.
     case outcome(row: Int, RowDigest?, JournalOutcome)
 
-    /// Where a record has the key that it can be looked up by.
+    /// The field that holds the key by which a record can be looked up.
     enum NotedField: Hashable, Sendable {
         /// A journal of the first version does not say.
         case notSaid
@@ -35,19 +35,19 @@ enum JournalEntry: Equatable, Sendable {
     }
 }
 
-/// What a journal is for: whoever resumes with it has to write into the same layout of the same database on the same
+/// What a journal is for: a run that resumes with it has to write to the same layout of the same database on the same
 /// host.
 struct JournalHeader: Hashable, Sendable {
-    /// Random: no two journals have the same digests, and so none can be compared with another one.
+    /// Random, so that digests of different journals differ and cannot be compared.
     var salt: [UInt8]
     /// Scheme, host and port. No account.
     var origin: String
     var database: String
     var layout: String
 
-    /// Of a journal that is begun now.
+    /// Makes the header of a new journal.
     ///
-    /// - Parameter random: a number from `0..<1`, drawn anew with each call.
+    /// - Parameter random: returns a new random number from `0..<1`.
     init(origin: String, database: String, layout: String, random: () -> Double) {
         salt = (0..<16).map { _ in UInt8(truncatingIfNeeded: Int(random() * 256)) }
         self.origin = origin
@@ -62,7 +62,7 @@ struct JournalHeader: Hashable, Sendable {
         self.layout = layout
     }
 
-    /// Whether it is for the same records, whenever it was begun.
+    /// Whether both headers are for the same layout, whenever the journals were begun.
     func isForTheSame(as other: JournalHeader) -> Bool {
         origin == other.origin && ExactName(database) == ExactName(other.database)
             && ExactName(layout) == ExactName(other.layout)
@@ -75,7 +75,7 @@ struct WrittenVersion: Hashable, Sendable {
     var modId: Int
 }
 
-/// What became of a row, as far as it is kept: no text of the server's, and no value.
+/// The outcome of a row as the journal keeps it: without server text and without values.
 struct JournalOutcome: Equatable, Sendable {
     enum Kind: String, Sendable {
         case created, updated, unchanged, deleted, failed
@@ -84,21 +84,21 @@ struct JournalOutcome: Equatable, Sendable {
     var kind: Kind
     var recordId: Int?
     var modId: Int?
-    /// Of a deleted record: whether it was there.
+    /// For a deleted record, whether it existed.
     var wasThere: Bool?
-    /// Of a row that failed: the name of ``FMRest/APIError/code``.
+    /// For a failed row, the name of ``FMRest/APIError/code``.
     var errorCode: String?
     var fileMakerCode: Int?
 }
 
 // MARK: - Lines
 
-// A line is `NUMBER WORD PART… CHECKSUM` and a line feed. It is counted from 0, so that a line that is missing is
-// noticed, and the checksum is the CRC-32 of all before it. Names and keys are percent-encoded, so that no part holds a
-// blank or an end of line.
+// A line is `NUMBER WORD PART… CHECKSUM` and a line feed. Lines are counted from 0, so that a missing line is noticed.
+// The checksum is the CRC-32 of everything before it. Names and keys are percent-encoded, so that no part holds a space
+// or a line end.
 
 extension JournalEntry {
-    /// The second one says in which field a key is. A journal of the first can be gone on with.
+    /// Version 2 says which field holds a key. A journal of version 1 can be resumed.
     static let version = 2
 
     /// The line without its end.
@@ -136,8 +136,9 @@ extension JournalEntry {
         }
     }
 
-    /// - Parameter line: without its end.
-    /// - Parameter number: that of the line before and one.
+    /// - Parameters:
+    ///   - line: the line without its end.
+    ///   - number: the number of the previous line plus one.
     init(line: ArraySlice<UInt8>, number: Int) throws(DataAPI.WriteJournalError.Reason) {
         guard let (body, checksum) = line.cutAtLastBlank, checksum.elementsEqual(CRC32.hex(of: body).utf8) else {
             throw .damaged
@@ -215,14 +216,14 @@ extension JournalOutcome {
 
 // MARK: - Words
 
-/// The words of a line, one after the other.
+/// Reads the words of a line, one after the other.
 private struct JournalWords {
-    /// A word that stands for nothing, or a value.
+    /// A word that is either empty (`-`) or a value.
     struct Optionally<Value> {
         var value: Value?
     }
 
-    /// `nil` behind the last word, which may be an empty one.
+    /// `nil` after the last word, which may be empty.
     private var rest: ArraySlice<UInt8>?
 
     init(_ body: ArraySlice<UInt8>) { rest = body }
@@ -278,17 +279,17 @@ private struct JournalWords {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number in decimal digits, perhaps behind a minus sign.
+    /// A decimal number, with an optional minus sign.
     fileprivate var wholeNumber: Int? { Int(String(decoding: self, as: UTF8.self)) }
 
-    /// What is before the last blank, and what is behind it.
+    /// The parts before and after the last space.
     fileprivate var cutAtLastBlank: (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
         lastIndex(of: UInt8(ascii: " ")).map { (self[..<$0], self[($0 + 1)...]) }
     }
 }
 
 extension String {
-    /// Without a blank, an end of line or anything that is not ASCII (RFC 3986 §2.1).
+    /// The text without spaces, line ends or non-ASCII characters (RFC 3986 §2.1).
     fileprivate var escaped: String {
         var bytes: [UInt8] = []
         for byte in utf8 {
@@ -314,12 +315,12 @@ extension String {
             rest.removeFirst(2)
         }
         self.init(decoding: bytes, as: UTF8.self)
-        // Bytes that are no UTF-8 come back as others.
+        // Invalid UTF-8 is decoded to other bytes.
         guard utf8.elementsEqual(bytes) else { return nil }
     }
 }
 
-/// Bytes as pairs of digits, in lower case.
+/// Bytes as pairs of hexadecimal digits, in lower case.
 enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -355,7 +356,7 @@ enum Hexadecimal {
     }
 }
 
-/// The checksum of ISO 3309, as zip and PNG have it: it notices every change within 32 bits of each other.
+/// The checksum of ISO 3309, as in zip and PNG: it detects every change that spans at most 32 bits.
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xEDB8_8320 }

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// The lines of a journal in a file. All that touches the disk runs on a queue of its own, so that no event loop and no
-/// subscriber waits for it.
+/// The lines of a journal in a file. Everything that touches the disk runs on a queue of its own, so that no event loop
+/// and no subscriber waits for it.
 final class JournalFile: JournalStorage, @unchecked Sendable {
     // @unchecked: `file` is used on `queue` only.
     private static let lockAttempts = 400
@@ -37,7 +37,7 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         queue.async { [self] in
             if file >= 0 {
                 _ = synchronize()
-                // The lock goes with it.
+                // Closing releases the lock.
                 closeDescriptor(file)
                 file = -1
             }
@@ -74,8 +74,8 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         if reading.cutBytes > 0 {
             guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }
         }
-        // A file whose name is not on the disk is lost with all that is in it. Whoever has made it may have been killed
-        // before the folder was on the disk; he has not begun the journal then.
+        // Without its folder on the disk, a new file and its contents can be lost. An earlier run that created the file
+        // may have been killed before it synchronized the folder; then it has not begun the journal.
         if reading.state == nil { try synchronizeFolder() }
         return reading
     }
@@ -94,7 +94,7 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let error = failure(errno)
-                // What is half written would look like damage behind the next line.
+                // A line that is half written would look like damage once another one follows it.
                 ftruncate(file, off_t(end))
                 throw error
             }
@@ -106,7 +106,7 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
 
     private func synchronize() -> Bool {
         #if canImport(Darwin)
-        // fsync leaves it in the drive's own memory there.
+        // fsync leaves the data in the drive's cache there.
         return fcntl(file, F_FULLFSYNC) == 0 || fsync(file) == 0
         #else
         return fdatasync(file) == 0
@@ -121,7 +121,7 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         guard fsync(folder) == 0 || errno == EINVAL else { throw failure(errno) }
     }
 
-    /// Two seconds at most: a run that has just been cancelled is about to let go of it.
+    /// Waits for two seconds at most: a run that was just cancelled is about to release the lock.
     private func takeLock() throws(DataAPI.WriteJournalError) {
         for _ in 0..<Self.lockAttempts {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return }

@@ -1,23 +1,23 @@
-/// What a journal says of each row, as its lines add up.
+/// What the lines of a journal say of each row.
 struct JournalState: Equatable, Sendable {
     let header: JournalHeader
     private(set) var rows: [Int: Row] = [:]
-    /// How many lines it has.
+    /// The number of lines.
     private(set) var lineCount = 1
 
     struct Row: Equatable, Sendable {
         var digest: RowDigest
-        /// What its record is known by; of a row of a job, that of the job.
+        /// The key of the row's record; for a row of a job, the job's key.
         var key: String?
-        /// The field that has the key.
+        /// The field that holds the key.
         var field = JournalEntry.NotedField.none
         var phase: Phase
     }
 
     enum Phase: Equatable, Sendable {
-        /// It may have been carried out.
+        /// An attempt was noted: it may have been carried out.
         case open(over: WrittenVersion?)
-        /// The same, with all rows of one job.
+        /// The same, together with all rows of one job.
         case openInJob
         /// It was not carried out, and may be sent.
         case free
@@ -51,7 +51,7 @@ struct JournalState: Equatable, Sendable {
         lineCount += 1
     }
 
-    /// What was carried out is not sent again, and what may have been is only sent again as it is.
+    /// A row that was carried out is not sent again. One that may have been carried out is sent again only unchanged.
     private mutating func begin(_ new: Row, _ row: Int) throws(DataAPI.WriteJournalError.Reason) {
         if let old = rows[row], old.phase.isDone || old.phase.isOpen && old.digest != new.digest { throw .damaged }
         rows[row] = new
@@ -59,9 +59,9 @@ struct JournalState: Equatable, Sendable {
 }
 
 extension JournalState {
-    /// Of each record, and of each key by which records are looked up, the last row that was written, or may have been.
+    /// Per record, and per key by which records are looked up, the last row that was written or may have been.
     ///
-    /// It is not made before somebody asks, since it takes a look at every row.
+    /// Computed only on request, because it visits every row.
     func lastRowsOfLanes() -> [BatchStateMachine.Lane: Int] {
         var last: [BatchStateMachine.Lane: Int] = [:]
         for (index, row) in rows where row.phase.mayHaveChangedARecord {
@@ -72,7 +72,8 @@ extension JournalState {
 }
 
 extension JournalState.Row {
-    /// What it may not be overtaken in. Where it is not noted which field has the key it may be either.
+    /// The serial keys of the row. Where the field of the key is not noted, the key may be a field's value or a record
+    /// id.
     fileprivate var lanes: [BatchStateMachine.Lane] {
         guard let key, phase != .openInJob else { return [] }
         let record = Int(key).map { BatchStateMachine.Lane.record($0) }
@@ -85,7 +86,7 @@ extension JournalState.Row {
 }
 
 extension JournalState.Phase {
-    /// A record that is gone cannot be written by an earlier row: its id does not come again.
+    /// Deletes do not count: an earlier row cannot write to a deleted record, whose id is never used again.
     fileprivate var mayHaveChangedARecord: Bool {
         switch self {
         case .open, .openInJob: true
@@ -113,17 +114,17 @@ extension JournalState.Phase {
 struct JournalReading: Equatable, Sendable {
     /// `nil` for a journal that has not begun.
     var state: JournalState?
-    /// How many bytes at the end belong to a line that was not written to its end. Nothing was sent on its word: an
-    /// attempt counts when it is on the disk.
+    /// How many bytes at the end belong to an incomplete line. Nothing was sent for that line: an attempt counts only
+    /// when it is on the disk.
     var cutBytes = 0
 
-    /// - Parameter bytes: all of the journal. What is behind the last line feed is not read.
+    /// - Parameter bytes: the whole journal. Bytes after the last line feed are not read.
     init(_ bytes: [UInt8]) throws(DataAPI.WriteJournalError) {
         try self.init(lines: Self.lines(of: bytes))
         cutBytes = bytes.count - (bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
     }
 
-    /// - Parameter lines: without their ends.
+    /// - Parameter lines: the lines without their ends.
     init(lines: some Sequence<ArraySlice<UInt8>>) throws(DataAPI.WriteJournalError) {
         var number = 0
         for line in lines {
@@ -136,7 +137,7 @@ struct JournalReading: Equatable, Sendable {
                     try state?.add(entry)
                 }
             } catch {
-                // What does not even begin as a journal is a file of somebody else's.
+                // A file whose first line is damaged is not a journal.
                 throw DataAPI.WriteJournalError(
                     number == 0 && error == .damaged ? .notAJournal : error,
                     line: number

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// A journal in use by one run: says what it holds, and takes what is noted. Lines that come while others are being
-/// kept wait, and are kept together.
+/// A journal in use by one run: reads its state and writes entries. Lines added while others are being stored wait and
+/// are stored together.
 final class JournalWriter: @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; nobody is called with it held.
+    // @unchecked: `lock` guards every `var`; nothing outside is called with it held.
     typealias Noted = @Sendable (Result<Void, FMRest.APIError>) -> Void
 
     private let lock = NIOLock()
@@ -13,7 +13,7 @@ final class JournalWriter: @unchecked Sendable {
     private var waiting: [Noted] = []
     private var isBusy = false
     private var failure: FMRest.APIError?
-    /// Rows with an attempt, or a job, and no outcome.
+    /// Rows with an attempt, or in a job, that have no outcome.
     private var openRows: Set<Int> = []
     private var isClosed = false
     private var closed: (@Sendable () -> Void)?
@@ -22,11 +22,12 @@ final class JournalWriter: @unchecked Sendable {
         storage = journal.storage()
     }
 
-    /// Reads it, and begins it if it is empty. Called once, before anything else.
+    /// Reads the journal, and starts it if it is empty. Called once, before anything else.
     ///
     /// - Parameters:
-    ///   - header: of these writes.
-    ///   - done: gets what is in it, and how many bytes were cut off its end. The journal is closed after a failure.
+    ///   - header: the header of these writes.
+    ///   - done: receives the state of the journal, and how many bytes were cut off its end. The journal is closed
+    ///     after a failure.
     func open(
         _ header: JournalHeader,
         _ done: @escaping @Sendable (Result<(JournalState, cutBytes: Int), FMRest.APIError>) -> Void
@@ -63,12 +64,13 @@ final class JournalWriter: @unchecked Sendable {
         return .success((JournalState(header), reading.cutBytes))
     }
 
-    /// Adds something, which is kept with the next lines that somebody waits for, or a little later.
+    /// Adds an entry, which is stored with the next lines that a caller waits for, or a little later.
     ///
-    /// Whoever cancels a run does so while another thread notes something for it. So what is withdrawn without being open
-    /// is left out, and nothing is added once it is being closed: each line can follow those before it, whoever is faster.
+    /// A run may be cancelled while another thread adds entries for it. So a withdrawal of a row that is not open is
+    /// left out, and nothing is added once the journal is being closed: whichever thread is faster, each line can
+    /// follow those before it.
     ///
-    /// - Parameter noted: is called when it is on the disk, or cannot get there.
+    /// - Parameter noted: called when the entry is on the disk, or cannot be written.
     func note(_ entry: JournalEntry, _ noted: Noted? = nil) {
         let error: FMRest.APIError? = lock.withLock {
             if let failure { return failure }
@@ -82,7 +84,7 @@ final class JournalWriter: @unchecked Sendable {
         if let error { noted?(.failure(error)) }
     }
 
-    /// Whether it can follow what is there already.
+    /// Whether the entry can follow those before it.
     private func lockedFollows(_ entry: JournalEntry) -> Bool {
         switch entry {
         case .header: break
@@ -94,7 +96,7 @@ final class JournalWriter: @unchecked Sendable {
         return true
     }
 
-    /// Keeps what has been noted. Called when there is nothing more to note for the moment.
+    /// Stores the added entries. Called when there is nothing more to add for now.
     func flush() {
         let group: ([String], [Noted])? = lock.withLock {
             guard !isBusy, !lines.isEmpty, failure == nil else { return nil }
@@ -121,7 +123,7 @@ final class JournalWriter: @unchecked Sendable {
         }
     }
 
-    /// Lets go of it when all is kept that was noted.
+    /// Closes the journal when everything added is stored.
     func close(_ done: @escaping @Sendable () -> Void = {}) {
         lock.withLock {
             isClosed = true

@@ -2,16 +2,17 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// A journal that is open, for one run.
+/// An open journal, for one run.
 struct OpenJournal: Sendable {
     let writer: JournalWriter
     /// What earlier runs have noted.
     let state: JournalState
-    /// How long after now something may be at work that an earlier run has sent: its end.
+    /// When the host can no longer be working on anything that an earlier run has sent.
     let isOverAt: NIODeadline
 }
 
-/// What is published with a journal open: opens it with the first demand, and closes it before the end is told.
+/// Runs a publisher with an open journal: opens the journal on the first demand, and closes it before the completion is
+/// sent.
 struct JournalledPublisher<Output>: Publisher {
     typealias Failure = FMRest.APIError
 
@@ -36,7 +37,7 @@ struct JournalledPublisher<Output>: Publisher {
         override func begin(_ source: JournalledPublisher) {
             let writer = JournalWriter(source.journal)
             let time = source.time
-            // On a thread on which answers come as well, and not on that of a disk.
+            // Continue on a thread that answers arrive on, not on the disk's.
             writer.open(source.header) { result in
                 _ = time.schedule(time.now()) { self.opened(writer, result) }
             }
@@ -65,13 +66,13 @@ struct JournalledPublisher<Output>: Publisher {
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
             let (time, writer) = lock.withLock { (source?.time, self.writer) }
             guard let time, let writer else { return finish(completion) }
-            // Whoever hears of the end may open the journal again.
+            // A subscriber that receives the completion may open the journal again.
             writer.close { _ = time.schedule(time.now()) { self.finish(completion) } }
         }
     }
 }
 
-/// Publishes one empty value when something has been noted, then finishes.
+/// Publishes one empty value when an entry has been stored, then finishes.
 struct NotingPublisher: Publisher {
     typealias Output = Void
     typealias Failure = FMRest.APIError

@@ -1,20 +1,20 @@
 import FMHTTP
 
-/// What tells a row from another one without holding its values: the first 16 bytes of the SHA-256 of the journal's
-/// salt, of what is to be done and of the fields.
+/// Distinguishes a row from others without holding its values: the first 16 bytes of the SHA-256 of the journal's salt,
+/// the kind of write and the fields.
 ///
-/// It is no secret's keeper: who has the journal can try values until one fits.
+/// It does not keep the values secret: a reader of the journal can try values until one matches.
 struct RowDigest: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
 
     /// - Parameters:
-    ///   - write: which write it is, and of what: `edit 17 3`.
+    ///   - write: the kind of write and its record: `edit 17 3`.
     ///   - fields: in any order.
     init(salt: [UInt8], write: String, fields: [WireValue.Member] = []) {
         var bytes = salt
         let sorted = fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        // JSON says where each part ends.
+        // JSON marks where each part ends.
         bytes += WireValue.array([.text(write), .object(sorted)]).json
         let hash = SHA256.hash(bytes)
         high = hash[0..<8].reduce(0) { $0 << 8 | UInt64($1) }

@@ -2,71 +2,72 @@ public import Foundation
 import NIOConcurrencyHelpers
 
 extension DataAPI {
-    /// Where a program notes what it is about to write, before it is sent, so that another run can go on where this one
-    /// was killed.
+    /// A journal in which a program notes what it is about to write, before it is sent, so that another run can resume
+    /// it after a kill.
     ///
     ///     people.writing(rows, journal: .file(url))
     ///
-    /// Whoever resumes needs the same journal and the same rows, nothing else. What a run does with a row depends on
-    /// what the journal says of it:
+    /// To resume, use the same journal and the same rows; nothing else is needed. What a run does with a row depends on
+    /// the journal's entries for it:
     ///
-    /// | the journal says | the row |
-    /// |---|---|
-    /// | nothing | is sent |
-    /// | it was carried out, or failed for good | is told again as it was (``BatchRow/isFromJournal``), without a request |
-    /// | it was refused in passing, or not sent after all | is sent |
-    /// | an attempt, and no outcome | is looked up, a second time after ``BatchOptions/settlingTime``; only what is not there then is sent again |
-    /// | an attempt of a create without a key, or with one in another field than ``BatchOptions/idempotencyKey`` names now | is unknown, without a request |
-    /// | an attempt or an outcome of another row at this place | fails without a request: the input has changed; whether the other one was carried out stays unknown, if its outcome is |
+    /// - Nothing: the row is sent.
+    /// - It was carried out, or failed permanently: the result is published again (``BatchRow/isFromJournal``), without
+    ///   a request.
+    /// - It was refused temporarily, or not sent after all: the row is sent.
+    /// - An attempt without an outcome: the row is looked up, a second time after ``BatchOptions/settlingTime``, and
+    ///   sent again only if the second lookup finds nothing either.
+    /// - An attempt of a create without a key, or with a key in another field than ``BatchOptions/idempotencyKey``
+    ///   names now: the row is unknown, without a request.
+    /// - An attempt or an outcome of another row at this index: the row fails without a request, because the input has
+    ///   changed. If the other row has no outcome, it stays unknown whether it was carried out.
     ///
     /// **Order holds across runs.** An upsert, a delete or an edit without a modId is not sent when the journal has an
-    /// attempt of a later row for the same record or key, or that it was carried out: it would undo what that one wrote. It
-    /// fails without a request and says which row it is, or is unknown if it may have been sent before.
+    /// attempt or a success of a later row for the same record or key, because it would overwrite what that row wrote.
+    /// It fails without a request and names that row, or is unknown if it may have been sent before.
     ///
-    /// **Strangers.** An upsert that may have been carried out is done when its record holds what the row says. It is
-    /// written again only over the version that it was noted for; a record that somebody has changed since is left as it
-    /// is, and the row is unknown.
+    /// **Changes of other clients.** An upsert that may have been carried out is done when its record holds the fields
+    /// of the row. It is written again only over the version that was noted for it. A record that another client has
+    /// changed since is not written to, and the row is unknown.
     ///
     /// An attempt counts, and is sent, when it is on the disk; attempts that are ready at the same time share one sync.
-    /// Outcomes are written behind them, without a sync of their own: one that gets lost costs a look.
+    /// Outcomes are written after them, without a sync of their own: a lost outcome costs a lookup.
     ///
-    /// **What it holds**: which host, database and layout it is for; of each row its place, a digest, the id of its
-    /// record, the error codes of a refusal, and **the key** that its record can be looked up by, with the name of its
-    /// field. Of fields, no value but keys; no text of the server's, no account, no token. A digest is the SHA-256 of the row and a random number
-    /// of the journal, cut to 128 bits; it keeps nothing secret from somebody who can guess the whole row. The file is
-    /// readable by its owner alone.
+    /// **Contents**: the host, database and layout; for each row its index, a digest, the id of its record, the error
+    /// codes of a refusal, and **the key** by which its record can be looked up, with the name of its field. It holds
+    /// no field values except keys, no text from the server, no account and no token. A digest is the SHA-256 of the
+    /// row and a random number of the journal, cut to 128 bits; it hides nothing from a reader who can guess the whole
+    /// row. Only the owner of the file can read it.
     ///
-    /// One journal is for the rows of one job. It grows by some 200 bytes a row and is not needed any more when all
+    /// A journal belongs to the rows of one job. It grows by some 200 bytes per row and is not needed any more when all
     /// rows are done.
     public struct WriteJournal: Sendable {
-        /// Made anew for each run.
+        /// Makes the storage for a run.
         let storage: @Sendable () -> any JournalStorage
 
-        /// In a file, which is made if there is none.
+        /// A journal in a file, which is created if it does not exist.
         ///
-        /// Its folder has to exist. One run at a time can have it open, in all processes of the machine: another one
-        /// waits 2 seconds and fails with ``WriteJournalError/Reason/inUse``. A last line that was not written to its
-        /// end is cut off (``BatchSummary/journalBytesCut``); any other line that is not as it was written makes the
-        /// run fail with ``WriteJournalError/Reason/damaged``, before anything is sent.
+        /// Its folder has to exist. One run at a time, of all processes of the machine, can have it open: another one
+        /// waits for 2 seconds and fails with ``WriteJournalError/Reason/inUse``. A last line that is incomplete is cut
+        /// off (``BatchSummary/journalBytesCut``); any other line that is not as it was written makes the run fail with
+        /// ``WriteJournalError/Reason/damaged``, before anything is sent.
         public static func file(_ url: URL) -> WriteJournal {
             WriteJournal { JournalFile(path: url.path) }
         }
 
-        /// In memory, for as long as somebody holds it: another run of the same process can go on with it.
+        /// A journal in memory, which lives as long as it is referenced: another run of the same process can resume
+        /// with it.
         public static func memory() -> WriteJournal {
             let memory = JournalMemory()
             return WriteJournal { memory }
         }
 
-        /// In a place of your own, such as a table of a database. Lines are texts without a line feed; they come back
-        /// in the order in which they were appended.
+        /// A journal in a storage of your own, such as a table of a database. Lines are texts without a line feed;
+        /// `load` has to return them in the order in which they were appended.
         ///
         /// - Parameters:
-        ///   - load: brings all lines, none at the beginning. Called once in each run, before anything else; it may keep
-        ///     other runs
-        ///     away until `close`, and fail with ``WriteJournalError/Reason/inUse``.
-        ///   - append: keeps some lines, all or none, and then calls back; when it has done so nothing may be able to
-        ///     lose them. The next
+        ///   - load: returns all lines, none at first. Called once in each run, before anything else. It may keep other
+        ///     runs out until `close`, and fail with ``WriteJournalError/Reason/inUse``.
+        ///   - append: stores lines, all or none, and then calls back; from then on they must not get lost. The next
         ///     call comes after that.
         ///   - close: the run has ended. Called once, also after a failure.
         public init(
@@ -87,12 +88,12 @@ extension DataAPI {
     }
 }
 
-/// Where the lines of a journal are kept. Calls come one after the other; each calls back once, on any thread.
+/// The storage of a journal's lines. Calls come one after the other; each calls back once, on any thread.
 protocol JournalStorage: Sendable {
     typealias Done<Value> = @Sendable (Result<Value, DataAPI.WriteJournalError>) -> Void
 
     func load(_ done: @escaping Done<JournalReading>)
-    /// - Parameter isUrgent: whether something waits for them to be on the disk.
+    /// - Parameter isUrgent: whether a caller waits until the lines are on the disk.
     func append(_ lines: [String], isUrgent: Bool, _ done: @escaping Done<Void>)
     func close(_ done: @escaping @Sendable () -> Void)
 }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension DataAPI {
-    /// Why a journal cannot be used: `underlying` of an error with the code ``FMRest/APIError/Code/journal``. Nothing
-    /// is sent then.
+    /// Why a journal cannot be used: the `underlying` error of an error with the code ``FMRest/APIError/Code/journal``.
+    /// Nothing is sent then.
     public struct WriteJournalError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong. More may come: a `switch` over it needs a `default`.
+        /// The kind of error. More may be added: a `switch` over it needs a `default`.
         public struct Reason: Error, Hashable, Sendable, CustomStringConvertible {
             /// The reason in a few words.
             public let description: String
@@ -13,33 +13,32 @@ extension DataAPI {
                 self.description = description
             }
 
-            /// A line is not what was written there.
+            /// A line is not as it was written.
             public static let damaged = Reason("it is damaged")
-            /// What is there is no journal.
+            /// The file is not a journal.
             public static let notAJournal = Reason("it is no journal")
-            /// It was written by a later version of this library.
+            /// The journal was written by a later version of this library.
             public static let otherVersion = Reason("it has a format of a later version")
-            /// It is that of other writes: for another host, database or layout.
+            /// The journal belongs to other writes: for another host, database or layout.
             public static let foreign = Reason("it belongs to other writes")
             /// Another run has it open, in this process or in another one.
             public static let inUse = Reason("another run has it open")
-            /// It has rows that the input has not.
+            /// The journal has rows that the input does not have.
             public static let inputIsShorter = Reason("it knows of more rows than came")
-            /// It could not be read or written.
+            /// The journal could not be read or written.
             public static let storage = Reason("it could not be read or written")
         }
 
-        /// What is wrong.
+        /// The kind of error.
         public var reason: Reason
-        /// The line that is damaged, counted from 0.
+        /// The damaged line, counted from 0.
         public var line: Int?
-        /// What it is about beyond that: which writes a foreign journal is for, how many rows are missing, which file
-        /// it is.
+        /// Further details: the writes that a foreign journal is for, the number of missing rows, or the file.
         public var detail: String?
-        /// The system's error number, where the system has refused.
+        /// The system's error number, if a system call failed.
         public var errorNumber: Int32?
 
-        /// A value of your own making, for journals of your own.
+        /// Makes an error for a journal of your own.
         public init(_ reason: Reason, line: Int? = nil, detail: String? = nil, errorNumber: Int32? = nil) {
             self.reason = reason
             self.line = line

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// What to do when somebody else has changed a record between its reading and its saving (FileMaker code 306).
+    /// What to do when another client has changed a record between its read and its save (FileMaker code 306).
     ///
     /// ```swift
     /// var draft = try await people.record(3).firstValue().draft()
@@ -12,34 +12,35 @@ extension DataAPI {
     /// print(try await resolving.firstValue().record.fieldData.notes ?? "")        // Theirs and mine
     /// ```
     ///
-    /// Whatever it is, a record whose modId moved although no field of it did is saved: an import and a commit without a change
-    /// count as modifications. A field that both changed to the same value is none to argue about.
+    /// With every policy, a record whose modId changed although none of its fields did is saved: an import and a commit
+    /// without a change count as modifications. A field that both sides changed to the same value is not a conflict.
     public enum ConflictPolicy: Sendable {
         /// The save fails, with the fields and all their versions in ``FMRest/APIError/saveConflict``.
         case fail
-        /// What was changed here is written over theirs; what was not stays theirs. A row of a portal that they deleted cannot
-        /// be written to: the save fails.
+        /// What was changed here overwrites the other client's changes; other fields keep their current values. A
+        /// portal row that the other client deleted cannot be written to: the save fails.
         case mine
-        /// What was changed here is given up, all of it, and their record is published.
+        /// All changes made here are dropped, and the current record is published.
         case theirs
-        /// What was changed here is written where they changed nothing, and what they changed stays. The save fails when both
-        /// changed a field to different values, or one a row of a portal that the other deleted.
+        /// What was changed here is written where the other client changed nothing, and the other client's changes
+        /// stay. The save fails when both sides changed a field to different values, or when one side changed a portal
+        /// row that the other deleted.
         case merge
-        /// As ``merge``, and the closure decides of each field that both changed. It is called on any thread, perhaps more than
-        /// once for a field, if the record keeps changing. Rows of portals that one changed and the other deleted make the save
-        /// fail.
+        /// The same as ``merge``, and the closure decides about each field that both sides changed. It is called on any
+        /// thread, perhaps more than once for a field, if the record keeps changing. Portal rows that one side changed
+        /// and the other deleted make the save fail.
         case resolve(@Sendable (FieldConflict) -> ConflictResolution)
     }
 
-    /// What is to become of a field that both changed.
+    /// The decision about a field that both sides changed.
     public enum ConflictResolution: Hashable, Sendable {
-        /// The value from here.
+        /// The value that was set here.
         case mine
-        /// The value that is there.
+        /// The current value.
         case theirs
-        /// Another one, as it goes over the wire.
+        /// Another value, as it is sent.
         case value(FieldValue)
-        /// It cannot be decided: the save fails.
+        /// No decision is possible: the save fails.
         case unsettled
     }
 }

@@ -1,7 +1,7 @@
 import FMHTTP
 
 extension DataAPIRequest where Response == DataAPI.EditRecordResponse {
-    /// Writes what differs, with the modId of the version that it differs from.
+    /// Writes the differences, with the modId of the version that they are based on.
     static func save(
         _ change: RecordChange,
         to recordId: Int,
@@ -25,7 +25,7 @@ extension DataAPIRequest where Response == DataAPI.EditRecordResponse {
 }
 
 extension DataAPIRequest where Response == DataAPI.CreateResponse {
-    /// Makes a record of these fields.
+    /// Creates a record with these fields.
     static func create(_ fields: FieldSet, in layout: DataAPI.Layout) -> Self {
         Self(
             method: .POST,
@@ -64,7 +64,7 @@ extension RecordChange {
 }
 
 extension RowChange {
-    /// As an element of `portalData`; `nil` for a row that is deleted.
+    /// The row as an element of `portalData`; `nil` for a row that is deleted.
     fileprivate var wireValue: WireValue? {
         switch self {
         case .edit(_, let row):

@@ -1,6 +1,6 @@
 extension DataAPI {
-    /// A record as it was read, and as it is wanted: what ``TypedLayout/save(_:onConflict:refreshing:script:isolation:)`` finds
-    /// the difference of.
+    /// A record as it was read and as it is wanted: ``TypedLayout/save(_:onConflict:refreshing:script:isolation:)``
+    /// writes the difference.
     ///
     /// ```swift
     /// var draft = try await people.record(1).firstValue().draft()
@@ -11,21 +11,21 @@ extension DataAPI {
     /// print(saved.sentPortals)                                    // ["Phones"]
     /// ```
     ///
-    /// The properties of the record's type are the draft's own. Rows of portals are changed in ``portals``: a row that is
-    /// changed is edited, one without a recordId is added, one that is removed is deleted. Only rows that were read can be;
-    /// those beyond the portal's limit stay as they are.
+    /// The properties of the record's type are available on the draft. Portal rows are changed in ``portals``: a
+    /// changed row is edited, a row without a recordId is added, a removed row is deleted. This applies only to rows
+    /// that were read; rows beyond the portal's limit stay as they are.
     ///
-    /// It is a value: making and changing one sends nothing.
+    /// A draft is a value: making and changing one sends nothing.
     @dynamicMemberLookup
     public struct Draft<R: RecordFields>: Sendable {
         /// The record as it was read.
         public let base: TypedLayout<R>.Record
-        /// Its fields as they are wanted.
+        /// The wanted fields.
         public var fields: R
-        /// The rows of its portals as they are wanted. `nil`, and an array in it that is `nil`, leaves the rows alone.
+        /// The wanted portal rows. If it is `nil`, or an array in it is `nil`, the rows stay as they are.
         public var portals: R.Portals?
 
-        /// A draft of a record, in which nothing is changed yet.
+        /// Makes a draft of a record, without changes.
         public init(_ record: TypedLayout<R>.Record) {
             base = record
             fields = record.fieldData
@@ -44,18 +44,18 @@ extension DataAPI {
 }
 
 extension DataAPI.Draft {
-    /// The record as it was read, and what the draft changes of it.
+    /// The record as it was read, and the changes of the draft.
     func change(_ encoder: FMEncoder) throws -> (base: RecordImage, change: RecordChange) {
         let base = try RecordImage(of: self.base, encoder)
         let mine = try RecordImage(fields: fields, portals: portals, modId: base.modId, info: nil, encoder)
-        // Of fields without a type those are written that are there, as everywhere.
+        // Fields without a type are written only if they are there, as everywhere.
         let keepsAbsent = R.self == FieldData.self
         return (base, try RecordChange(from: base, to: mine, keepsAbsent: keepsAbsent))
     }
 }
 
 extension DataAPI.Record where R: RecordFields, P == R.Portals {
-    /// A draft of the record, to be changed and saved: ``DataAPI/Draft``.
+    /// Makes a draft of the record, to be changed and saved: ``DataAPI/Draft``.
     public func draft() -> DataAPI.Draft<R> { DataAPI.Draft(self) }
 }
 

@@ -1,33 +1,33 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// Some fields of a record by their coding keys, with plain values for them: what an edit writes without a type of its own.
+    /// Some fields of a record by their coding keys, with plain values: an edit without a type of its own.
     ///
     ///     people.edit(17, [.city: "Oslo", .joined: FMDate(year: 2026, month: 11, day: 25), .balance: nil])
     ///
-    /// A name that is no field of the record's type does not compile. A value is anything that a property of a record can be, and is
-    /// written as that is: a date in the form that the host reads. `nil` empties the field. Of a field that is given twice the last
-    /// value is written.
+    /// A name that is not a field of the record's type does not compile. A value may be of any type that a property of
+    /// a record can have, and is written in the same way: a date in the format that the host reads. `nil` empties the
+    /// field. If a field is given twice, the last value is written.
     public struct FieldAssignments<R: RecordFields>: RecordChanges, ExpressibleByDictionaryLiteral {
-        /// Whose fields these are.
+        /// The record type of the fields.
         public typealias Record = R
-        /// Rows to write with them.
+        /// Portal rows to write with them.
         public typealias Portals = R.Portals
         /// A value that can be written; `nil` empties its field.
         public typealias Value = (any Encodable & Sendable)?
 
-        /// With the names of their keys, which need not be `Sendable`.
+        /// Names of the keys instead of the keys, which need not be `Sendable`.
         private var values: [(name: String, value: Value)] = []
 
-        /// No fields.
+        /// Makes an empty value without fields.
         public init() {}
 
-        /// `[.city: "Oslo"]`.
+        /// Makes a value from a literal such as `[.city: "Oslo"]`.
         public init(dictionaryLiteral elements: (R.CodingKeys, Value)...) {
             for (key, value) in elements { self[key] = .some(value) }
         }
 
-        /// The value that a field is given; `nil` when it is given none, and is left as it is.
+        /// The new value of a field; `nil` when the field stays as it is.
         public subscript(key: R.CodingKeys) -> Value? {
             get { values.first { $0.name == key.stringValue }?.value }
             set {
@@ -53,8 +53,8 @@ extension DataAPI {
     }
 }
 
-// Only a call that names the type can be given a literal. Each of these hands it to the call for any `RecordChanges`, which Swift
-// prefers to one that is disfavored.
+// A literal needs a call that names its type. Each of these calls forwards to the one for any `RecordChanges`, which
+// Swift prefers to a disfavored one.
 
 extension DataAPI.TypedLayout {
     /// Changes these fields of a record, and no others.
@@ -64,17 +64,15 @@ extension DataAPI.TypedLayout {
     ///
     /// The same as with fields by name.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - recordId: the record.
+    ///   - recordId: the id of the record.
     ///   - fields: the fields to change, with their new values.
-    ///   - portals: rows of portals to make or change with it, in the same commit.
-    ///   - deleteRelated: rows of portals to delete with it, in the same commit.
+    ///   - portals: portal rows to create or change with the record, in the same commit.
+    ///   - deleteRelated: portal rows to delete with it, in the same commit.
     ///   - modId: the version that the edit is based on. Without it the edit overwrites.
     ///   - script: scripts to run with the request.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     @_disfavoredOverload
@@ -98,15 +96,14 @@ extension DataAPI.TypedLayout {
         )
     }
 
-    /// Makes a record with these fields. FileMaker enters the others as it does for any new record.
+    /// Creates a record with these fields. FileMaker enters the others as for any new record.
     ///
     ///     people.create([.name: "Ada", .city: "London"])
     ///
-    /// Publishes the new record's id and modId, then finishes. Fails with FileMaker codes 500 to 513 when a field's validation
-    /// refuses its value; nothing is made then.
+    /// Publishes the new record's id and modId. Fails with FileMaker codes 500 to 513 when a field's validation refuses
+    /// its value; then no record is created.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Create a record".
     @_disfavoredOverload
@@ -119,14 +116,13 @@ extension DataAPI.TypedLayout {
         create(fields, portals: portals, script: script, isolation: isolation)
     }
 
-    /// Makes sure that there is a record with these fields: the one with this key is changed, and if there is none it is made of them.
+    /// Edits the record that has the same key with these fields, or creates one from them if there is none.
     ///
     ///     people.upsert([.email: "ada@example.com", .city: "London"], by: .email)
     ///
     /// The same as with ``RecordChanges``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Create a record" and "Edit a record".
     @_disfavoredOverload
@@ -139,21 +135,20 @@ extension DataAPI.TypedLayout {
         upsert(fields, by: key, onConflict: onConflict, isolation: isolation)
     }
 
-    /// Sets global fields of the layout's own table, or by a key with its table's name, for the work of one session; see
-    /// ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
+    /// Sets global fields for the work of one session: of the layout's own table, or of another table that is part of
+    /// the key's name. See ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
     ///
     ///     invoices.globals([.year: "2026"], ofTable: "Invoices")
     ///
-    /// Publishes one empty value, then finishes.
+    /// Publishes an empty value.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - globals: the fields, with their values.
-    ///   - table: the table occurrence of the fields whose names have none. `nil`, the default, is that of the layout where the host
-    ///     has told it (``Layout/table``); otherwise a name without its table fails with ``FMRest/APIError/Code/invalidRequest``.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - table: the table occurrence of fields whose names have none. `nil`, the default, means the layout's table if
+    ///     the host has returned it (``Layout/table``); otherwise a name without a table fails with
+    ///     ``FMRest/APIError/Code/invalidRequest``.
+    ///   - isolation: the actor on which values arrive; leave it out.
     @_disfavoredOverload
     public func globals(
         _ globals: KeyValuePairs<R.CodingKeys, String>,
@@ -177,8 +172,7 @@ extension DataAPI.FoundSet {
     ///
     /// The same as with fields by name.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     @_disfavoredOverload
     public func editAll(
         _ fields: DataAPI.FieldAssignments<R>,
@@ -192,18 +186,18 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.RecordWrite {
-    /// Makes a record with these fields. FileMaker enters the others as it does for any new record.
+    /// Creates a record with these fields. FileMaker enters the others as for any new record.
     @_disfavoredOverload
     public static func create(_ fields: DataAPI.FieldAssignments<R>) -> Self { create(fields) }
 
-    /// Changes these fields; with a modId only if the record still has that.
+    /// Changes these fields; with a modId, only if the record still has it.
     @_disfavoredOverload
     public static func edit(_ recordId: Int, _ fields: DataAPI.FieldAssignments<R>, modId: Int? = nil) -> Self {
         edit(recordId, fields, modId: modId)
     }
 
-    /// Writes these fields into the record with the same key, or makes one when there is none. The key is one of the fields. A commit
-    /// cannot do it.
+    /// Writes these fields to the record with the same key, or creates one if there is none. The key has to be one of
+    /// the fields. A commit cannot do this.
     @_disfavoredOverload
     public static func upsert(_ fields: DataAPI.FieldAssignments<R>, by key: R.CodingKeys) -> Self {
         upsert(fields, by: key)

@@ -1,16 +1,16 @@
-/// Fields as they go over the wire, in the order in which they were encoded. Names are told apart by their bytes.
+/// Fields in their wire form, in the order in which they were encoded. Names are compared byte by byte.
 struct FieldSet: Equatable, Sendable {
     private(set) var names: [String] = []
     private var values: [ExactName: WireValue] = [:]
 
     init() {}
 
-    /// Of a name that comes twice the last value counts.
+    /// If a name comes twice, the last value counts.
     init(_ members: some Sequence<WireValue.Member>) {
         for member in members { self[member.name] = member.value }
     }
 
-    /// The value of a field; `nil` when nothing is said of it. One that was set stays.
+    /// The value of a field; `nil` when there is none. Setting `nil` has no effect.
     subscript(name: String) -> WireValue? {
         get { values[ExactName(name)] }
         set {
@@ -27,11 +27,11 @@ struct FieldSet: Equatable, Sendable {
 }
 
 extension FieldSet {
-    /// What has to be written for a record with the fields of `base` to have these: each field that differs in FileMaker's
+    /// The fields to write so that a record with the fields of `base` has these: each field that differs in FileMaker's
     /// sense.
     ///
-    /// - Parameter keepsAbsent: whether a field of which nothing is said here keeps its value. Else it is cleared: an encoder
-    ///   may leave out a property that is `nil`.
+    /// - Parameter keepsAbsent: whether a field without a value here keeps its value. Otherwise it is cleared: an
+    ///   encoder may leave out a property that is `nil`.
     func changes(from base: FieldSet, keepsAbsent: Bool) -> FieldSet {
         var changes = FieldSet()
         for member in members where !member.value.isSame(as: base[member.name]) {
@@ -44,25 +44,25 @@ extension FieldSet {
         return changes
     }
 
-    /// Whether these fields, all of them, have their values in `other` as well.
+    /// Whether all of these fields have the same values in `other`.
     func isContained(in other: FieldSet) -> Bool {
         members.allSatisfy { $0.value.isSame(as: other[$0.name]) }
     }
 
-    /// Without the fields that are empty: a new record has those by itself, or FileMaker enters something.
+    /// Only the fields that are not empty: in a new record a field is empty by itself, or FileMaker enters something.
     var filled: FieldSet { FieldSet(members.filter { !$0.value.isEmptyField }) }
 }
 
-// MARK: - FileMaker's sense of the same value
+// MARK: - Equality in FileMaker's sense
 
 extension WireValue {
-    /// What clears a field.
+    /// The value that clears a field.
     static let emptyField = WireValue.text("")
 
     var isEmptyField: Bool { self == .emptyField || self == .literal("null") }
 
-    /// Whether a field that is told one value has the other: numbers are compared as numbers, texts byte for byte but for the
-    /// ends of their lines, and an empty field is one of which nothing is said.
+    /// Whether both values are the same to FileMaker: numbers are compared as numbers, texts byte for byte except for
+    /// their line ends, and an empty field equals a missing one.
     func isSame(as other: WireValue?) -> Bool {
         let other = other ?? .emptyField
         switch (self, other) {
@@ -77,7 +77,7 @@ extension WireValue {
         }
     }
 
-    /// The number that it is from end to end. A text is asked for it only beside a number.
+    /// The number, if the whole value is one. Computed for a text only if the other value is a number.
     private var number: FMNumber? {
         switch self {
         case .literal(var text), .text(var text):
@@ -87,7 +87,7 @@ extension WireValue {
         }
     }
 
-    /// The value as programs see it.
+    /// The value as programs use it.
     var fieldValue: FieldValue {
         switch self {
         case .text(let text): .text(text)
@@ -101,7 +101,7 @@ extension WireValue {
         self =
             switch value {
             case .text(let text): .text(text)
-            // As the encoder has it: a number of many digits is a text on the wire.
+            // As the encoder writes it: a number of many digits is a text on the wire.
             case .number(let number):
                 NumberText.isBinary(number.literal) ? .literal(number.literal) : .text(number.literal)
             }

@@ -1,7 +1,7 @@
 import NIOCore
 import OpenCombine
 
-/// Publishes one empty value when a pause has passed that begins with demand, then finishes.
+/// Publishes one empty value after a pause that starts with the demand, then finishes.
 struct PausePublisher: Publisher {
     typealias Output = Void
     typealias Failure = FMRest.APIError
@@ -19,7 +19,7 @@ struct PausePublisher: Publisher {
         override func begin(_ source: PausePublisher) {
             let end = source.time.now() + source.pause
             let alarm = AnyCancellable(source.time.schedule(end) { self.succeed(with: ()) })
-            // Rung already, or cancelled meanwhile.
+            // The pause has ended already, or the subscription was cancelled meanwhile.
             if !proceed(with: alarm) { alarm.cancel() }
         }
     }

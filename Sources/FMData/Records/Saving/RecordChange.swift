@@ -1,19 +1,19 @@
-/// What makes one version of a record of another: the fields that differ, and no others.
+/// The difference between two versions of a record: only the fields that differ.
 struct RecordChange: Equatable, Sendable {
-    /// The record's own, and those of related records that its layout shows.
+    /// The record's own fields, and fields of related records that its layout shows.
     var fields = FieldSet()
     var rows: [RowChange] = []
 
     var isEmpty: Bool { fields.isEmpty && rows.isEmpty }
 }
 
-/// What happens to one row of a portal.
+/// The change of one portal row.
 enum RowChange: Equatable, Sendable {
     /// These fields of the row change, if it still has that modId.
     case edit(portal: String, RowImage)
-    /// There is one more.
+    /// A row is added.
     case add(portal: String, FieldSet)
-    /// There is one less. FileMaker deletes it whatever its version is.
+    /// A row is deleted. FileMaker deletes it whatever its version is.
     case delete(portal: String, recordId: Int)
 
     var portal: String {
@@ -26,9 +26,9 @@ enum RowChange: Equatable, Sendable {
 extension RecordChange {
     /// - Parameters:
     ///   - base: the record as it was read.
-    ///   - mine: as it is wanted. A portal that is not in it is left alone.
+    ///   - mine: the record as it is wanted. A portal that is not in it stays as it is.
     ///   - keepsAbsent: see ``FieldSet/changes(from:keepsAbsent:)``.
-    /// - Throws: ``FMRest/APIError/Code/invalidRequest`` for rows that cannot be told apart.
+    /// - Throws: ``FMRest/APIError/Code/invalidRequest`` for rows that cannot be matched.
     init(from base: RecordImage, to mine: RecordImage, keepsAbsent: Bool = false) throws(FMRest.APIError) {
         fields = mine.fields.changes(from: base.fields, keepsAbsent: keepsAbsent)
         for portal in mine.portals {
@@ -45,7 +45,7 @@ extension RecordChange {
         to mine: PortalImage,
         keepsAbsent: Bool
     ) throws(FMRest.APIError) -> [RowChange] {
-        // Rows that say nothing of themselves may be read, but one that changed is not to be found again.
+        // Rows without ids can be read, but a changed one cannot be matched.
         if base.rows == mine.rows { return [] }
         guard base.rows.allSatisfy({ $0.recordId != nil }) else { throw .rowsWithoutIds(in: mine.name) }
         var changes: [RowChange] = []
@@ -116,8 +116,8 @@ extension RecordChange {
         rows.contains { if case .add = $0 { true } else { false } }
     }
 
-    /// Whether it is refused when it is sent a second time after it was carried out: the record or a row then has another modId.
-    /// Writing to related fields or rows alone leaves the record's own as it is.
+    /// Whether the server refuses the change if it is sent again after it was carried out, because the record or a row
+    /// then has another modId. Writing only related fields or rows does not change the record's own modId.
     var isGuarded: Bool {
         !ownFieldNames.isEmpty
             || rows.contains { if case .edit(_, let row) = $0 { row.modId != nil } else { false } }

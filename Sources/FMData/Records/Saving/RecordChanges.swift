@@ -1,4 +1,4 @@
-/// Fields of a record to write, and no others: what a generated record has as `Changes` (<doc:Models>).
+/// Fields of a record to write, and no others: the `Changes` of a generated record (<doc:Models>).
 ///
 ///     struct Person: LayoutRecord {
 ///         …
@@ -13,14 +13,14 @@
 ///     people.create(Person.Changes(city: "Paris"))
 ///     people.edit(17, Person.Changes(city: "London"))         // no reading before it
 ///
-/// A record as it is read may hold what cannot be written, such as calculations, and says of each text what it is, be it empty;
-/// this type holds what can be written, and writes what is set. Its keys are field names. An encoder of your own
-/// (``DataAPI/Config/encoder``) writes it as it writes anything.
+/// A record that was read may hold fields that cannot be written, such as calculations, and has a value for each text,
+/// even an empty one; this type holds only fields that can be written, and writes those that are set. Its keys are
+/// field names. An encoder of your own (``DataAPI/Config/encoder``) writes it like any other value.
 ///
-/// For a record that was read, ``DataAPI/Draft`` finds by itself what is to be written.
+/// For a record that was read, ``DataAPI/Draft`` finds the differences by itself.
 public protocol RecordChanges: Encodable, Sendable {
-    /// Whose fields these are.
+    /// The record type of the fields.
     associatedtype Record: RecordFields
-    /// Rows of portals to write with them: a struct with one array per portal. The default is none.
+    /// Portal rows to write with them: a struct with one array per portal. The default is none.
     associatedtype Portals: Encodable, Sendable = DataAPI.EmptyPortal
 }

@@ -1,9 +1,9 @@
-/// One version of a record, field by field as it goes over the wire: what two versions are compared by, whatever the types of
-/// the program.
+/// One version of a record, field by field in wire form, so that two versions can be compared whatever the types of the
+/// program are.
 struct RecordImage: Equatable, Sendable {
     var modId: Int
     var fields = FieldSet()
-    /// The portals of which something is known. One that is not here was not read, or is left alone.
+    /// The portals whose rows are known. A portal that is missing was not read, or stays as it is.
     var portals: [PortalImage] = []
 
     subscript(portal name: String) -> PortalImage? {
@@ -15,7 +15,7 @@ struct RecordImage: Equatable, Sendable {
 struct PortalImage: Equatable, Sendable {
     let name: String
     var rows: [RowImage] = []
-    /// Whether these are all of its rows, so that one that is not here does not exist.
+    /// Whether these are all of its rows, so that a row that is missing does not exist.
     var isWhole = true
 
     subscript(row recordId: Int) -> RowImage? { rows.first { $0.recordId == recordId } }
@@ -23,7 +23,7 @@ struct PortalImage: Equatable, Sendable {
 
 /// One row of a portal.
 struct RowImage: Equatable, Sendable {
-    /// `nil` for a row that does not exist yet, and for one whose type does not hold it.
+    /// `nil` for a row that does not exist yet, or whose type does not hold its id.
     var recordId: Int?
     /// `nil` where the server or the row's type leaves it out.
     var modId: Int?
@@ -31,7 +31,7 @@ struct RowImage: Equatable, Sendable {
 }
 
 extension RecordImage {
-    /// A record as it was read.
+    /// The image of a record that was read.
     init<R: RecordFields>(of record: DataAPI.TypedLayout<R>.Record, _ encoder: FMEncoder) throws {
         try self.init(
             fields: record.fieldData,
@@ -43,9 +43,9 @@ extension RecordImage {
     }
 
     /// - Parameters:
-    ///   - fields: the record's own, of any type that the encoder writes.
-    ///   - portals: a value with one array of rows for each portal.
-    ///   - info: what the server said of the rows; `nil` when it said nothing.
+    ///   - fields: the record's own fields, of any type that the encoder writes.
+    ///   - portals: a value with one array of rows per portal.
+    ///   - info: what the server returned about the rows; `nil` for nothing.
     init<R: Encodable, P: Encodable>(
         fields: R,
         portals: P?,
@@ -73,7 +73,7 @@ extension RecordImage {
                     isWhole: whole.contains(ExactName(member.name))
                 )
             }
-            // Those of a dictionary come in any order.
+            // The portals of a dictionary have no order.
             .sorted { $0.name < $1.name }
     }
 }

@@ -1,23 +1,23 @@
 extension DataAPI {
-    /// Why a change could not be joined with what is there by now: the ``FMRest/APIError/underlying`` error of an
+    /// Why a change could not be merged with the current record: the ``FMRest/APIError/underlying`` error of an
     /// ``FMRest/APIError`` with code ``FMRest/APIError/Code/conflict``; see ``FMRest/APIError/saveConflict``.
     ///
-    /// Nothing was written, unless the error's ``FMRest/APIError/outcomeIsUnknown`` says otherwise. Its description names fields
-    /// and holds no value.
+    /// Nothing was written, unless the error's ``FMRest/APIError/outcomeIsUnknown`` says otherwise. Its description
+    /// names fields and holds no value.
     public struct SaveConflict: Error, Hashable, Sendable {
-        /// What stands against it.
+        /// The kind of conflict.
         public let kind: Kind
-        /// The record; `nil` when there are several.
+        /// The id of the record; `nil` when there are several.
         public let recordId: Int?
-        /// The fields that somebody else changed since the record was read, with all three versions, but for those that were
-        /// changed to the same value here: of the record, and of the rows that were changed here. Fields that nobody typed
-        /// into, such as stamps and calculations, are among them when they moved. Empty when the modId kept changing and the
-        /// fields that the record's type shows did not.
+        /// The fields that another client changed since the record was read, with all three versions: of the record,
+        /// and of the rows that were changed here. Fields that were changed to the same value on both sides are left
+        /// out. Fields that FileMaker sets, such as time stamps and calculations, are included if they changed. Empty
+        /// when the modId kept changing and the fields of the record's type did not.
         public let fields: [FieldConflict]
-        /// The rows of portals that one changed and the other deleted.
+        /// The portal rows that one side changed and the other deleted.
         public let rows: [RowConflict]
 
-        /// The fields that both changed, each to another value: what cannot be joined.
+        /// The fields that both sides changed to different values, which cannot be merged.
         public var contested: [FieldConflict] { fields.filter(\.isContested) }
 
         init(_ kind: Kind, recordId: Int?, fields: [FieldConflict] = [], rows: [RowConflict] = []) {
@@ -28,19 +28,19 @@ extension DataAPI {
         }
     }
 
-    /// A field that somebody else has changed since it was read.
+    /// A field that another client has changed since it was read.
     public struct FieldConflict: Hashable, Sendable {
         /// The name on the wire: `City`, `Phones::Number`, `Marks(2)`.
         public let field: String
-        /// The row of a portal that the field is in; `nil` for a field of the record itself.
+        /// The portal row that the field is in; `nil` for a field of the record itself.
         public let row: RelatedRecord?
         /// The value when the record was read.
         public let base: FieldValue
-        /// The value that was to be written; the same as ``base`` when the field was left alone.
+        /// The value that was to be written; the same as ``base`` when the field was not changed.
         public let mine: FieldValue
-        /// The value that is there now.
+        /// The current value.
         public let theirs: FieldValue
-        /// Whether it was changed on this side, too.
+        /// Whether the field was changed on this side, too.
         public let isContested: Bool
 
         init(
@@ -60,25 +60,25 @@ extension DataAPI {
         }
     }
 
-    /// A row of a portal that was changed on one side and deleted on the other.
+    /// A portal row that was changed on one side and deleted on the other.
     public struct RowConflict: Hashable, Sendable {
-        /// Who did what.
+        /// Which side did what.
         public enum Kind: Hashable, Sendable {
-            /// It was changed here and is gone there.
+            /// The row was changed here and deleted by another client.
             case deletedByOther
-            /// It was removed here and changed there.
+            /// The row was removed here and changed by another client.
             case changedByOther
         }
 
         /// The row.
         public let row: RelatedRecord
-        /// Who did what.
+        /// Which side did what.
         public let kind: Kind
     }
 }
 
 extension DataAPI.SaveConflict {
-    /// What stands against a save. More may come: a `switch` over them needs a `default`.
+    /// The kinds of conflicts. More may be added: a `switch` over them needs a `default`.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind.
         public let description: String
@@ -87,11 +87,11 @@ extension DataAPI.SaveConflict {
             self.description = description
         }
 
-        /// Somebody else has changed the record.
+        /// Another client has changed the record.
         public static let changedByOther = Kind("changedByOther")
-        /// The record is gone.
+        /// The record was deleted.
         public static let deletedByOther = Kind("deletedByOther")
-        /// Several records have the key of the one that was to be written.
+        /// Several records have the key of the record to be written.
         public static let severalRecords = Kind("severalRecords")
     }
 }
@@ -99,7 +99,7 @@ extension DataAPI.SaveConflict {
 // MARK: - Printing without values
 
 extension DataAPI.SaveConflict: CustomStringConvertible, CustomReflectable {
-    /// What stands against it, by the names of fields and portals.
+    /// The conflict, with the names of fields and portals.
     public var description: String {
         switch kind {
         case .deletedByOther: return "The record was deleted since it was read."
@@ -113,7 +113,7 @@ extension DataAPI.SaveConflict: CustomStringConvertible, CustomReflectable {
             + (list.isEmpty ? "." : ": " + list.joined(separator: ", ") + ".")
     }
 
-    /// What a dump may show: no value.
+    /// Children for a dump, without any value.
     public var customMirror: Mirror {
         Mirror(self, children: ["kind": kind, "recordId": recordId as Any, "fields": fields, "rows": rows])
     }
@@ -126,7 +126,7 @@ extension DataAPI.FieldConflict: CustomStringConvertible, CustomReflectable {
             + (isContested ? ", changed by both" : "")
     }
 
-    /// What a dump may show: no value.
+    /// Children for a dump, without any value.
     public var customMirror: Mirror {
         Mirror(self, children: ["field": field, "row": row as Any, "isContested": isContested])
     }
@@ -135,12 +135,12 @@ extension DataAPI.FieldConflict: CustomStringConvertible, CustomReflectable {
 // MARK: - As an error
 
 extension FMRest.APIError {
-    /// What stands against a save, when this is such a failure.
+    /// The conflict, if the error is a failed save.
     ///
     ///     if let conflict = error.saveConflict { show(conflict.contested) }
     public var saveConflict: DataAPI.SaveConflict? { underlying as? DataAPI.SaveConflict }
 
-    /// - Parameter cause: what the server answered, whose code and request the error keeps.
+    /// - Parameter cause: the server's answer, whose code and request the error keeps.
     init(_ conflict: DataAPI.SaveConflict, after cause: FMRest.APIError? = nil) {
         self.init(
             .conflict,

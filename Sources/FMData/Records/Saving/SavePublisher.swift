@@ -1,16 +1,16 @@
 import NIOCore
 import OpenCombine
 
-/// Saves a change of a record: the shell around ``SaveStateMachine``. It reads and writes by calls of the first storey, one
-/// after the other, which share the time of one call.
+/// Saves a change of a record: the shell around ``SaveStateMachine``. It reads and writes with plain calls, one after
+/// the other, which share the time of one call.
 struct SavePublisher<R: RecordFields>: Publisher {
     typealias Output = DataAPI.Saved<R>
     typealias Failure = FMRest.APIError
 
-    /// Where the change comes from.
+    /// The origin of the change.
     enum Source: Sendable {
         case draft(DataAPI.Draft<R>)
-        /// From whatever is there.
+        /// A closure that changes the record as it is read.
         case edit(GivenNumber, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
     }
 
@@ -19,7 +19,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
     var policy = DataAPI.ConflictPolicy.fail
     var refreshes = false
     var script: DataAPI.ScriptQuery?
-    /// What is to be written, where that is not what the draft changes.
+    /// The fields to be written, if they are not the draft's changes.
     var given: FieldSet?
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
@@ -39,14 +39,14 @@ struct SavePublisher<R: RecordFields>: Publisher {
         settings.refreshes = refreshes
         settings.runsScripts = script?.runsScripts == true
         if case .edit = source { settings.isMadeAnew = true }
-        // What the layout's own policy has given up is not waited for a second time.
+        // Do not wait a second time for what the layout's own policy has given up.
         if layout.layout.database.calls.options.retryPolicy != nil { settings.patience = .zero }
         return SaveStateMachine(settings)
     }
 }
 
 private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePublisher<R>>, @unchecked Sendable {
-    // @unchecked: as the superclass; everything here is used by the steps only, which come one after the other.
+    // @unchecked: as the superclass; only the steps use these properties, and they run one after the other.
     private typealias Record = DataAPI.TypedLayout<R>.Record
 
     private let save: SavePublisher<R>
@@ -78,9 +78,9 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
 
     // MARK: Steps
 
-    /// Takes the step that an event leads to. What the program's own types and closures throw ends the save.
+    /// Takes the step that follows an event. An error thrown by the program's own types and closures ends the save.
     private func carryOn(_ event: () throws -> SaveStateMachine.Step) {
-        // Closures of the program's are not to be called for a save that is over.
+        // The program's closures must not be called for a save that is over.
         guard isRunning else { return }
         do {
             try take(event())
@@ -148,8 +148,8 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         }
     }
 
-    /// As records are read by default, unless the draft knows of more rows than a server then sends: then of each portal some
-    /// more than those.
+    /// The portals of a read. They are those of the default unless the draft has more rows than a server then sends;
+    /// then some more rows than the draft has are requested of each portal.
     private func portals() throws -> [DataAPI.PortalRequest]? {
         guard let draft else { return nil }
         let mine = try RecordImage(
@@ -172,7 +172,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     private func send(_ change: RecordChange, modId: Int) throws {
         let (place, script) = (layout.layout, save.script)
         let recordId = try save.recordId.recordId()
-        // What an upsert writes was named field by field, or has been held against the layout before.
+        // The fields of an upsert were named one by one, or have been compared with the layout before.
         let write = layout.knowingUnwritableFields(in: change, isGivenByField: save.given != nil) {
             (fields) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> in
             guard fields.isEmpty else { return .failing(.unwritable(fields)) }
@@ -198,8 +198,8 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         }
     }
 
-    /// Waits for the one value of a publisher. What follows from it begins when it has ended, and so has given its session
-    /// back.
+    /// Awaits the one value of a publisher. The next step begins when the publisher has finished, and so has returned
+    /// its session.
     private func follow<P: Publisher>(
         _ publisher: P,
         _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Step
@@ -235,7 +235,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
             if ending.values == .wanted, let modId = ending.modId { record.modId = modId }
         }
         var saved = DataAPI.Saved<R>(record: record, outcome: DataAPI.SaveOutcome(ending.outcome))
-        // Others may have been at it between the write and the reading: what was read last counts.
+        // Others may have changed the record between the write and the read: the modId that was read last counts.
         saved.modId = ending.values == .read ? record.modId : ending.modId ?? record.modId
         saved.sentFields = ending.sent.fieldNames
         saved.sentPortals = ending.sent.portalNames
@@ -250,7 +250,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     }
 }
 
-/// Takes one value, and hands it on when its publisher has ended.
+/// Receives one value, and delivers it when its publisher has ended.
 private final class StepSubscriber<Input>: Subscriber {
     typealias Failure = FMRest.APIError
 
@@ -284,7 +284,7 @@ private final class StepSubscriber<Input>: Subscriber {
 }
 
 extension SaveStateMachine.Refusal {
-    /// - Parameter runsScript: whether a script comes with the write, which may have closed the window (112) after it.
+    /// - Parameter runsScript: whether a script runs with the write, which may close the window (112) after it.
     init(_ error: FMRest.APIError, runsScript: Bool) {
         switch error.fileMakerCode {
         case .modIdMismatch: self = .modIdMismatch
@@ -308,13 +308,13 @@ extension DataAPI.SaveOutcome {
 }
 
 extension FMRest.APIError {
-    /// A publisher that promises a value ended without one.
+    /// The error when a publisher that promises a value ends without one.
     fileprivate static var unansweredSave: FMRest.APIError {
         FMRest.APIError(.noValue, reason: "A step of the save ended without a value.")
     }
 }
 
 extension DataAPI.PortalRequest {
-    /// How many rows a server sends that is not told.
+    /// How many rows a server sends of a portal without a limit.
     fileprivate static var defaultLimit: Int { 50 }
 }

@@ -1,24 +1,21 @@
 import NIOCore
 
-/// How a change is saved, as events in and one step out at a time.
+/// Decides how a change is saved: events in, one step out at a time.
 ///
-/// The story:
-/// 1. What differs from the base is sent, with the base's modId. When nothing differs nothing is sent.
-/// 2. 306: somebody else was faster. The record is read, and the three versions are merged as the policy says; what is left to
-///    send goes out with the fresh modId, in at most three rounds. A change that is made by a closure is made anew on what was
-///    read instead.
-/// 3. What passes, such as a record that somebody has open (301): the same is sent, or read, again after a pause that
-/// doubles, for
-///    30 seconds at most, or as the layout's own policy says.
-/// 4. 101: the record is gone, or a row of one of its portals is: reading the record tells.
-/// 5. No answer: reading the record tells whether it was carried out. It is sent again only when it was not, and when a late
-///    arrival of the first attempt would be seen by the server; with scripts never, since nobody knows how far those came.
-/// 6. After rows, a script or a merge the record is read again: its new values are not in the answer.
+/// 1. The differences from the base are sent, with the base's modId. When nothing differs nothing is sent. 2. 306:
+/// another client has changed the record. It is read, and the three versions are merged according to the policy; what
+/// is left to send is sent with the new modId, in at most three rounds. A change that is made by a closure is made anew
+/// on the record that was read. 3. A temporary state, such as a locked record (301): the same write or read is repeated
+/// after pauses that double, for 30 seconds at most, or as the layout's own policy says. 4. 101: the record or one of
+/// its portal rows was deleted; reading the record shows which. 5. No answer: reading the record shows whether the
+/// write was carried out. It is sent again only when it was not, and when the server would notice a late arrival of the
+/// first attempt. With scripts it is never sent again, because it is unknown how far they ran. 6. After rows, a script
+/// or a merge the record is read again, because the answer does not hold its new values.
 struct SaveStateMachine {
     enum Step: Equatable {
         /// Read the record, for ``found(_:)``.
         case read
-        /// Make the change anew of what was read last, for ``began(base:change:)``.
+        /// Make the change anew on the record that was read last, for ``began(base:change:)``.
         case edit
         case send(RecordChange, modId: Int)
         case wait(TimeAmount)
@@ -29,7 +26,7 @@ struct SaveStateMachine {
     struct Ending: Equatable {
         let outcome: Outcome
         let values: Values
-        /// The record's modId, where the values do not say it.
+        /// The record's modId, where the values do not hold it.
         var modId: Int?
         /// What was written.
         var sent = RecordChange()
@@ -38,35 +35,35 @@ struct SaveStateMachine {
             case nothingDiffered, written, alreadyThere, gaveUp
         }
 
-        /// Where the values of the record are that is published.
+        /// The source of the values of the published record.
         enum Values: Equatable {
-            /// They are the base's.
+            /// The base.
             case base
-            /// They are what was wanted.
+            /// The wanted record.
             case wanted
-            /// In what was read last.
+            /// The record that was read last.
             case read
-            /// They are what was wanted, as far as is known: the record could not be read again.
+            /// The wanted record, unconfirmed: the record could not be read again.
             case unconfirmed
         }
     }
 
     enum Failure: Equatable {
-        /// With the error of the last write.
+        /// Fails with the error of the last write.
         case asSent
-        /// With the error of the last reading.
+        /// Fails with the error of the last read.
         case asRead
-        /// After the error of the last write.
+        /// Fails with a conflict, which keeps the error of the last write.
         case conflict(DataAPI.SaveConflict)
     }
 
-    /// What a write failed with.
+    /// Why a write failed.
     enum Refusal: Equatable {
         case modIdMismatch, passing, recordMissing, unknownOutcome, other
     }
 
     struct Settings {
-        /// `nil` when it is none.
+        /// `nil` when the given id is not a number.
         var recordId: Int?
         var policy = DataAPI.ConflictPolicy.fail
         /// Whether the change is made by a closure, which can make it anew.
@@ -74,7 +71,7 @@ struct SaveStateMachine {
         /// Whether the record is read again after every write.
         var refreshes = false
         var runsScripts = false
-        /// How long one save waits for what passes.
+        /// How long one save retries during temporary states.
         var patience = TimeAmount.seconds(30)
     }
 
@@ -83,14 +80,14 @@ struct SaveStateMachine {
 
     private enum State {
         case idle
-        /// To be edited.
+        /// The record is read so that the closure can change it.
         case readingBase
         case sending
-        /// The next is another attempt at the same.
+        /// The next step sends the same again.
         case waitingToSend
         case waitingToRead
         case waitingToReadBase
-        /// After a refusal.
+        /// The record is read after a refused write.
         case comparing
         case refreshing(Ending)
         case over
@@ -100,11 +97,11 @@ struct SaveStateMachine {
     private var state = State.idle
     private var base = RecordImage(modId: 0)
     private var change = RecordChange()
-    /// Why the record is read.
+    /// Why the write before the current read was refused.
     private var refusal = Refusal.other
     private var rounds = 0
     private var unknownOutcomes = 0
-    /// Whether what was wanted is no more all that the record has new.
+    /// Whether the record has other changes than the wanted ones.
     private var hasMerged = false
     private var conflict: DataAPI.SaveConflict
     private var patienceEnds: NIODeadline?
@@ -118,15 +115,15 @@ struct SaveStateMachine {
         conflict = DataAPI.SaveConflict(.changedByOther, recordId: settings.recordId)
     }
 
-    // MARK: Beginning
+    // MARK: Start
 
-    /// The change is to be made of what is there.
+    /// Starts a save whose change is made on the record that is read.
     mutating func began() -> Step {
         state = .readingBase
         return .read
     }
 
-    /// This change is to be saved. Comes again after each ``Step/edit``.
+    /// Starts saving this change. Called again after each ``Step/edit``.
     mutating func began(base: RecordImage, change: RecordChange) -> Step {
         self.base = base
         self.change = change
@@ -151,8 +148,8 @@ struct SaveStateMachine {
     }
 
     /// - Parameters:
-    ///   - jitter: drawn from `0..<1`.
-    ///   - deadline: when the whole call has to be over; `nil` for any time.
+    ///   - jitter: a random number from `0..<1`.
+    ///   - deadline: when the whole call has to be over; `nil` for no limit.
     mutating func refused(
         _ refusal: Refusal,
         jitter: Double,
@@ -180,7 +177,7 @@ struct SaveStateMachine {
         }
     }
 
-    /// How long to wait for what passes; `nil` when there is no patience left.
+    /// The pause before the next retry; `nil` after the retry timeout.
     private mutating func pause(jitter: Double, now: NIODeadline, deadline: NIODeadline?) -> TimeAmount? {
         let end = patienceEnds ?? now + settings.patience
         patienceEnds = end
@@ -206,14 +203,14 @@ struct SaveStateMachine {
         }
     }
 
-    // MARK: What a reading brought
+    // MARK: Results of a read
 
-    /// The reading failed of something that passes, or its answer could not be read: it is made again, as long as there
-    /// is patience.
+    /// The read failed because of a temporary state, or its answer could not be read: it is repeated until the retry
+    /// timeout.
     ///
     /// - Parameters:
-    ///   - jitter: drawn from `0..<1`.
-    ///   - deadline: when the whole call has to be over; `nil` for any time.
+    ///   - jitter: a random number from `0..<1`.
+    ///   - deadline: when the whole call has to be over; `nil` for no limit.
     mutating func readFailedInPassing(jitter: Double, now: NIODeadline, deadline: NIODeadline? = nil) -> Step {
         let next: State
         switch state {
@@ -237,7 +234,7 @@ struct SaveStateMachine {
         case .comparing where isMissing:
             return fail(.conflict(DataAPI.SaveConflict(.deletedByOther, recordId: settings.recordId)))
         case .comparing where unknownOutcomes > 0:
-            // What became of the write matters more.
+            // The unknown outcome of the write matters more.
             return fail(.asSent)
         default:
             return fail(.asRead)
@@ -256,22 +253,22 @@ struct SaveStateMachine {
         if unknownOutcomes > 0, let step = foundAfterUnknownOutcome(theirs) { return step }
         let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
         conflict = conflict(in: merge)
-        // What the server misses is neither the record nor a row of it.
+        // 101, although record and rows are there unchanged: something else is missing, so report the server's error.
         if refusal == .recordMissing, merge.isUndisturbed, merge.change == change { return fail(.asSent) }
         return settings.isMadeAnew ? .edit : goOn(after: merge)
     }
 
-    /// What follows from an attempt that may have been carried out; `nil` when the record says nothing of it.
+    /// Returns what follows from an attempt that may have been carried out; `nil` when the record does not show it.
     private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Step? {
         switch WriteVerdict.ofChange(change, on: base, found: theirs) {
         case .carriedOut:
             return publish(Ending(outcome: .written, values: .read, modId: theirs.modId, sent: change))
         case .notCarriedOut:
-            // A refusal is none of an attempt that was carried out later.
+            // A later attempt was refused, so the three versions are merged instead.
             guard refusal == .unknownOutcome else { return nil }
             return change.isGuarded || !change.addsRows ? send() : fail(.asSent)
         case .undecided, .notSeen:
-            // To change a number twice, or to add a row twice, is worse than to ask.
+            // Changing a number twice, or adding a row twice, is worse than failing with a conflict.
             guard settings.isMadeAnew || change.addsRows else { return nil }
             return fail(.conflict(conflict(in: ThreeWayMerge(base: base, change: change, theirs: theirs))))
         }

@@ -1,34 +1,34 @@
 extension DataAPI {
-    /// What became of a save.
+    /// The result of a save.
     public struct Saved<R: RecordFields>: Sendable {
-        /// The record as it is now: the base of the next draft.
+        /// The current record: the base of the next draft.
         ///
-        /// It was read again where rows of portals were written, a script ran, or the change of somebody else was merged; else it
-        /// is the draft with its new modId, and values that FileMaker entered by itself, as stamps, are those of before. Where
-        /// the record was to be read again and could not be (``refreshFailure``), it has its old modId, so that the next save
-        /// finds out what is there.
+        /// It was read again if portal rows were written, a script ran, or a change of another client was merged.
+        /// Otherwise it is the draft with its new modId, and values that FileMaker enters by itself, such as time
+        /// stamps, are the old ones. If the record could not be read again (``refreshFailure``), it has its old modId,
+        /// so that the next save reads the current one.
         public var record: TypedLayout<R>.Record
-        /// What happened.
+        /// What the save did.
         public var outcome: SaveOutcome
         /// The modification id after the save.
         public var modId: Int
-        /// The fields that were sent, the record's own and those of rows: those that differed, and no others.
+        /// The fields that were sent, of the record and of rows: only those that differed.
         public var sentFields: [String] = []
         /// The portals of which rows were sent: changed, added or deleted.
         public var sentPortals: [String] = []
-        /// The fields that both had changed, and about which the ``ConflictPolicy`` decided.
+        /// The fields that both sides had changed and the ``ConflictPolicy`` decided.
         public var settledConflicts: [FieldConflict] = []
-        /// The related records that new rows made; see ``EditRecordResponse/newPortalRecordInfo``.
+        /// The related records that new rows created; see ``EditRecordResponse/newPortalRecordInfo``.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo] = []
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
-        /// What the host said beside the write; see ``MessageCarrying``. None when nothing was sent, or the answer was
-        /// lost.
+        /// The messages of the host's answer to the write; see ``MessageCarrying``. Empty when nothing was sent, or the
+        /// answer was lost.
         public var messages: [Message] = []
         /// Why the record could not be read again. It is saved all the same.
         public var refreshFailure: FMRest.APIError?
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Makes a value for tests and doubles; see the properties for its parts.
         public init(record: TypedLayout<R>.Record, outcome: SaveOutcome = .written, modId: Int? = nil) {
             self.record = record
             self.outcome = outcome
@@ -38,8 +38,8 @@ extension DataAPI {
         /// The record's id.
         public var recordId: Int { record.recordId }
 
-        /// The same in the words that batches, commits and upserts have for it, with the host's messages and the
-        /// results of scripts.
+        /// The result in the form that batches, commits and upserts use, with the host's messages and the results of
+        /// scripts.
         public var result: WriteResult {
             var result = WriteResult(outcome == .written ? .updated : .unchanged, recordId: recordId, modId: modId)
             result.messages = messages
@@ -48,26 +48,26 @@ extension DataAPI {
             return result
         }
 
-        /// A draft of the record as it is now.
+        /// Makes a draft of the current record.
         public func draft() -> Draft<R> { record.draft() }
     }
 
-    /// What happened in a save. More may come: a `switch` over it needs a `default`.
+    /// What a save did. More may be added: a `switch` over it needs a `default`.
     public struct SaveOutcome: Hashable, Sendable, CustomStringConvertible {
-        /// The name of what happened.
+        /// The name of the outcome.
         public let description: String
 
         private init(_ description: String) {
             self.description = description
         }
 
-        /// What differed was written.
+        /// The differences were written.
         public static let written = SaveOutcome("written")
         /// The draft did not differ from its base: nothing was sent.
         public static let nothingDiffered = SaveOutcome("nothingDiffered")
-        /// Somebody else had made the same change: nothing was written.
+        /// Another client had made the same change: nothing was written.
         public static let alreadyThere = SaveOutcome("alreadyThere")
-        /// The conflicts were settled in favour of what is there: nothing was written.
+        /// The conflicts were settled in favour of the current values: nothing was written.
         public static let gaveUp = SaveOutcome("gaveUp")
     }
 }
@@ -75,7 +75,7 @@ extension DataAPI {
 extension DataAPI.Saved: DataAPI.ScriptCarrying {}
 
 extension DataAPI.Saved: Equatable where R: Equatable, R.Portals: Equatable {
-    /// The same record, the same way; of a ``refreshFailure`` only whether there is one.
+    /// Whether all parts are equal except ``messages``; of a ``refreshFailure`` only whether there is one.
     public static func == (left: Self, right: Self) -> Bool {
         left.record == right.record && left.outcome == right.outcome && left.modId == right.modId
             && left.sentFields == right.sentFields && left.sentPortals == right.sentPortals

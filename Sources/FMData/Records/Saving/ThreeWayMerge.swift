@@ -1,26 +1,27 @@
-/// What becomes of a change when the record has changed meanwhile: mine, theirs and the base of both, field by field.
+/// Merges a change with a record that has changed meanwhile: the wanted values (mine), the current ones (theirs) and
+/// the base of both, field by field.
 ///
-/// A field that only they changed is left to them, and so are the stamps and calculations that moved with their change. A
-/// field that both changed to the same value is done. What remains are fields that both changed, each in its own way, and rows
-/// that one changed and the other deleted: these are contested.
+/// A field that only the other side changed keeps the other side's value, and so do the time stamps and calculations
+/// that changed with it. A field that both sides changed to the same value is done. What remains is contested: fields
+/// that both sides changed to different values, and rows that one side changed and the other deleted.
 struct ThreeWayMerge: Equatable {
-    /// What can be sent in any case, against their version.
+    /// The part of the change that can be sent in any case, against their version.
     private(set) var change = RecordChange()
-    /// Their version, with rows of mine of which their answer does not tell.
+    /// Their version, plus rows of mine that their answer does not show.
     private(set) var base: RecordImage
-    /// The fields that they changed, and not to what I want: of the record, and of the rows that I changed.
+    /// The fields that they changed to another value than I want: of the record, and of the rows that I changed.
     private(set) var fields: [Difference] = []
     private(set) var rows: [DataAPI.RowConflict] = []
 
-    /// A field of which there are several versions.
+    /// A field with different versions.
     struct Difference: Equatable {
         let field: String
-        /// `nil` for the record's own field.
+        /// `nil` for a field of the record itself.
         let row: DataAPI.RelatedRecord?
         let base: WireValue
         let mine: WireValue
         let theirs: WireValue
-        /// Whether I changed it, too.
+        /// Whether I changed the field, too.
         let isContested: Bool
 
         var conflict: DataAPI.FieldConflict {
@@ -43,14 +44,15 @@ struct ThreeWayMerge: Equatable {
         for row in change.rows { merge(row, base: base, theirs: theirs) }
     }
 
-    /// Whether they have changed nothing that concerns me: then the modId moved for nothing, as an import moves it.
+    /// Whether they have changed nothing relevant to me: then the modId changed without a change of values, as an
+    /// import does it.
     var isUndisturbed: Bool { fields.isEmpty && rows.isEmpty }
 
     var contested: [Difference] { fields.filter(\.isContested) }
 
     // MARK: Fields
 
-    /// Returns what is left to write, and notes what is contested.
+    /// Returns what is left to write, and collects what is contested.
     private mutating func compare(
         _ base: FieldSet,
         _ mine: FieldSet,
@@ -79,7 +81,7 @@ struct ThreeWayMerge: Equatable {
         return rest
     }
 
-    /// Notes what they changed of the fields that I left alone.
+    /// Collects what they changed of the fields that I did not change.
     private mutating func noteTheirs(
         _ base: FieldSet,
         besides mine: FieldSet,
@@ -88,7 +90,7 @@ struct ThreeWayMerge: Equatable {
     ) {
         for name in theirs.names + base.names.filter({ theirs[$0] == nil }) where mine[name] == nil {
             let (old, new) = (base[name] ?? .emptyField, theirs[name] ?? .emptyField)
-            // The URL of a container is made for each reading.
+            // The URL of a container is new in each read.
             if new.isSame(as: old) || old.isContainerURL && new.isContainerURL { continue }
             fields.append(Difference(field: name, row: row, base: old, mine: old, theirs: new, isContested: false))
         }
@@ -99,7 +101,7 @@ struct ThreeWayMerge: Equatable {
     private mutating func merge(_ row: RowChange, base: RecordImage, theirs: RecordImage) {
         switch row {
         case .add:
-            // Rows that both have added both stay.
+            // Rows that both sides have added all stay.
             change.rows.append(row)
         case .edit(let portal, let mine):
             guard let id = mine.recordId, let old = base[portal: portal]?[row: id] else {
@@ -138,8 +140,7 @@ struct ThreeWayMerge: Equatable {
         }
     }
 
-    /// Of a row beyond those that they were asked for nothing is known: it is written as it was, and the server compares its
-    /// modId.
+    /// Keeps a change of a row that was not read again: it is sent with the row's old modId, which the server compares.
     private mutating func keep(_ change: RowChange, _ row: RowImage, in portal: String) {
         self.change.rows.append(change)
         if let place = base.portals.firstIndex(where: { ExactName($0.name) == ExactName(portal) }) {
@@ -164,7 +165,7 @@ extension WireValue {
 // MARK: - Settling
 
 extension ThreeWayMerge {
-    /// What is left to send when conflicts are settled by a policy; `nil` when they are not.
+    /// What is left to send when a policy settles the conflicts; `nil` when it does not settle all of them.
     func settled(by policy: DataAPI.ConflictPolicy) -> RecordChange? {
         var change = change
         for difference in contested {

@@ -1,23 +1,20 @@
 public import OpenCombine
 
-/// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request, and
-/// cancelling ends the exchange on the wire: a write that was already sent may have been carried out.
+/// Cancelling aborts the request: a write that was already sent may have been carried out.
 extension DataAPI.TypedLayout {
-    /// Makes a record with the fields that are set. FileMaker enters the others as it does for any new record.
+    /// Creates a record with the fields that are set. FileMaker enters the others as for any new record.
     ///
     ///     people.create(Person.Changes(name: "Ada"))
     ///
-    /// Publishes the new record's id and modId, then finishes. Fails with FileMaker codes 500 to 513 when a field's validation
-    /// refuses its value; nothing is made then.
+    /// Publishes the new record's id and modId. Fails with FileMaker codes 500 to 513 when a field's validation refuses
+    /// its value; then no record is created.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - changes: the fields that are set.
-    ///   - portals: rows of portals to make with it, in the same commit.
+    ///   - portals: portal rows to create with the record, in the same commit.
     ///   - script: scripts to run with the request.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Create a record".
     public func create<Changes: RecordChanges>(
@@ -37,20 +34,18 @@ extension DataAPI.TypedLayout {
     ///     people.edit(17, Person.Changes(city: "London"))
     ///     people.edit(record.id, Person.Changes(city: "London"), modId: record.modId)
     ///
-    /// Publishes the record's id and new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the
-    /// record has another one by now, with 301 when somebody is editing it, with 101 when there is none.
+    /// Publishes the record's id and new modId. Fails with FileMaker code 306 when a modId was given and the record has
+    /// another one by now, with 301 when another user is editing it, with 101 when it does not exist.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - recordId: the record.
+    ///   - recordId: the id of the record.
     ///   - changes: the fields that are set.
-    ///   - portals: rows of portals to make or change with it, in the same commit.
-    ///   - deleteRelated: rows of portals to delete with it, in the same commit.
+    ///   - portals: portal rows to create or change with the record, in the same commit.
+    ///   - deleteRelated: portal rows to delete with it, in the same commit.
     ///   - modId: the version that the edit is based on. Without it the edit overwrites.
     ///   - script: scripts to run with the request.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public func edit<Changes: RecordChanges>(

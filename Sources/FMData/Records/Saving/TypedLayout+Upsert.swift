@@ -2,11 +2,11 @@ import NIOCore
 public import OpenCombine
 
 extension DataAPI {
-    /// What became of a record that was to be there.
+    /// The result of an upsert.
     public enum Upserted<R: RecordFields>: Sendable {
-        /// There was none with that key, and now there is.
+        /// No record had the key, and one was created.
         case created(CreateResponse)
-        /// There was one, and what differed was written.
+        /// A record had the key, and the differences were written.
         case saved(Saved<R>)
 
         /// The record's id.
@@ -17,7 +17,7 @@ extension DataAPI {
             }
         }
 
-        /// The same in the words that batches, commits and saves have for it.
+        /// The result in the form that batches, commits and saves use.
         public var result: WriteResult {
             switch self {
             case .created(let response): WriteResult(response)
@@ -28,40 +28,38 @@ extension DataAPI {
 }
 
 extension DataAPI.TypedLayout {
-    /// Makes sure that there is a record with these fields: the one with this key is changed, and if there is none it is made.
+    /// Changes the record that has the same key to have these fields, or creates one if there is none.
     ///
     ///     people.upsert(Person(email: "ada@example.com", name: "Ada"), by: .email)
     ///
-    /// A property that is `nil` leaves its field alone, in a new record to FileMaker; what a whole record does not
-    /// carry (``RecordFields/readOnlyFields``) stays as it is. Of a record that is there only what differs is written,
-    /// as ``save(_:onConflict:refreshing:script:isolation:)`` does, and its portals stay.
+    /// A property that is `nil` leaves its field as it is, or to FileMaker in a new record; fields that a whole record
+    /// leaves out (``RecordFields/readOnlyFields``) stay as they are. Of an existing record only the differences are
+    /// written, as with ``save(_:onConflict:refreshing:script:isolation:)``, and its portals stay as they are.
     ///
-    /// It is a find and then a write, and FileMaker has nothing that makes the two one: of two programs that look for the same
-    /// key at the same time both may make a record, unless the field is validated as unique, and then one of them fails
-    /// with 504. The key is a text or a number. Only a record that has exactly this key is changed: FileMaker finds texts
-    /// without regard to case and accents, and a record with another spelling is somebody else's. A new one is made beside
-    /// it, or, where the field is validated as unique, refused with 504. A record that has the key in another form, such as a
-    /// date that is written in another way, makes the upsert fail with ``FMRest/APIError/Code/invalidRequest``.
+    /// An upsert is a find and then a write, and FileMaker cannot combine the two: if two programs upsert the same key
+    /// at the same time, both may create a record. If the field is validated as unique, one of them fails with 504
+    /// instead. The key is a text or a number. Only a record that has exactly this key is changed: FileMaker's finds
+    /// ignore case and accents, and a record with another spelling is another record. A new one is created beside it
+    /// or, where the field is validated as unique, refused with 504. A record that has the key in another form, such as
+    /// a date written in another way, makes the upsert fail with ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// Publishes one ``DataAPI/Upserted``, then finishes. Nothing is sent before demand; cancelling ends what is on the wire. Fails
-    /// with ``FMRest/APIError/Code/conflict`` when several records have the key
-    /// (``DataAPI/SaveConflict/Kind/severalRecords``), and with ``FMRest/APIError/Code/invalidRequest`` when it is empty.
-    /// The find is made again when its answer cannot be read, and all of it is tried again for 30 seconds at most, or as the
-    /// layout's own policy says, while the file is closed or something else passes.
+    /// Publishes one ``DataAPI/Upserted``. Fails with ``FMRest/APIError/Code/conflict`` when several records have the
+    /// key (``DataAPI/SaveConflict/Kind/severalRecords``), and with ``FMRest/APIError/Code/invalidRequest`` when the
+    /// key is empty. The find is repeated when its answer cannot be read. While the file is closed, or in another
+    /// temporary state, everything is retried for 30 seconds at most, or as the layout's own policy says.
     ///
-    /// A create whose answer does not come is looked up by its key, as ``DataAPI/Batch`` does: it is done when a record
-    /// has the key and the fields, and it is sent again when there is none 30 seconds later, when the host can no longer be at
-    /// work on it. Where that cannot be told, or the call may not take so long (``DataAPI/Config/timeouts``), the error
-    /// stays, with ``FMRest/APIError/outcomeIsUnknown``: a second upsert finds what it made.
+    /// A create whose answer is lost is looked up by its key, as in a ``DataAPI/Batch``: it is done when a record has
+    /// the key and the fields, and it is sent again when there is none 30 seconds later, when the host can no longer be
+    /// working on it. Where that cannot be determined, or the call may not take so long (``DataAPI/Config/timeouts``),
+    /// the call fails with the error and ``FMRest/APIError/outcomeIsUnknown``: a second upsert finds the record if it
+    /// was created.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - fields: the record as it shall be.
-    ///   - key: the field that tells the records apart.
-    ///   - onConflict: what to do when somebody else changes the record between the find and the write.
-    ///   - isolation: where the values arrive; leave it out.
+    ///   - fields: the record as it is wanted.
+    ///   - key: the field that identifies the record.
+    ///   - onConflict: what to do when another client changes the record between the find and the write.
+    ///   - isolation: the actor on which values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Create a record" and "Edit a record".
     public func upsert(
@@ -73,25 +71,24 @@ extension DataAPI.TypedLayout {
         upserting(isolation) { one in
             one.upsert(by: key, onConflict, becoming: fields) {
                 var encoder = one.layout.encoder
-                // What is nil keeps its value.
+                // Omitted, so that a field whose property is `nil` keeps its value.
                 encoder.options.nilValues = .omit
                 return try encoder.wireValue(of: fields, .fields).members
             }
         }
     }
 
-    /// Makes sure that there is a record with the fields that are set: the one with this key is changed, and if there
-    /// is none it is made of them.
+    /// Writes the fields that are set to the record that has the same key, or creates a record from them if there is
+    /// none.
     ///
     ///     people.upsert(Person.Changes(email: "ada@example.com", city: "London"), by: .email)
     ///
-    /// The key is one of the fields that are set. The others stay as they are, in a new record FileMaker enters them;
-    /// where something was written to a record that was there it is read again. All else is as with a whole record.
+    /// The key has to be one of the fields that are set. The other fields stay as they are; in a new record FileMaker
+    /// enters them. An existing record that was written to is read again. Everything else is as with a whole record.
     ///
-    /// Publishes one ``DataAPI/Upserted``, then finishes.
+    /// Publishes one ``DataAPI/Upserted``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Perform a find request", "Create a record" and "Edit a record".
     public func upsert<Changes: RecordChanges>(
@@ -120,8 +117,8 @@ extension DataAPI.TypedLayout {
     }
 
     /// - Parameters:
-    ///   - wanted: the whole record that it is to become; `nil` when some fields are given.
-    ///   - given: the fields of which something is said, the key among them.
+    ///   - wanted: the whole record as it is wanted; `nil` when only some fields are given.
+    ///   - given: the fields that have a value, the key among them.
     private func upsert(
         by key: R.CodingKeys,
         _ policy: DataAPI.ConflictPolicy,
@@ -137,7 +134,7 @@ extension DataAPI.TypedLayout {
             guard let wanted else { return upsert(FieldSet(given), by: key, policy, becoming: nil) }
             return knowingWholeRecord { whole in
                 let fields = FieldSet(whole.carried(given))
-                // Of what is not written only the host knows the value.
+                // Only the host knows the values of fields that are not written.
                 let isWhole = fields.names.count == given.count && R.readOnlyFields?.isEmpty != false
                 return upsert(fields, by: key, policy, becoming: isWhole ? wanted : nil)
             }
@@ -146,7 +143,7 @@ extension DataAPI.TypedLayout {
         }
     }
 
-    /// - Parameter wanted: what the record is then; `nil` has it read again.
+    /// - Parameter wanted: the record after the write; `nil` if it has to be read again.
     private func upsert(
         _ fields: FieldSet,
         by key: UpsertKey,
@@ -188,9 +185,9 @@ extension DataAPI.TypedLayout {
             .eraseToAnyPublisher()
     }
 
-    /// Makes the record, as a batch of one row does, which settles a lost answer by the key.
+    /// Creates the record with a batch of one row, which settles a lost answer by the key.
     ///
-    /// - Parameter others: what was found that does not have exactly the key.
+    /// - Parameter others: the records that were found and do not have exactly the key.
     private func creating(
         _ fields: FieldSet,
         by key: UpsertKey,
@@ -230,7 +227,7 @@ extension DataAPI.TypedLayout {
     }
 }
 
-/// What a record is upserted by.
+/// The key of an upsert.
 private struct UpsertKey {
     let field: String
     let value: FieldValue
@@ -245,7 +242,7 @@ private struct UpsertTime {
         let calls = layout.database.calls
         let now = layout.database.server.time.now()
         deadline = calls.clock?.deadline(from: now)
-        // What the layout's own policy has given up is not waited for a second time.
+        // Do not wait a second time for what the layout's own policy has given up.
         let end = calls.options.retryPolicy == nil ? now + BatchStateMachine.Settings().patience : now
         patienceEnds = min(end, deadline ?? end)
     }
@@ -259,7 +256,7 @@ private struct UpsertTime {
 }
 
 extension DataAPI.Layout {
-    /// Makes a reading again while it meets what passes, or its answer cannot be read.
+    /// Repeats a read while it fails because of a temporary state, or its answer cannot be read.
     fileprivate func repeating<Value>(
         _ reading: AnyPublisher<Value, FMRest.APIError>,
         until end: NIODeadline,

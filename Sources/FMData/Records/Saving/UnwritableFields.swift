@@ -1,8 +1,8 @@
 import OpenCombine
 
 extension DataAPI.Layout.LayoutMetaData {
-    /// The fields of a change that no write can change: calculations, summaries, containers, which are uploaded or cleared, and
-    /// globals, which belong to a session and not to a record.
+    /// The fields of a change that no write can change: calculations, summaries, containers (which are uploaded or
+    /// cleared), and globals, which belong to a session and not to a record.
     func unwritableFields(in change: RecordChange) -> [String] {
         var names = change.fields.members.filter { Self.isUnwritable($0, among: fieldMetaData) }.map(\.name)
         for row in change.rows {
@@ -28,13 +28,13 @@ extension DataAPI.Layout.LayoutMetaData {
 }
 
 extension DataAPI.TypedLayout {
-    /// Makes a call that writes what somebody has changed, once it is known what of that no write can change: by the type,
-    /// when it says so, else by what the layout shows, which is asked as ``knowingWholeRecord(_:)`` does it. Fields that are
-    /// named one by one are held against a description that is there already.
+    /// Makes a call that writes a change, once the fields that no write can change are known: from the type, if it
+    /// lists them, otherwise from the layout's description, which is requested as in ``knowingWholeRecord(_:)``. Fields
+    /// that are named one by one are compared with a description only if there is one already.
     ///
     /// - Parameters:
-    ///   - isGivenByField: whether they were named one by one, whatever the type.
-    ///   - call: gets the fields that cannot be written. It is called once for each subscription.
+    ///   - isGivenByField: whether the fields were named one by one, whatever the type is.
+    ///   - call: receives the fields that cannot be written. It is called once for each subscription.
     func knowingUnwritableFields<Value>(
         in change: RecordChange,
         isGivenByField: Bool,

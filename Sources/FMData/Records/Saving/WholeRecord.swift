@@ -1,14 +1,14 @@
 import OpenCombine
 
-/// What a record that is written as a whole carries of its fields.
+/// The fields that are sent of a record that is written as a whole.
 ///
-/// A whole record says something of each of its properties, meant or not. So it never carries what is not the record's
-/// own to set: fields of other tables, calculations, summaries, globals, containers. What is said field by field is
-/// carried as it stands.
+/// A whole record has a value for each of its properties, intended or not. So the fields that a record's own write
+/// cannot set are left out: fields of other tables, calculations, summaries, globals, containers. Fields that were
+/// named one by one are sent as they are.
 struct WholeRecord: Sendable {
-    /// Plain names, in lower case.
+    /// Field names without repetition and related record id, in lower case.
     private let readOnly: Set<String>
-    /// Whether everything is carried, as it was said field by field.
+    /// Whether all fields are sent, because they were named one by one.
     private let isGivenByField: Bool
 
     private init(readOnly: Set<String>, isGivenByField: Bool = false) {
@@ -19,10 +19,11 @@ struct WholeRecord: Sendable {
     /// For fields that were named one by one.
     static let givenByField = WholeRecord(readOnly: [], isGivenByField: true)
 
-    /// For a type that lists what it cannot write.
+    /// For a type that lists the fields it cannot write.
     init(readOnly names: [String]) { self.init(readOnly: Set(names.map(Self.plain))) }
 
-    /// - Parameter layout: what the layout shows; `nil` when the host does not say, and then names alone decide.
+    /// - Parameter layout: the description of the layout; `nil` when the host does not return one, and then only the
+    ///   names decide.
     init(in layout: DataAPI.Layout.LayoutMetaData?) {
         self.init(readOnly: (layout?.fieldMetaData ?? []).filter { !$0.takesValues }.map(\.name))
     }
@@ -31,21 +32,21 @@ struct WholeRecord: Sendable {
         isGivenByField || !field.contains("::") && !readOnly.contains(Self.plain(field))
     }
 
-    /// The fields of a change that the type lists as such that it cannot write.
+    /// The fields of a change that the type lists as read-only.
     func readOnlyFields(in change: RecordChange) -> [String] {
         change.fields.names.filter { readOnly.contains(Self.plain($0)) }
     }
 
-    /// The fields that are carried.
+    /// The fields that are sent.
     func carried(_ fields: [WireValue.Member]) -> [WireValue.Member] { fields.filter { carries($0.name) } }
 
-    /// The fields that are carried.
+    /// The fields that are sent.
     func carried(_ fields: FieldData) -> FieldData {
         FieldData(fields.lazy.filter { carries($0.name) }.map { ($0.name, $0.value) })
     }
 
-    /// The rows of a portal, each with the fields of the portal's own table. Where the names do not tell which table
-    /// that is, as with a portal of another name whose rows show several tables, all fields are carried.
+    /// The rows of a portal, each with the fields of the portal's own table. Where the names do not show which table
+    /// that is, as in a portal with another name whose rows show several tables, all fields are sent.
     private func carried(_ rows: [WireValue], of portal: String) -> [WireValue] {
         guard !isGivenByField else { return rows }
         let tables = Set(rows.flatMap(\.members).compactMap { Self.table(of: $0.name) })
@@ -64,7 +65,7 @@ struct WholeRecord: Sendable {
 }
 
 extension WholeRecord {
-    /// The same body with the fields and rows that are carried.
+    /// The same body with only the fields and rows that are sent.
     func carried(_ options: [WireOption]) -> [WireOption] {
         options.map { option in
             let value: WireValue
@@ -94,11 +95,11 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
 }
 
 extension DataAPI.TypedLayout {
-    /// Makes a call that writes whole records, once it is known what these carry: at once when the type says it, when
-    /// its fields are named one by one, or when the layout was described in the last minute, else after the layout has
-    /// been asked.
+    /// Makes a call that writes whole records, once the fields to send are known: at once when the type lists its
+    /// read-only fields, when its fields are named one by one, or when the layout was described in the last minute;
+    /// otherwise after a request for the layout's description.
     ///
-    /// - Parameter call: gets what is carried. It is called once for each subscription.
+    /// - Parameter call: receives the selection of fields. It is called once for each subscription.
     func knowingWholeRecord<Value>(
         _ call: @escaping (WholeRecord) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -109,7 +110,8 @@ extension DataAPI.TypedLayout {
 }
 
 extension DataAPI.Layout {
-    /// Makes a call with what the layout shows, which is asked when it is not known: `nil` when the host does not say.
+    /// Makes a call with the description of the layout, which is requested if it is not known; `nil` when the host does
+    /// not return it.
     func described<Value>(
         call: @escaping (LayoutMetaData?) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The records that a find for a key has found, told apart by how they have it: FileMaker's `==` is blind to case,
-/// accents, width and blanks at the ends, and reads dates and numbers however they are written.
+/// The records that a find for a key has found, sorted by how they have the key: FileMaker's `==` ignores case,
+/// accents, width and white space at the ends, and reads dates and numbers in any notation.
 struct KeyMatches<Match> {
-    /// Those that have exactly the key.
+    /// The records that have exactly the key.
     let exact: [Match]
     let others: OtherMatches
 
     /// - Parameters:
     ///   - hasMore: whether the find may have found more than these.
-    ///   - value: what a record has in the field.
+    ///   - value: the value of a record's key field.
     init(_ found: [Match], of key: FieldValue, hasMore: Bool, value: (Match) -> WireValue?) {
         let key = WireValue(key)
         exact = found.filter { key.isSame(as: value($0)) }
@@ -24,17 +24,17 @@ struct KeyMatches<Match> {
     }
 }
 
-/// What a find for a key has found when nothing has exactly the key.
+/// What a find for a key has found when no record has exactly the key.
 enum OtherMatches: Equatable, Sendable {
     case none
-    /// They have it in another case, or with other accents: they are somebody else's.
+    /// They have the key in another case or with other accents: they are other records.
     case spelledOtherwise
-    /// They have what FileMaker takes for the same, and nobody can tell here whether it is.
+    /// They have a value that FileMaker considers equal; whether it is the same key cannot be decided here.
     case inOtherForm
-    /// There are more than were looked at.
+    /// There are more records than were looked at.
     case tooMany
 
-    /// How many records are looked at, most of which are spelled in another way.
+    /// How many records are looked at; most of them have the key in another spelling.
     static let mostLookedAt = 20
 }
 
@@ -46,7 +46,7 @@ extension WireValue {
 }
 
 extension String {
-    /// The same for all texts that FileMaker takes for the same key.
+    /// The same for all texts that FileMaker considers the same key.
     var foldedAsKey: String {
         trimmingCharacters(in: .whitespacesAndNewlines)
             .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
@@ -54,7 +54,7 @@ extension String {
 }
 
 extension DataAPI.FindField {
-    /// A find for exactly this value, as far as finds are exact.
+    /// A find for exactly this value, as far as FileMaker's finds are exact.
     static func == (field: DataAPI.FindField, value: FieldValue) -> DataAPI.Find {
         switch value {
         case .number(let number): field == number

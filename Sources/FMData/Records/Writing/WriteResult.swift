@@ -1,10 +1,10 @@
 extension DataAPI {
-    /// What became of a write: of a row of a batch or a commit, of a save, of an upsert.
+    /// The result of a write: of a row of a batch or a commit, of a save, of an upsert.
     ///
     ///     if row.result.kind == .created { print(row.result.recordId!) }
     ///     if let error = row.result.error { … }                        // it failed, or nobody knows
     public struct WriteResult: Sendable {
-        /// What can become of a write. More may come: a `switch` over it needs a `default`.
+        /// The kinds of results. More may be added: a `switch` over it needs a `default`.
         public struct Kind: Hashable, Sendable, CustomStringConvertible {
             /// The name of the kind.
             public let description: String
@@ -13,42 +13,42 @@ extension DataAPI {
                 self.description = description
             }
 
-            /// There is a new record.
+            /// The record was created.
             public static let created = Kind("created")
             /// The record holds what was to be written.
             public static let updated = Kind("updated")
-            /// The record held it already, or was left as somebody else has made it: nothing was written.
+            /// Nothing was written: the record already held the values, or was left as another client has changed it.
             public static let unchanged = Kind("unchanged")
-            /// The record is gone.
+            /// The record does not exist any more.
             public static let deleted = Kind("deleted")
-            /// The host did not carry it out, or somebody else's change stands in the way.
+            /// The host did not carry the write out, or a change of another client prevents it.
             public static let failed = Kind("failed")
-            /// The host may have carried it out, and nobody can find out whether: it is not sent again.
+            /// The host may have carried the write out, and it cannot be determined whether: it is not sent again.
             public static let unknown = Kind("unknown")
-            /// It was not sent, since what it was a part of had come to an end before.
+            /// The write was not sent, because the batch or commit it belongs to had ended before.
             public static let skipped = Kind("skipped")
         }
 
-        /// What became of it.
+        /// The kind of result.
         public var kind: Kind
-        /// The record that was written, as far as it is known.
+        /// The record that was written, if it is known.
         public var recordId: Int?
-        /// Its modification id after the write, as far as it is known: some servers leave it out for new records.
+        /// The record's modification id after the write, if it is known: some servers leave it out for new records.
         public var modId: Int?
-        /// Of a deleted record: `false` when it had been gone before, `nil` when nobody can say: an earlier attempt,
-        /// whose answer was lost, may have been the one that deleted it.
+        /// For a deleted record: `false` if it had been deleted before; `nil` if that is unknown, because an earlier
+        /// attempt whose answer was lost may have deleted it.
         public var wasThere: Bool?
-        /// Why it failed, or why nobody knows.
+        /// Why the write failed, or why its outcome is unknown.
         public var error: FMRest.APIError?
-        /// What the host said beside it; see ``MessageCarrying``. None of a write whose answer was lost.
+        /// The messages of the host's answer; see ``MessageCarrying``. Empty for a write whose answer was lost.
         public var messages: [Message] = []
-        /// The results of the scripts that ran with the write; `nil` when none ran, and of a write whose answer was
+        /// The results of the scripts that ran with the write; `nil` when none ran, and for a write whose answer was
         /// lost.
         public var scriptResponse: ScriptResponse?
-        /// The related records that rows of portals made; see ``EditRecordResponse/newPortalRecordInfo``.
+        /// The related records that portal rows created; see ``EditRecordResponse/newPortalRecordInfo``.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo] = []
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Makes a value for tests and doubles; see the properties for its parts.
         public init(
             _ kind: Kind,
             recordId: Int? = nil,
@@ -63,26 +63,26 @@ extension DataAPI {
             self.error = error
         }
 
-        /// A new record.
+        /// The result of a write that created a record.
         public static func created(recordId: Int, modId: Int? = nil) -> WriteResult {
             WriteResult(.created, recordId: recordId, modId: modId)
         }
 
-        /// A record that was changed.
+        /// The result of a write that changed a record.
         public static func updated(recordId: Int?, modId: Int) -> WriteResult {
             WriteResult(.updated, recordId: recordId, modId: modId)
         }
 
-        /// A record that is gone.
+        /// The result of a write that deleted a record.
         public static func deleted(wasThere: Bool?) -> WriteResult { WriteResult(.deleted, wasThere: wasThere) }
 
-        /// A write that was not carried out.
+        /// The result of a write that was not carried out.
         public static func failed(_ error: FMRest.APIError) -> WriteResult { WriteResult(.failed, error: error) }
 
-        /// A write of which nobody knows.
+        /// The result of a write whose outcome is unknown.
         public static func unknown(_ error: FMRest.APIError) -> WriteResult { WriteResult(.unknown, error: error) }
 
-        /// A write that was not sent.
+        /// The result of a write that was not sent.
         public static let skipped = WriteResult(.skipped)
     }
 }
@@ -113,7 +113,7 @@ extension DataAPI.WriteResult {
 }
 
 extension DataAPI.WriteResult: CustomStringConvertible, CustomReflectable {
-    /// What became of it, in a few words that hold no field value: the results of scripts are left out.
+    /// The kind and the ids, without any field value: script results are left out.
     public var description: String {
         var parts: [String] = []
         if let recordId { parts.append("recordId: \(recordId)") }
@@ -123,7 +123,7 @@ extension DataAPI.WriteResult: CustomStringConvertible, CustomReflectable {
         return parts.isEmpty ? "\(kind)" : "\(kind)(\(parts.joined(separator: ", ")))"
     }
 
-    /// What a dump may show: no field value.
+    /// Children for a dump, without any field value.
     public var customMirror: Mirror {
         Mirror(
             self,

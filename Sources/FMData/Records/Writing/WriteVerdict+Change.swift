@@ -1,8 +1,8 @@
-// Whether the write of a save was carried out: the verdict of an edit, and what rows of portals add to it. A write is
-// one commit, so a part of it that is there proves the whole.
+// Whether the write of a save was carried out: the verdict of an edit, plus what its portal rows show. A write is one
+// commit, so any part of it that is found proves the whole.
 
 extension WriteVerdict {
-    /// Of the change of a record that was read before.
+    /// The verdict for the change of a record that was read before.
     static func ofChange(
         _ change: RecordChange,
         on base: RecordImage,
@@ -10,7 +10,7 @@ extension WriteVerdict {
     ) -> WriteVerdict {
         let added = AddedRows(change, base, theirs)
         if added == .present { return .carriedOut }
-        // Rows alone leave the record's modId as it is, on some servers.
+        // On some servers, writing rows alone does not change the record's modId.
         if change.ownFieldNames.isEmpty { return ofRows(change, base, theirs, added) }
         let isSame = change.fields.isContained(in: theirs.fields) && added != .absent
         return ofEdit(base: base.modId, found: (theirs.modId, isSame))
@@ -43,13 +43,13 @@ extension WriteVerdict {
     }
 }
 
-/// Whether the rows that a change adds are there.
+/// Whether the rows that a change adds exist.
 private enum AddedRows: Equatable {
-    /// It adds none.
+    /// The change adds no rows.
     case none
     case present
     case absent
-    /// They may be among the rows that the answer does not show, or cannot be told from others.
+    /// The rows may be among those that the answer does not show, or cannot be distinguished from others.
     case unclear
 
     init(_ change: RecordChange, _ base: RecordImage, _ theirs: RecordImage) {
@@ -71,7 +71,7 @@ private enum AddedRows: Equatable {
             } else if !image.isWhole {
                 isUnclear = true
             }
-            // A row that was not seen before may be an old one.
+            // A row that was not read before may still be an old one.
             if !old.isWhole { isUnclear = true }
             new[portal] = rows
         }

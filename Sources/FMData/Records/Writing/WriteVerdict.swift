@@ -1,23 +1,27 @@
-/// Whether a write whose answer did not come has been carried out, as far as what is read afterwards tells. It is the
-/// one answer to that question, for batches, commits, saves and upserts; what follows from it is theirs to decide.
+/// Whether a write whose answer was lost has been carried out, as far as a later lookup shows. Batches, commits, saves
+/// and upserts share this verdict; each decides by itself what follows from it.
 ///
 /// What proves what:
 ///
-///     create    by its key        one record has exactly this key, and what was written with it: carried out · none: not seen
-///     edit      by id and modId   the modId it was made for: not carried out · the next one, and its fields: carried out
-///     edit      by id alone       its fields: the record holds them, by whomever · others: not seen
-///     upsert    by key and modId  its fields: carried out · the version it was over: not carried out · none: as a create
+///     create    by its key        one record has exactly this key and the fields written with it: carried out;
+///                                 none: not seen
+///     edit      by id and modId   the old modId: not carried out; the next one, and the edit's fields: carried out
+///     edit      by id alone       the record holds the edit's fields, written by any client: carried out;
+///                                 others: not seen
+///     upsert    by key and modId  its fields: carried out; the version it was over: not carried out; no record: not
+///                                 carried out, or not seen if the record was to be created
 ///
-/// `notSeen` becomes `notCarriedOut` when it is seen again at a time when the first attempt can no longer be at work.
+/// `notSeen` becomes `notCarriedOut` when a second lookup finds nothing either, once the host can no longer be working
+/// on the first attempt.
 enum WriteVerdict: Equatable, Sendable {
     case carriedOut
-    /// It was not, and should it still arrive it is refused by its modId.
+    /// It was not carried out. If it arrives late, the server refuses it because of its modId.
     case notCarriedOut
-    /// Nothing of it is there. It may still be on its way.
+    /// Nothing of it was found. It may still arrive.
     case notSeen
     case undecided(Doubt)
 
-    /// Why nobody can tell.
+    /// Why a verdict is not possible.
     enum Doubt: Equatable, Sendable {
         /// A record has the key, and other values than were written.
         case otherValues
@@ -27,27 +31,27 @@ enum WriteVerdict: Equatable, Sendable {
         case keyInOtherForm
         /// The earlier run gave the record a key in another field, or none.
         case otherKeyField
-        /// A later row has been written into the same record, or may have been.
+        /// A later row has been written to the same record, or may have been.
         case superseded
-        /// It was not seen, and there is no time to see whether it is still on its way.
+        /// It was not seen, and there is no time left to wait for a late arrival.
         case outOfTime
-        /// Somebody has changed the record since.
+        /// Another client has changed the record since.
         case changedSince
-        /// The record is gone.
+        /// The record was deleted.
         case gone
-        /// Neither a key nor a modId tells.
+        /// There is neither a key nor a modId to decide by.
         case nothingToTellBy
-        /// The record could not be read; why is in the error of the reading.
+        /// The record could not be read; the read's error says why.
         case unreadable
     }
 }
 
 extension WriteVerdict {
-    /// Of a create, by the records whose key is exactly that which was written.
+    /// The verdict for a create, from the records that have exactly its key.
     ///
     /// - Parameters:
-    ///   - matches: for each of them whether it holds what was written with the key.
-    ///   - isKeyOurs: whether the key was made up for this record, so that nobody else can have written it.
+    ///   - matches: for each record, whether it holds what was written with the key.
+    ///   - isKeyOurs: whether the key was generated for this record, so that no other client can have written it.
     static func ofCreate(matches: [Bool], isKeyOurs: Bool) -> WriteVerdict {
         switch matches.count {
         case 0: .notSeen
@@ -56,11 +60,11 @@ extension WriteVerdict {
         }
     }
 
-    /// Of an edit, by the record that was to be edited.
+    /// The verdict for an edit, from the record to be edited.
     ///
     /// - Parameters:
-    ///   - base: the modId that the edit was made for; `nil` for one that overwrites.
-    ///   - found: what the record's modId is, and whether it holds the edit's fields; `nil` when it is gone.
+    ///   - base: the modId that the edit was based on; `nil` for one that overwrites.
+    ///   - found: the record's modId, and whether it holds the edit's fields; `nil` when the record does not exist.
     static func ofEdit(base: Int?, found: (modId: Int, isSame: Bool)?) -> WriteVerdict {
         guard let found else { return .undecided(.gone) }
         guard let base else { return found.isSame ? .carriedOut : .notSeen }
@@ -68,13 +72,13 @@ extension WriteVerdict {
         return found.modId == base &+ 1 && found.isSame ? .carriedOut : .undecided(.changedSince)
     }
 
-    /// Of an upsert, by the record that has its key.
+    /// The verdict for an upsert, from the record that has its key.
     ///
     /// - Parameters:
-    ///   - base: the version of the record that it was written over; `nil` for one that was to be made.
+    ///   - base: the version of the record that it was written over; `nil` for a record that was to be created.
     ///   - found: the record, and whether it holds what was written; `nil` when there is none.
     static func ofUpsert(over base: WrittenVersion?, found: (version: WrittenVersion, isSame: Bool)?) -> WriteVerdict {
-        // A record that is gone cannot be edited by what is still on its way.
+        // A late edit cannot change a record that does not exist any more.
         guard let found else { return base == nil ? .notSeen : .notCarriedOut }
         if found.isSame { return .carriedOut }
         guard let base else { return .undecided(.otherValues) }
