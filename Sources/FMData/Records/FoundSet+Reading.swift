@@ -1,22 +1,20 @@
 public import OpenCombine
 
-/// Each of these publishes one value, then finishes. Nothing is sent before demand; each subscription is one request;
-/// cancelling ends it on the wire.
+/// Each of these publishers sends one request per subscription, publishes one value, then finishes.
 extension DataAPI.FoundSet {
-    /// A part of the records, with how many there are of all: as they lie in the order of the found set.
+    /// One page of the records, in the order of the found set, with the counts of the whole.
     ///
     /// ```swift
-    /// let page = try await zones.find { $0(.country) == "NZ" }.sorted(by: .name).page(offset: 2, limit: 20).firstValue()
+    /// let page = try await zones.find { $0(.country) == "NZ" }.sorted(by: .name)
+    ///     .page(offset: 2, limit: 20).firstValue()
     /// print(page.data.map(\.name), "of", page.dataInfo.foundCount)       // ["Pacific/Chatham"] of 2
     /// ```
     ///
-    /// Publishes one value, then finishes; ``all(_:pageSize:isolation:)`` reads page after page, and notices when records move
-    /// meanwhile. Where the server says that there is no record, as behind the last one, the page is empty, its counts are 0, and
+    /// ``all(_:pageSize:isolation:)`` reads page after page instead, and notices when records move meanwhile. If the
+    /// server answers that there is no record, as it does behind the last one, the page is empty, its counts are 0, and
     /// ``DataInfo/isReported`` is `false`.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - offset: the first record, counted from 1.
     ///   - limit: the most records; the default is the server's, 100.
@@ -34,14 +32,11 @@ extension DataAPI.FoundSet {
             .handedOver(to: isolation, by: layout.database, mayHaveWritten: options.runsScripts)
     }
 
-    /// The first of the records, or `nil` when there is none.
+    /// The first record, or `nil` if there is none.
     ///
     ///     people.find { $0(.city) == "Calgary" }.sorted(by: .joined).firstRecord()
     ///
-    /// Publishes one value, then finishes.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func firstRecord(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record?, FMRest.APIError> {
@@ -49,18 +44,17 @@ extension DataAPI.FoundSet {
             .handedOver(to: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
     }
 
-    /// The only one of the records.
+    /// The only record of the found set.
     ///
     /// ```swift
     /// let ada = try await people.find { $0(.name) == "Ada Lovelace" }.one().firstValue()
     /// print(ada.fieldData.city ?? "")                             // London
     /// ```
     ///
-    /// Publishes one record, then finishes. Fails with FileMaker code 401 when there is none, and with
-    /// ``FMRest/APIError/Code/countDiffers`` when there are several, of which the reason says how many.
+    /// Fails with FileMaker code 401 if there is no record, and with ``FMRest/APIError/Code/countDiffers`` if there are
+    /// several; the error's reason says how many.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func one(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record, FMRest.APIError> {
@@ -74,13 +68,11 @@ extension DataAPI.FoundSet {
             .handedOver(to: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
     }
 
-    /// How many records there are, as the server counts them: no record is transferred but one without portals.
+    /// The number of records, as the server counts them. The answer transfers at most one record, without its portals.
     ///
-    /// Publishes one number, then finishes. FileMaker Server 17 counts nothing: the publisher then fails with
-    /// ``FMRest/APIError/Code/decoding``.
+    /// FileMaker Server 17 sends no counts: with it the publisher fails with ``FMRest/APIError/Code/decoding``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func count(isolation: (any Actor)? = #isolation) -> AnyPublisher<Int, FMRest.APIError> {
         unsorted.of(NoFields.self).part(limit: 1)
             .tryMap { response in
@@ -92,18 +84,15 @@ extension DataAPI.FoundSet {
             .handedOver(to: isolation, by: layout.layout.database)
     }
 
-    /// Whether there is such a record.
+    /// Whether the found set has a record.
     ///
-    /// Publishes one value, then finishes.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func exists(isolation: (any Actor)? = #isolation) -> AnyPublisher<Bool, FMRest.APIError> {
         unsorted.of(NoFields.self).part(limit: 1).map { $0?.data.isEmpty == false }
             .handedOver(to: isolation, by: layout.layout.database)
     }
 
-    /// A part of the records; `nil` where FileMaker says that there is no record: 401 of a find, 101 of a range.
+    /// One page of the records; `nil` if FileMaker answers that there is no record: 401 for a find, 101 for a range.
     ///
     /// - Parameters:
     ///   - offset: the first record, counted from 1.
@@ -122,7 +111,7 @@ extension DataAPI.FoundSet {
     }
 }
 
-/// The fields of a record of which only that it is there matters.
+/// No fields, for requests that only need to know whether a record exists or how many there are.
 struct NoFields: RecordFields {
     enum CodingKeys: CodingKey {}
     init() {}
@@ -147,7 +136,7 @@ extension FMRest.APIError {
         )
     }
 
-    /// Of a server before FileMaker 18, whose answers hold records and nothing beside them.
+    /// The error for answers of servers before FileMaker 18, which hold records but no counts.
     static var countNotReported: FMRest.APIError {
         FMRest.APIError(
             .decoding,

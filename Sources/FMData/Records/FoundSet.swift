@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// Records of a layout: those that a find finds, or all, in an order.
+    /// The records of a layout that match a find, or all of them, in an order.
     ///
     /// ```swift
     /// let inLondon = people.find { $0(.city) == "London" }.sorted(by: .name)
@@ -7,16 +7,17 @@ extension DataAPI {
     /// print(try await inLondon.firstRecord().firstValue()?.fieldData.name ?? "")        // Ada Lovelace
     /// ```
     ///
-    /// It is a description, not a result: making one sends nothing, and each call asks the server anew. Two of them are equal
-    /// when they ask for the same.
+    /// A found set describes records and holds none: creating one sends nothing, and each call asks the server again.
+    /// Two found sets are equal when they ask for the same.
     public struct FoundSet<R: RecordFields>: Sendable {
-        /// The layout whose records they are.
+        /// The layout of the records.
         public private(set) var layout: TypedLayout<R>
-        /// Which of them; `nil` is all.
+        /// The find that the records match; `nil` for all records.
         public private(set) var find: Find?
-        /// How they are asked for: their order, portals, layout and scripts. Which part of them says each call itself.
+        /// The options of its requests: sort order, portals, response layout and scripts. Each call documents which of
+        /// them it uses.
         public private(set) var options: ReadOptions
-        /// The most calls that one question may take; see ``calls(upTo:)``.
+        /// The most calls that one request may be split into; see ``calls(upTo:)``.
         public private(set) var maximumCalls = 1
 
         init(layout: TypedLayout<R>, find: Find? = nil) {
@@ -29,13 +30,13 @@ extension DataAPI {
             self.options = options
         }
 
-        /// By what they are sorted. None: the order of creation.
+        /// The sort order. Empty for the order of creation.
         public var sort: [SortQuery] { options.sortOrder ?? [] }
     }
 }
 
 extension DataAPI.FoundSet {
-    /// The same records, sorted by this field too: within equal values of the fields named before.
+    /// The same records, sorted by this field too: it orders records with equal values in the fields named before.
     ///
     ///     people.sorted(by: .city).sorted(by: .joined, .descending)
     ///
@@ -58,7 +59,7 @@ extension DataAPI.FoundSet {
     /// The same records in the order of their creation.
     var unsorted: DataAPI.FoundSet<R> { changed { $0.options.sortOrder = nil } }
 
-    /// Those of these records that fulfil another condition as well.
+    /// The records of this found set that also match another condition.
     ///
     ///     inLondon.where { $0(.balance) >= 18 }
     public func `where`(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
@@ -69,32 +70,34 @@ extension DataAPI.FoundSet {
         changed { found in found.find = found.find.map { $0 && condition } ?? condition }
     }
 
-    /// The same records with these portals, and as many rows of each as is said.
+    /// The same records with these portals, and with as many rows of each as its request says.
     ///
     ///     orders.find { $0(.open) == 1 }.portals([PortalRequest(name: "Lines", limit: 500)])
     ///
-    /// Without it a server sends 50 rows of each portal; ``DataAPI/Record/truncatedPortals`` tells where there are more.
+    /// Without it the server sends 50 rows of each portal; ``DataAPI/Record/truncatedPortals`` names the portals that
+    /// have more.
     public func portals(_ portals: [DataAPI.PortalRequest]) -> DataAPI.FoundSet<R> {
         changed { $0.options.portal = portals }
     }
 
-    /// The same records, with whose reading scripts run.
+    /// The same records; reading them also runs scripts.
     ///
     ///     orders.find { $0(.open) == 1 }.scripts(ScriptQuery(script: "Mark as seen")).page(limit: 20)
     ///
-    /// They run with each request for the records: once with ``page(offset:limit:isolation:)`` and ``firstRecord(isolation:)``, with
-    /// each page of ``all(_:pageSize:isolation:)``, with each poll of a live query that reads records. Counting runs none. A request
-    /// that runs a script is not sent twice when its outcome is unknown. ``page(offset:limit:isolation:)`` has their results.
+    /// The scripts run with each request for the records: once with ``page(offset:limit:isolation:)`` and
+    /// ``firstRecord(isolation:)``, with each page of ``all(_:pageSize:isolation:)``, and with each poll of a live
+    /// query that reads records. Counting runs none. A request that runs a script is not sent again when its outcome is
+    /// unknown. ``page(offset:limit:isolation:)`` publishes the script results.
     ///
-    /// - Parameter scripts: which, in the three phases of a request. They take the place of those that were named before.
+    /// - Parameter scripts: the scripts of the three phases of a request. They replace scripts that were set before.
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public func scripts(_ scripts: DataAPI.ScriptQuery) -> DataAPI.FoundSet<R> {
         changed { $0.options.script = scripts }
     }
 
-    /// The same records, for whose find several calls may be made where one cannot say it: with more than 1,000 requests, or with
-    /// conditions that one request cannot hold together.
+    /// The same records; their find may be split into several calls when one call cannot express it: when it needs more
+    /// than 1,000 requests, or conditions that cannot be combined in one request.
     ///
     /// ```swift
     /// let names = (1...1_500).map { "Person \($0)" } + ["Ada Lovelace"]
@@ -102,18 +105,19 @@ extension DataAPI.FoundSet {
     /// print(try await known.count().firstValue())                 // 1
     /// ```
     ///
-    /// *All* records that each call finds are fetched and held, whatever part of them is asked for; ``all(_:pageSize:isolation:)``
-    /// brings them on one page. What changes on the host between the calls may be missed. Such a find runs no scripts. A live query
-    /// and a portal's rows are read by finds of one call: they fail with ``FMRest/APIError/Code/invalidRequest``.
+    /// *All* records found by each call are fetched and kept in memory, even if only a part of them is asked for;
+    /// ``all(_:pageSize:isolation:)`` publishes them as one page. Changes on the host between the calls may be missed.
+    /// Such a find runs no scripts. A live query reads with finds of one call: it fails with
+    /// ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// - Parameter maximum: the most calls. A find that takes more fails with ``FMRest/APIError/Code/invalidRequest``, and nothing is
-    ///   sent.
+    /// - Parameter maximum: the most calls. A find that needs more fails with ``FMRest/APIError/Code/invalidRequest``,
+    ///   and nothing is sent.
     public func calls(upTo maximum: Int) -> DataAPI.FoundSet<R> {
         changed { $0.maximumCalls = max(1, maximum) }
     }
 
-    /// The same records as another layout of the same table shows them: found by the fields of this one, with the fields and
-    /// portals of that one.
+    /// The same records as another layout of the same table shows them: the find uses fields of this layout, the answer
+    /// has the fields and portals of that layout.
     ///
     /// Source: Claris Data API guide, parameter `layout.response`.
     public func shown(by layout: some LayoutKey) -> DataAPI.FoundSet<R> { shown(by: layout.layoutName) }
@@ -121,12 +125,12 @@ extension DataAPI.FoundSet {
     /// The same records as another layout of the same table shows them.
     public func shown(by layout: String) -> DataAPI.FoundSet<R> { changed { $0.options.layoutResponse = layout } }
 
-    /// The same records as another type of record sees them through its own layout, which shows the same table: found by the fields
-    /// of this one, with the fields and portals of that one.
+    /// The same records as another record type shows them through its own layout of the same table: the find uses
+    /// fields of this layout, the answer has the fields and portals of that type.
     ///
     ///     people.find { $0(.balance) > 100 }.shown(as: Card.self).all()
     ///
-    /// What it is narrowed and sorted by from then on are fields of that type, which this layout has to have as well.
+    /// Conditions and sort fields that are added later are fields of that type; this layout must have them too.
     ///
     /// Source: Claris Data API guide, parameter `layout.response`.
     public func shown<Other: LayoutRecord>(as record: Other.Type) -> DataAPI.FoundSet<Other> {
@@ -136,7 +140,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// The same records, of other fields. No script runs when they are read.
+    /// The same records with other fields. Reading them runs no scripts.
     func of<Other: RecordFields>(_ fields: Other.Type) -> DataAPI.FoundSet<Other> {
         DataAPI.FoundSet<Other>(layout: layout.layout.of(fields), find: find).changed { other in
             other.options.sortOrder = options.sortOrder
@@ -145,7 +149,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// The same records, asked for in the same way as another type.
+    /// The same records and options with another record type.
     func asked<Other: RecordFields>(of layout: DataAPI.TypedLayout<Other>) -> DataAPI.FoundSet<Other> {
         DataAPI.FoundSet<Other>(layout: layout, find: find).changed { other in
             other.options = options
@@ -153,7 +157,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// Others of the layout's records, asked for as these, in the order of their creation.
+    /// Other records of the layout, read with the same options, in the order of their creation.
     func others(_ find: DataAPI.Find) -> DataAPI.FoundSet<R> {
         changed { found in
             found.find = find
@@ -171,32 +175,32 @@ extension DataAPI.FoundSet {
 extension DataAPI.FoundSet: Hashable {}
 
 extension DataAPI.FoundSet: DataAPI.Calling {
-    /// The same records, asked for with other options.
+    /// The same records, read with other call options.
     public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.FoundSet<R> {
         changed { $0.layout = layout.callOptions(change) }
     }
 }
 
 extension DataAPI.FoundSet: CustomStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short description that holds no secret and no field value.
     public var description: String {
         "\(layout).\(find == nil ? "all" : "find")\(sort.isEmpty ? "" : " sorted by \(sort.map(\.fieldName))")"
     }
 
-    /// What a dump may show: no value that is searched for.
+    /// The reflection for dumps: it shows no value of the find.
     public var customMirror: Mirror {
         Mirror(self, children: ["layout": layout, "sort": sort.map(\.fieldName), "portals": options.portal as Any])
     }
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension DataAPI.FoundSet {
-    /// A part of it as one request, or what takes its place.
+    /// The request for a part of the found set.
     enum Request {
-        /// Of all records.
+        /// A range of all records.
         case range(DataAPI.RecordQuery)
-        /// Of those that match. A find that one call cannot say fails when it is sent.
+        /// The records that match a find. A find that one call cannot express fails when it is sent.
         case find(DataAPI.FindQuery)
     }
 
@@ -209,7 +213,7 @@ extension DataAPI.FoundSet {
             let query = DataAPI.FindQuery(find, options, noMatch: .failure, maximumCalls: maximumCalls)
                 .looking(for: layout.server.lineBreaks)
             if case .failure(let refusal)? = query.plan, refusal.code == .matchesEverything {
-                // Every record it is.
+                // The find matches every record, so read a range instead.
             } else {
                 return .find(query)
             }
@@ -217,7 +221,7 @@ extension DataAPI.FoundSet {
         return .range(DataAPI.RecordQuery(options))
     }
 
-    /// Whether what it asks for takes more than one call.
+    /// Whether its find takes more than one call.
     var takesSeveralCalls: Bool {
         guard maximumCalls > 1, case .find(let query) = request(limit: 1), case .success(let plan)? = query.plan else {
             return false

@@ -1,25 +1,27 @@
-/// The fields of a record as a program sees them, with the rows of the portals that it wants.
+/// The fields of a record as a program declares them, with the rows of the portals it needs.
 ///
-/// Declare ``LayoutRecord``, which adds the layout; this protocol is what is left when the layout is said elsewhere, and what
-/// ``FieldData`` conforms to.
+/// Declare ``LayoutRecord``, which adds the layout. This protocol is for uses where the layout is named elsewhere;
+/// ``FieldData`` conforms to it.
 public protocol RecordFields: Codable, Sendable {
-    /// The names of the fields on the layout. Write the enum out: keys that the compiler makes up are private to the type.
+    /// The names of the fields on the layout. Write the enum yourself: keys that the compiler synthesizes are private
+    /// to the type.
     associatedtype CodingKeys: CodingKey
-    /// The rows of the layout's portals: a struct with one array per portal. The default is none, and then none are asked for.
+    /// The rows of the layout's portals: a struct with one array per portal. By default there are no portals, and none
+    /// are requested.
     associatedtype Portals: Codable, Sendable = DataAPI.EmptyPortal
     /// The fields that are read and never written with a whole record: calculations, summaries, globals, containers,
-    /// fields of other tables. `nil`, the default, has the layout asked, at most once a minute, before a whole record
-    /// is written; generated types list them (<doc:Models>). Fields of other tables (`Customers::City`) need not be
-    /// listed.
+    /// fields of other tables. With `nil`, the default, the layout's metadata is requested, at most once a minute,
+    /// before a whole record is written; generated types list the fields (<doc:Models>). Fields of other tables
+    /// (`Customers::City`) need not be listed.
     static var readOnlyFields: [CodingKeys]? { get }
 }
 
 extension RecordFields {
-    /// `nil`: the layout is asked.
+    /// `nil`: the layout's metadata is requested.
     public static var readOnlyFields: [CodingKeys]? { nil }
 }
 
-/// A record of one layout: which layout that is, its fields, and the portals that matter.
+/// A record of one layout: the layout's name, the record's fields, and the portals it needs.
 ///
 /// ```swift
 /// struct Person: LayoutRecord {
@@ -38,9 +40,10 @@ extension RecordFields {
 /// print(people.layout.name)                                   // Contacts
 /// ```
 ///
-/// The text of a coding key is the field's name on the layout. A property that is optional reads an empty field as `nil`.
+/// The string value of a coding key is the field's name on the layout. An optional property reads an empty field as
+/// `nil`.
 ///
-/// With portals the type names them, each by its object name on the layout or by its table:
+/// If the type has portals, it names each by its object name on the layout or by its table:
 ///
 ///     struct Order: LayoutRecord {
 ///         static let layout = "Orders"
@@ -53,7 +56,7 @@ public protocol LayoutRecord: RecordFields {
 }
 
 extension FieldData: RecordFields {
-    /// The name of a field, known at run time or written as a text.
+    /// The name of a field that is known only at run time or written as a string.
     public struct CodingKeys: CodingKey, ExpressibleByStringLiteral, Hashable, Sendable {
         /// The name on the layout.
         public let stringValue: String

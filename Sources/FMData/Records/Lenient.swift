@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// The fields of a record that need not be what its type says: good records and failures side by side.
+    /// A record's fields that may fail to decode, so that good records and failures come side by side.
     ///
     /// ```swift
     /// struct Meter: LayoutRecord {
@@ -11,53 +11,54 @@ extension DataAPI {
     /// for record in try await database.layout(Meter.self).allRecords.lenient.all().collect().firstValue().prefix(1) {
     ///     switch record.result() {
     ///     case .success(let meter): print(meter.status)
-    ///     case .failure(let record): print("record", record.recordId, "field", record.failure.field ?? "")     // record 1 field Status
+    ///     case .failure(let record):
+    ///         print("record", record.recordId, "field", record.failure.field ?? "")     // record 1 field Status
     ///     }
     /// }
     /// ```
     ///
-    /// Without it one record that cannot be decoded is the failure of the whole answer. ``FoundSet/lenient`` reads records so: page by
-    /// page, one, all, as children of a join, in a live query.
+    /// Without it one record that cannot be decoded fails the whole answer. ``FoundSet/lenient`` reads records this
+    /// way: page by page, one record, all records, as children of a join, and in a live query.
     ///
-    /// It is written as it was read: a record that could not be decoded with the values that came.
+    /// Encoding writes what was read: for a record that could not be decoded, the values that the server sent.
     public struct Lenient<R: RecordFields>: RecordFields {
-        /// The names of the fields are those of the record's type.
+        /// The coding keys of the record's type.
         public typealias CodingKeys = R.CodingKeys
-        /// The rows of its portals, which need not be what their type says either.
+        /// The record's portal rows, which may fail to decode as well.
         public typealias Portals = LenientPortals<R.Portals>
 
         private let reading: LenientReading<R, FieldData>
 
-        /// The fields of a record that can be decoded, for tests and doubles.
+        /// Creates fields that can be decoded, for tests and doubles.
         public init(_ fields: R) { reading = .value(fields) }
 
         /// The fields, or why they cannot be decoded.
         public var result: Result<R, DecodingFailure> { reading.result }
 
-        /// What the server sent in place of fields that cannot be decoded; `nil` where they can.
+        /// The values that the server sent for fields that cannot be decoded; `nil` if they can be.
         public var unreadable: FieldData? { reading.raw }
 
-        /// Those of the record's type.
+        /// The read-only fields of the record's type.
         public static var readOnlyFields: [R.CodingKeys]? { R.readOnlyFields }
 
-        /// Reads the fields, or what came in their place.
+        /// Reads the fields, or the server's values if they cannot be decoded.
         public init(from decoder: any Decoder) throws { reading = try LenientReading(from: decoder) }
 
         /// Writes the fields as they were read.
         public func encode(to encoder: any Encoder) throws { try reading.encode(to: encoder) }
     }
 
-    /// The rows of portals that need not be what their type says; see ``Lenient``.
+    /// Portal rows that may fail to decode; see ``Lenient``.
     public struct LenientPortals<P: Codable & Sendable>: Codable, Sendable {
         private let reading: LenientReading<P, [String: [FieldData]]>
 
-        /// Rows that can be decoded, for tests and doubles.
+        /// Creates rows that can be decoded, for tests and doubles.
         public init(_ portals: P) { reading = .value(portals) }
 
         /// The rows, or why they cannot be decoded.
         public var result: Result<P, DecodingFailure> { reading.result }
 
-        /// Reads the rows, or what came in their place.
+        /// Reads the rows, or the server's values if they cannot be decoded.
         public init(from decoder: any Decoder) throws { reading = try LenientReading(from: decoder) }
 
         /// Writes the rows as they were read.
@@ -66,17 +67,17 @@ extension DataAPI {
 }
 
 extension DataAPI.Lenient: LayoutRecord where R: LayoutRecord {
-    /// That of the record's type.
+    /// The layout name of the record's type.
     public static var layout: String { R.layout }
 }
 
 extension DataAPI.FoundSet {
-    /// The same records, of which each may fail to be decoded by itself; see ``Lenient``.
+    /// The same records, each of which may fail to decode on its own; see ``Lenient``.
     public var lenient: DataAPI.FoundSet<DataAPI.Lenient<R>> { asked(of: layout.layout.of(DataAPI.Lenient<R>.self)) }
 }
 
 extension DataAPI.Record {
-    /// The record as its own type, or which it is and why it cannot be that.
+    /// The record as its own type, or its id and the reason why it cannot be decoded.
     public func result<Fields: RecordFields>() -> Result<DataAPI.TypedLayout<Fields>.Record, DataAPI.UnreadableRecord>
     where R == DataAPI.Lenient<Fields>, P == DataAPI.Lenient<Fields>.Portals {
         do throws(DecodingFailure) {
@@ -95,10 +96,10 @@ extension DataAPI.Record {
     }
 }
 
-/// A value as it was read, or why it could not be and what stood there.
+/// A decoded value, or the decoding failure with the server's raw value.
 private enum LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>: Sendable {
     case value(Value)
-    /// Without what stood there, where even that cannot be told: rows of two portals of one name.
+    /// The raw value is `nil` if it cannot be read either: rows of two portals with one name.
     case unreadable(DecodingFailure, Raw?)
 
     init(from decoder: any Decoder) throws {
@@ -128,7 +129,7 @@ private enum LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>:
 }
 
 extension DecodingFailure {
-    /// What was thrown while a decoder made the fields or the portals of a record.
+    /// Creates a failure from the error that was thrown while a decoder made the fields or portals of a record.
     fileprivate init(_ error: any Error, of decoder: any Decoder) {
         if let own = decoder as? ValueDecoder {
             self.init(error, in: own.context)

@@ -1,22 +1,22 @@
 public import OpenCombine
 
 extension DataAPI.TypedLayout {
-    /// The records that match: a ``DataAPI/FoundSet``, of which nothing is asked yet.
+    /// The records that match a find, as a ``DataAPI/FoundSet``; nothing is requested yet.
     ///
     ///     people.find { $0(.city) == "Calgary" && $0(.age) >= 18 }.sorted(by: .name).all()
     ///
-    /// See ``DataAPI/Find`` for what can be said. With ``FieldData`` for records the fields are named by texts:
+    /// See ``DataAPI/Find`` for the conditions. If the record type is ``FieldData``, fields are named by strings:
     /// `find { $0("City") == "Calgary" }`.
     public func find(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
         find(DataAPI.Find(R.CodingKeys.self, condition))
     }
 
-    /// The records that match a find that was made before.
+    /// The records that match a find.
     public func find(_ find: DataAPI.Find) -> DataAPI.FoundSet<R> {
         DataAPI.FoundSet(layout: self, find: find)
     }
 
-    /// All records, in an order; see ``DataAPI/FoundSet/sorted(by:_:)``.
+    /// All records, sorted; see ``DataAPI/FoundSet/sorted(by:_:)``.
     public func sorted(
         by field: R.CodingKeys,
         _ order: DataAPI.SortQuery.Order = .ascending
@@ -24,15 +24,11 @@ extension DataAPI.TypedLayout {
         allRecords.sorted(by: field, order)
     }
 
-    /// The first record, of all or of those that match; `nil` when there is none.
+    /// The first record, of all records or of those that match; `nil` if there is none.
     ///
     ///     people.firstRecord { $0(.name) == "Ada" }
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func firstRecord(
         isolation: (any Actor)? = #isolation,
         _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
@@ -40,15 +36,11 @@ extension DataAPI.TypedLayout {
         found(condition).firstRecord(isolation: isolation)
     }
 
-    /// How many records there are, or match; see ``DataAPI/FoundSet/count(isolation:)``.
+    /// The number of records, or of those that match; see ``DataAPI/FoundSet/count(isolation:)``.
     ///
     ///     people.count { $0(.city) == "Calgary" }
     ///
-    /// Publishes one number, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func count(
         isolation: (any Actor)? = #isolation,
         _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
@@ -60,11 +52,7 @@ extension DataAPI.TypedLayout {
     ///
     ///     people.exists { $0(.email) == address }
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func exists(
         isolation: (any Actor)? = #isolation,
         _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
@@ -78,20 +66,17 @@ extension DataAPI.TypedLayout {
         condition.map { find($0) } ?? allRecords
     }
 
-    /// One record by its id.
+    /// One record by its record id.
     ///
     ///     people.record(17)
     ///
-    /// Publishes one record, then finishes. Fails with FileMaker code 101 when there is none. Nothing is sent before demand;
-    /// each subscription is one request; cancelling ends it on the wire.
+    /// Fails with FileMaker code 101 if there is no such record.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - recordId: the record.
-    ///   - portals: the portals to return; `nil`, the default, is all of the layout if the record's type has some, 50
-    ///     rows of each.
+    ///   - portals: the portals to return. With `nil`, the default, all portals of the layout come if the record's type
+    ///     has some, with 50 rows of each.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record".
@@ -109,20 +94,17 @@ extension DataAPI.TypedLayout {
             .handedOver(to: isolation, by: layout.database)
     }
 
-    /// One record by its id, with what the answer says beside it: the results of scripts, the messages.
+    /// One record by its record id, with the rest of the answer: script results and messages.
     ///
     ///     orders.recordResponse(17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
     ///
-    /// Publishes one value, whose `data` has one element, then finishes; see
-    /// ``Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    /// The value's `data` has one element; see ``Layout/getRecordById(recordId:recordQuery:isolation:)``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - recordId: the record.
-    ///   - options: its portals, which are by default those of the layout if the record's type has some; the layout that shapes the
-    ///     answer; the scripts. A single record has no offset, limit or sort order.
+    ///   - options: the portals, by default those of the layout if the record's type has some; the response layout; the
+    ///     scripts. A single record has no offset, limit or sort order.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record".

@@ -1,25 +1,24 @@
 public import OpenCombine
 
-/// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request (a
-/// second subscriber to a create makes a second record), and cancelling ends the exchange on the wire: a write that was
-/// already sent may have been carried out.
+/// Each of these publishers sends one request per subscription: a second subscriber to a create makes a second record.
+/// Cancelling closes the exchange, but a write that was already sent may have been carried out.
 extension DataAPI.TypedLayout {
-    /// Makes a record.
+    /// Creates a record.
     ///
     ///     people.create(Person(name: "Ada"))
     ///
-    /// Publishes the new record's id and modId, then finishes. A property that is `nil` makes its field empty, or
-    /// leaves it to FileMaker with ``EncodingOptions/nilValues`` = `.omit`; ``RecordChanges`` leave to FileMaker what
-    /// is not set. Fields of other tables, calculations, summaries, globals and containers are not sent with a whole
-    /// record: ``RecordFields/readOnlyFields``. Fails with FileMaker codes 500 to 513 when a field's validation refuses
-    /// its value; nothing is made then.
+    /// Publishes the new record's id and modId. A property that is `nil` makes its field empty, or is not sent if
+    /// ``EncodingOptions/nilValues`` is `.omit`, so that FileMaker fills the field; ``RecordChanges`` do not send
+    /// fields that are not set. Fields of other tables, calculations, summaries, globals and containers are not sent
+    /// with a whole record: ``RecordFields/readOnlyFields``. Fails with FileMaker codes 500 to 513 if a field's
+    /// validation refuses its value; no record is created then.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Each subscription creates a record. Cancelling does not undo a create that was sent.
     ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
     ///   - fields: the new record.
-    ///   - portals: rows of portals to make with it, in the same commit.
+    ///   - portals: portal rows to create with it, in the same commit.
     ///   - script: scripts to run with the request.
     ///   - isolation: where the values arrive; leave it out.
     ///
@@ -40,21 +39,20 @@ extension DataAPI.TypedLayout {
         return create.handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
     }
 
-    /// Changes these fields of a record, and no others.
+    /// Changes the given fields of a record, and no others.
     ///
     ///     people.edit(17, ["City": "London"])
     ///     people.edit(record.id, ["City": "London"], modId: record.modId)
     ///
-    /// Publishes the record's id and new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the
-    /// record has another one by now, with 301 when somebody is editing it, with 101 when there is none.
+    /// Publishes the record's id and new modId. Fails with FileMaker code 306 if a modId was given and the record's
+    /// modId is a different one by now, with 301 while another user is editing the record, and with 101 if there is no
+    /// such record. Cancelling does not undo an edit that was sent.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - recordId: the record.
+    ///   - recordId: the id of the record.
     ///   - fields: the fields to change, with their new values.
-    ///   - modId: the version that the edit is based on. Without it the edit overwrites.
+    ///   - modId: the version that the edit is based on. Without it the edit overwrites any version.
     ///   - script: scripts to run with the request.
     ///   - isolation: where the values arrive; leave it out.
     ///
@@ -71,10 +69,10 @@ extension DataAPI.TypedLayout {
 
     /// Duplicates a record.
     ///
-    /// Publishes the id and modId of the new record, then finishes. Fails with FileMaker code 101 when there is no such record.
+    /// Publishes the id and modId of the new record. Fails with FileMaker code 101 if there is no such record. Each
+    /// subscription creates a record; cancelling does not undo a duplicate that was sent.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Duplicate a record". FileMaker Server 18 and later.
     public func duplicate(
@@ -87,10 +85,10 @@ extension DataAPI.TypedLayout {
 
     /// Deletes a record.
     ///
-    /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record.
+    /// Publishes the script results. Fails with FileMaker code 101 if there is no such record. Cancelling does not undo
+    /// a delete that was sent.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Delete a record".
     public func delete(
@@ -101,12 +99,10 @@ extension DataAPI.TypedLayout {
         layout.deleteRecord(recordId: recordId, scriptQuery: script, isolation: isolation)
     }
 
-    /// Sets global fields for the work of one session; see ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
+    /// Sets global fields in one session of the server, and publishes an empty value; see
+    /// ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
     ///
-    /// Publishes one empty value, then finishes.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func globals(
         _ globals: [String: String],
         isolation: (any Actor)? = #isolation
@@ -114,15 +110,14 @@ extension DataAPI.TypedLayout {
         layout.database.setGlobalFields(globalFields: globals, isolation: isolation)
     }
 
-    /// Runs a script with this layout as its context; see ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` for
-    /// parameters that are values or secrets.
+    /// Runs a script with this layout as its context; see ``DataAPI/Layout/executeScript(script:parameter:isolation:)``
+    /// for parameters that are values or secrets.
     ///
     ///     people.script("Count visits", "2026")
     ///
-    /// Publishes the script's result and error, then finishes.
+    /// Publishes the script's result and error.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func script(
         _ name: String,
         _ parameter: String? = nil,

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// A layout that knows what its records are: the door to them, without a type annotation at any call.
+    /// A layout whose records have a type, so that calls need no type annotation.
     ///
     /// ```swift
     /// let people = database.layout(Person.self)
@@ -13,10 +13,10 @@ extension DataAPI {
     /// try await people.delete(made.recordId).firstValue()
     /// ```
     ///
-    /// It is a small value over ``Layout``, whose calls it makes; ``layout`` has those that need no type. Portals are asked for
-    /// when the record's type has some.
+    /// It is a small value around ``Layout`` and makes that type's calls; ``layout`` has the calls that need no record
+    /// type. Portals are requested if the record's type has some.
     public struct TypedLayout<R: RecordFields>: Sendable {
-        /// A record as it comes: fields, rows of portals, id and modId.
+        /// A record as the server sends it: fields, portal rows, id and modId.
         public typealias Record = DataAPI.Record<R, R.Portals>
 
         /// The layout without types.
@@ -26,18 +26,18 @@ extension DataAPI {
             self.layout = layout
         }
 
-        /// All records, in the order of their creation: the found set that a program begins with, as "Show All Records" makes it.
+        /// All records, in the order of their creation, as "Show All Records" shows them.
         ///
         ///     let wanted = city.map { city in people.find { $0(.city) == city } } ?? people.allRecords
         ///
-        /// It is a description, not a result: nothing is asked, and each call of it asks the server anew. ``all(_:pageSize:isolation:)``
-        /// reads them.
+        /// The found set is a description and holds no records: creating it sends nothing, and each of its calls asks
+        /// the server again. ``all(_:pageSize:isolation:)`` reads the records.
         public var allRecords: FoundSet<R> { FoundSet(layout: self) }
     }
 }
 
 extension DataAPI.Database {
-    /// The layout that a type of records names.
+    /// The layout that a record type names.
     ///
     ///     let people = contacts.layout(Person.self)
     public func layout<R: LayoutRecord>(_ record: R.Type) -> DataAPI.TypedLayout<R> {
@@ -46,7 +46,7 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Layout {
-    /// This layout with a type for its records, which may be made for another one that shows the same fields.
+    /// This layout with a record type, which may have been declared for another layout that shows the same fields.
     ///
     ///     contacts.addLayout("People (archive)").of(Person.self)
     ///     contacts.addLayout("People").of(FieldData.self)         // fields known at run time
@@ -56,26 +56,26 @@ extension DataAPI.Layout {
 }
 
 extension DataAPI.TypedLayout: Hashable {
-    /// Two are the same when their layouts are; their records are of one type anyway.
+    /// Two typed layouts are equal if their layouts are equal; their record types are the same anyway.
     public static func == (left: DataAPI.TypedLayout<R>, right: DataAPI.TypedLayout<R>) -> Bool {
         left.layout == right.layout
     }
 
-    /// By layout.
+    /// Hashes the layout.
     public func hash(into hasher: inout Hasher) { hasher.combine(layout) }
 }
 
 extension DataAPI.TypedLayout: DataAPI.Calling {
-    /// The same layout, whose calls have other options.
+    /// The same layout with other call options.
     public func callOptions(_ change: (inout DataAPI.CallOptions) -> Void) -> DataAPI.TypedLayout<R> {
         DataAPI.TypedLayout(layout: layout.callOptions(change))
     }
 }
 
 extension DataAPI.TypedLayout: CustomStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short description that holds no secret and no field value.
     public var description: String { "\(layout).of(\(R.self).self)" }
 
-    /// What a dump may show: no secret.
+    /// The reflection for dumps: it holds no secret.
     public var customMirror: Mirror { Mirror(self, children: ["layout": layout, "record": R.self]) }
 }

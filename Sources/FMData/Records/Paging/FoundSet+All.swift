@@ -1,5 +1,5 @@
 extension DataAPI.FoundSet {
-    /// Every one of the records, page after page.
+    /// All records of the found set, read page after page.
     ///
     /// ```swift
     /// let inNewZealand = zones.find { $0(.country) == "NZ" }.sorted(by: .name)
@@ -8,18 +8,15 @@ extension DataAPI.FoundSet {
     /// }
     /// ```
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
-    /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends
-    /// the call that is on its way.
+    /// Each subscription reads all records again; see ``DataAPI/RecordPages``, which also publishes the pages and the
+    /// progress.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
-    ///     is by place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
-    ///     size are not made smaller when they take too long.
+    ///   - mode: how changes by others during the reading are handled; ``DataAPI/Paging`` compares the modes. The
+    ///     default is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. With `nil`, the default, the size follows the time that pages take.
+    ///     Pages of a given size are not made smaller when they take too long.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".
@@ -33,23 +30,20 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.TypedLayout {
-    /// Every record, page after page.
+    /// All records of the layout, read page after page.
     ///
     ///     people.all()
     ///         .sink(receiveCompletion: { … }, receiveValue: { record in … })
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes; see ``DataAPI/RecordPages``, which also has the
-    /// pages and how far it has come. Nothing is sent before demand; each subscription reads all records anew; cancelling ends
-    /// the call that is on its way.
+    /// Each subscription reads all records again; see ``DataAPI/RecordPages``, which also publishes the pages and the
+    /// progress.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
-    ///   - mode: how changes that others make meanwhile are dealt with; ``DataAPI/Paging`` compares them. The default
-    ///     is by place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. `nil`, the default, is as many as come in a moment. Pages of a given
-    ///     size are not made smaller when they take too long.
+    ///   - mode: how changes by others during the reading are handled; ``DataAPI/Paging`` compares the modes. The
+    ///     default is by place, ``DataAPI/Paging/offset``.
+    ///   - pageSize: the records of each page. With `nil`, the default, the size follows the time that pages take.
+    ///     Pages of a given size are not made smaller when they take too long.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records".

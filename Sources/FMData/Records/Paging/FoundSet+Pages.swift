@@ -25,7 +25,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// All records as one page: what is put together of several calls is there as a whole.
+    /// All records as one page, because a find of several calls is put together as a whole.
     private var onlyPage: AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
         part(limit: Int(Int32.max))
             .map { response in
@@ -61,7 +61,8 @@ extension DataAPI.FoundSet {
         )
     }
 
-    /// What the pages are of, for their size: which fields and portals come makes the difference.
+    /// The key under which the page size is remembered. It names the layouts, as fields and portals determine how long
+    /// a page takes.
     func subject(of mode: DataAPI.Paging<R>) -> String {
         let kind =
             if case .ids(_, let skinny) = mode.kind { "ids of \(skinny ?? "")" } else { "records" }
@@ -92,7 +93,7 @@ extension DataAPI.FoundSet {
         case .window(let window):
             return narrowed(to: DataAPI.FindField(named: key).isIn(window)).fetch(limit: question.limit)
         case .having(let keys):
-            // By key alone: whether a record still fits the find is no matter any more.
+            // Only the keys are the condition: records that no longer match the find are read as well.
             return others(DataAPI.FindField(named: key).isOneOf(keys.map(\.criterion)))
                 .fetch(limit: PageSize.range.upperBound)
         case .keys(let offset):
@@ -106,7 +107,7 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// The record at one end of those that have a key.
+    /// Reads the record with the least or the greatest key, of the records that have one.
     private func end(
         by key: String,
         _ order: DataAPI.SortQuery.Order
@@ -116,13 +117,13 @@ extension DataAPI.FoundSet {
             .keys(key, offset: 1, limit: 1)
     }
 
-    /// The same records of whatever fields there are, without portals, unsorted.
+    /// The same records with all fields of the layout, without portals, unsorted.
     private func keys(on layout: String?) -> DataAPI.FoundSet<FieldData> {
         let found = DataAPI.FoundSet<FieldData>(layout: self.layout.layout.of(FieldData.self), find: find)
         return layout.map { found.shown(by: $0) } ?? found
     }
 
-    /// Ids and keys of these records.
+    /// Reads the ids and keys of these records.
     fileprivate func keys<Item>(
         _ key: String,
         offset: Int,
@@ -140,7 +141,7 @@ extension DataAPI.FoundSet {
         .eraseToAnyPublisher()
     }
 
-    /// One call to the server for records, all of which have to be readable.
+    /// Sends one request for records. Fails if one of them cannot be decoded.
     fileprivate func fetch(
         offset: Int = 1,
         limit: Int,
@@ -149,12 +150,12 @@ extension DataAPI.FoundSet {
         fetch(Record.self, offset: offset, limit: limit, keys: keys)
     }
 
-    /// One call to the server for records; an empty answer where FileMaker says that there are none: 401 of a find, 101 of a
-    /// range.
+    /// Sends one request for records. If FileMaker answers that there are none, 401 for a find or 101 for a range, it
+    /// publishes an empty answer.
     ///
     /// - Parameters:
-    ///   - item: what the records are read as.
-    ///   - keys: what ``PageAnswer/keys`` shall be.
+    ///   - item: the type the records are read as.
+    ///   - keys: makes the ``PageAnswer/keys`` of the records.
     func fetch<Item: AnswerRecord>(
         _ item: Item.Type,
         offset: Int,
@@ -169,7 +170,7 @@ extension DataAPI.FoundSet {
             makeRequest = { try .records(of: layout, query: query) }
         case .find(let query):
             if case .success(let plan)? = query.plan {
-                // Of a find that contradicts itself the server need not be asked.
+                // A find that contradicts itself matches nothing, so no request is needed.
                 return plan.callCount == 0 ? .of(nothing) : .failing(.severalCalls)
             }
             makeRequest = { try .find(in: layout, query: query) }
@@ -192,7 +193,8 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.Database {
-    /// Sends a request for records, which are read as `item`. Publishes its answer and how long it took once it had a session.
+    /// Sends a request for records, which are read as `item`. Publishes the answer and the time from when the request
+    /// had a session to its end.
     func fetch<Item: AnswerRecord>(
         _ item: Item.Type,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<Item.Fields, Item.Portals>>
@@ -216,7 +218,7 @@ extension FMRest.APIError {
 }
 
 extension FetchedPage {
-    /// What was read for its keys or its number.
+    /// The page without its items, for requests that only need keys or a count.
     fileprivate func withoutItems<Other>() -> FetchedPage<Other> {
         FetchedPage<Other>(answer: answer, bytes: bytes, took: took, date: date)
     }
@@ -232,7 +234,7 @@ extension DataAPI.Paging {
         }
     }
 
-    /// The field of the key; empty without one.
+    /// The name of the key field; empty if the mode has no key.
     fileprivate var key: String {
         switch kind {
         case .offset: ""

@@ -1,6 +1,6 @@
-/// The ids of all records and their keys first, then the records by their keys.
+/// Reads the ids and keys of all records first, then the records by their keys.
 struct IDPaging: PagingStrategy {
-    /// As many records by key in one find: each is a request of its own within it.
+    /// The number of records that one find asks for by key: each is a request within the find.
     static let chunk = 50
 
     private struct Entry: Hashable {
@@ -11,13 +11,13 @@ struct IDPaging: PagingStrategy {
     private(set) var total: Int?
     private(set) var withoutKey: Int?
 
-    /// While ids are read.
+    /// Set while ids are read.
     private var scan: OffsetPaging?
     private var entries: [Entry] = []
     private var position = 0
-    /// What moved while ids were read.
+    /// The drift that was noticed while ids were read.
     private var drift: [DataAPI.PageDrift] = []
-    /// Whether nothing came, and the same is asked once more.
+    /// Whether the last answer was empty, so that the same question is asked once more.
     private var isConfirming = false
 
     init(known: KnownRecords = KnownRecords()) {
@@ -50,12 +50,12 @@ struct IDPaging: PagingStrategy {
     }
 
     private mutating func read(_ answer: PageAnswer, _ question: PageQuestion) throws(PagingFailure) -> PageVerdict {
-        // That all of them are gone needs a second look.
+        // An empty answer would mean that all records of the chunk were deleted, so ask once more.
         isConfirming = answer.ids.isEmpty && !isConfirming
         if isConfirming { return PageVerdict() }
-        // What was left out may be what is looked for.
+        // More records match the keys than the answer holds, so the wanted ones may be among the others.
         guard answer.foundCount ?? 0 <= answer.ids.count else { throw .keyNotUnique }
-        // A record comes once, but a server's word for it is not needed.
+        // A record should come once, but do not rely on the server for that.
         let rows = Dictionary(zip(answer.ids, answer.ids.indices)) { first, _ in first }
         var verdict = PageVerdict(drift: drift)
         var gone: [Int] = []

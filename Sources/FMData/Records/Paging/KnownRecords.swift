@@ -1,11 +1,11 @@
-/// The records that came last and their places: so many that a page can be recognised, in constant memory.
+/// The ids and places of the last records that came: enough to recognise a page, in constant memory.
 struct KnownRecords: Sendable {
     private let capacity: Int
     private var places: [Int: Int] = [:]
-    /// Ids as they came; the oldest is at `oldest` once it is full.
+    /// The ids in the order they came; when it is full, the oldest is at index `oldest`.
     private var order: [Int] = []
     private var oldest = 0
-    /// Whether none was forgotten.
+    /// Whether no record was forgotten so far.
     private(set) var isComplete = true
 
     init(capacity: Int = 10_000) {
@@ -16,12 +16,12 @@ struct KnownRecords: Sendable {
 
     func contains(_ id: Int) -> Bool { places[id] != nil }
 
-    /// Where it was seen last.
+    /// The place at which the record was seen last.
     func place(of id: Int) -> Int? { places[id] }
 
-    /// Takes the rows of a page in. Returns the positions of those that are new.
+    /// Adds the rows of a page. Returns the positions of the rows that are new.
     ///
-    /// - Parameter place: that of the first row, where places matter.
+    /// - Parameter place: the place of the first row, where places matter.
     mutating func takeNew(of rows: [Int], from place: Int = 1) -> [Int] {
         var new: [Int] = []
         for (position, id) in rows.enumerated() {

@@ -2,8 +2,9 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-/// An answer with records, how long its text was, and when it was made. What the records are read as says what becomes of one that
-/// cannot be decoded: of a ``DataAPI/Record`` the error of the call, of a ``RecordAttempt`` an attempt like the others.
+/// An answer with records, the length of its text, and its date. The item type decides what happens to a record that
+/// cannot be decoded: with ``DataAPI/Record`` the call fails, with ``RecordAttempt`` the record is an attempt like the
+/// others.
 struct MeasuredRecords<Item: AnswerRecord>: DataAPIResponse {
     typealias Collector = MeasuredRecordsAnswer<Item>
 
@@ -11,21 +12,21 @@ struct MeasuredRecords<Item: AnswerRecord>: DataAPIResponse {
 
     var records: [Item]
     var dataInfo: DataAPI.DataInfo
-    /// After decompression.
+    /// The length of the text after decompression.
     var bytes = 0
-    /// When it was made, by the host's clock.
+    /// The time of the answer, by the host's clock.
     var date: Date?
 }
 
 extension MeasuredRecords {
-    /// An answer that was read as a whole: one record that cannot be decoded is one too many.
+    /// Decodes an answer as a whole; one record that cannot be decoded fails it.
     init(from decoder: any Decoder) throws {
         let response = try DataAPI.RecordResponse<Item.Fields, Item.Portals>(from: decoder)
         self.init(records: response.data.map(Item.record), dataInfo: response.dataInfo)
     }
 }
 
-/// Decodes records while the body arrives, and counts its bytes.
+/// Decodes records while the body arrives and counts the bytes.
 final class MeasuredRecordsAnswer<Item: AnswerRecord>: AnswerCollector {
     private let records: RecordCollector<Item>
     private var bytes = 0
@@ -51,7 +52,7 @@ final class MeasuredRecordsAnswer<Item: AnswerRecord>: AnswerCollector {
 }
 
 extension DataAPIRequest {
-    /// The same request for records, whose answer is measured.
+    /// The same request for records; its answer is measured.
     func measured<Item>(
         as item: Item.Type
     ) -> DataAPIRequest<MeasuredRecords<Item>> where Response == DataAPI.RecordResponse<Item.Fields, Item.Portals> {

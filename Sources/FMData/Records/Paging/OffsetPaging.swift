@@ -1,5 +1,5 @@
-/// Page after page by place. Each begins with the last row of the one before; when another row stands there, the found set has
-/// moved, and it goes back to a row that is known.
+/// Reads page after page by place. Each page begins with the last row of the page before. If another row stands there,
+/// the found set has moved, and the strategy goes back to a known row.
 struct OffsetPaging: PagingStrategy {
     private(set) var total: Int?
     var withoutKey: Int? { nil }
@@ -7,23 +7,23 @@ struct OffsetPaging: PagingStrategy {
     /// What is read, and in which order.
     enum Reading: Sendable {
         case records
-        /// Ids and keys.
+        /// Ids and keys only.
         case keys
-        /// Records that have a key, by it.
+        /// Records that have a key, sorted by it.
         case byKey
     }
 
     private let reading: Reading
     private var known: KnownRecords
     private var isFirst = true
-    /// The last row that came, and its place.
+    /// The id of the last row that came, and its place.
     private var last: Int?
     private var place = 0
-    /// How far before that place to begin.
+    /// How far before that place the next page begins.
     private var stepBack = 0
-    /// By how many places the found set has moved so far.
+    /// The number of places that the found set has moved so far.
     private var moved = 0
-    /// Rows that came since the last one that was new.
+    /// Rows that came since the last new row.
     private var barrenRows = 0
 
     init(_ reading: Reading = .records, known: KnownRecords = KnownRecords()) {
@@ -52,19 +52,20 @@ struct OffsetPaging: PagingStrategy {
             return try advance(answer, question, drift: [])
         }
         guard isInPlace(answer.ids) else {
-            // A part of a page, so that what is new comes with what is known.
+            // Go back by a part of a page, so that known rows and new rows come together.
             try goBack(by: max(1, question.limit / 4))
             return PageVerdict()
         }
         return try advance(answer, question, drift: drift(in: answer, question))
     }
 
-    /// Whether no row can be missing between those that came and these.
+    /// Whether no row is missing between the rows that came before and these.
     private func isInPlace(_ ids: [Int]) -> Bool {
         if let first = ids.first, first == last { return true }
-        // At the beginning of the found set there is no row before these.
+        // The page begins with the first record of the found set, and no known record was forgotten, so no row is
+        // missing.
         if offset == 1, known.isComplete { return true }
-        // One that is known may have been moved to where it stands by an edit, two in a row hardly.
+        // An edit may have moved one known row to this place, but hardly two in a row.
         return ids.count > 1 && ids.prefix(2).allSatisfy(known.contains)
     }
 
@@ -75,10 +76,10 @@ struct OffsetPaging: PagingStrategy {
     ) throws(PagingFailure) -> PageVerdict {
         let begin = offset
         moved += drift.reduce(0) { $0 + $1.places }
-        // Places are kept as they would be if nothing had moved, so that an old one can be compared.
+        // Places are stored as if nothing had moved, so that they can be compared with older ones.
         let rows = known.takeNew(of: answer.ids, from: begin - moved)
-        // Rows that are known come in a row after an insert, but there cannot be more of them than are known: a server that
-        // goes on all the same has no notion of offsets.
+        // After an insert, known rows come in a row, but never more than are known. A server that sends more of them
+        // has no notion of offsets.
         barrenRows = rows.isEmpty ? barrenRows + answer.ids.count : 0
         let isLast = question.isEnd(answer, offset: begin, newRows: rows.count)
         guard isLast || barrenRows <= 2 * known.count + question.limit else { throw .placeLost }
@@ -88,14 +89,15 @@ struct OffsetPaging: PagingStrategy {
         return PageVerdict(rows: rows, drift: drift, isLast: isLast)
     }
 
-    /// By how many places the rows that came have moved, and what comes a second time behind them.
+    /// The drift of an answer: the places by which its rows moved, and the rows that come a second time behind them.
     private func drift(in answer: PageAnswer, _ question: PageQuestion) -> [DataAPI.PageDrift] {
         let ids = answer.ids
         let firstNew = ids.firstIndex { !known.contains($0) } ?? ids.count
-        // Where they end: with the row that came last, or with the one before the first that is new when it is gone.
+        // Index of the overlap's last row: the previous page's last row or, if it was deleted, the row before the first
+        // unknown one.
         let boundary = ids.firstIndex { $0 == last } ?? firstNew - 1
         let isReached = firstNew < ids.count || question.isEnd(answer, offset: offset, newRows: 0) || ids.last == last
-        // On the way there from far back, each row is held against its own place.
+        // While going forward again from far back, each row is compared with its own place.
         let before = isReached ? place : (ids.last.flatMap(known.place) ?? place) + moved
         let places = offset + boundary - before
         var drift: [DataAPI.PageDrift] = []

@@ -1,7 +1,7 @@
 import OpenCombine
 
-/// Turns pages into what is on them, one by one. The next page is asked for when less than half of this one is left, so that at
-/// most two are in memory, and the subscriber need not wait for either.
+/// Turns pages into their items, one by one. The next page is requested when less than half of the current page is
+/// left: at most two pages are in memory, and the subscriber waits for neither.
 struct PageItemsMachine<Item>: JoinMachine {
     typealias Input = ItemPage<Item>
     typealias Output = Item
@@ -10,7 +10,7 @@ struct PageItemsMachine<Item>: JoinMachine {
     private var demand = Subscribers.Demand.none
     private var hasBegun = false
     private var page: [Item] = []
-    /// Of the page's items, those that were passed on.
+    /// The number of the page's items that were delivered.
     private var position = 0
     private var nextPage: [Item]?
     private var isAskedFor = false

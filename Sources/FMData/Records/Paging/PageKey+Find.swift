@@ -1,5 +1,5 @@
 extension PageKey {
-    /// As a find takes it.
+    /// The text of a find criterion for the key.
     var criterion: String {
         switch self {
         case .number(let number): number.findText ?? number.literal
@@ -9,7 +9,7 @@ extension PageKey {
 }
 
 extension DataAPI.FindField {
-    /// Within these bounds, which belong to it. Without any, whatever is not empty.
+    /// A find for values within these bounds, both included. Without bounds, it finds every value that is not empty.
     func lies(_ from: PageKey?, _ through: PageKey?) -> DataAPI.Find {
         switch (from, through) {
         case (nil, nil): isNotEmpty
@@ -35,11 +35,12 @@ extension DataAPI.FindField {
 }
 
 extension DataAPI.Layout {
-    /// The value of a field of a record, read by writing the record down: its type knows under what name and in what form.
+    /// The value of a field of a record, read by encoding the record: the record's type knows the field's name and
+    /// format.
     func key(_ name: String, of fields: some Encodable) throws -> PageKey? {
         let server = database.server
         var options = server.encoding
-        // Nothing is sent: a field without a value shall be there, and what may not be written does no harm.
+        // Nothing is sent. Fields without a value must be in the output, and fields that may not be written do no harm.
         options.nilValues = .empty
         options.dates = .timestamps
         let encoder = FMEncoder(options: options, recordEncoder: server.config.encoder)

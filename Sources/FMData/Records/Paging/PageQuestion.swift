@@ -1,29 +1,29 @@
-/// What to ask the server for next.
+/// The next request of a paging strategy.
 struct PageQuestion: Hashable, Sendable {
     enum Part: Hashable, Sendable {
-        /// Records from a place on.
+        /// Records, beginning at a place.
         case records(offset: Int)
-        /// Ids and keys from a place on.
+        /// Ids and keys, beginning at a place.
         case keys(offset: Int)
-        /// How many there are, with and without a key.
+        /// The number of records, with and without a key.
         case count
-        /// The key of the first or the last record by key, and how many have one.
+        /// The key of the first or the last record by key, and the number of records that have one.
         case least, greatest
-        /// Records by key, ascending, within these bounds.
+        /// Records within these bounds of the key, by key, ascending.
         case sorted(from: PageKey?, through: PageKey?)
-        /// Records that have a key, by it, ascending, from a place on.
+        /// Records that have a key, by key, ascending, beginning at a place.
         case byKey(offset: Int)
-        /// Records whose serial number is one of these.
+        /// Records whose serial number is in this range.
         case window(ClosedRange<Int>)
         /// The records that have these keys.
         case having([PageKey])
     }
 
     let part: Part
-    /// The most rows.
+    /// The most rows to read.
     let limit: Int
 
-    /// Whether the time that the answer takes says what a page of records takes.
+    /// Whether the answer's time tells how long a page of records takes.
     var isPage: Bool {
         switch part {
         case .records, .keys, .sorted, .byKey, .window: true
@@ -58,13 +58,15 @@ enum PageKey: Hashable, Sendable {
     }
 }
 
-/// What came back, without the records.
+/// An answer to a ``PageQuestion``, without the records.
 struct PageAnswer: Hashable, Sendable {
     var ids: [Int] = []
-    /// Of all rows for ``PageQuestion/Part/keys(offset:)``, of the last one where records are sorted; `nil` for an empty field.
+    /// The keys of all rows for ``PageQuestion/Part/keys(offset:)``, of the last row where records are sorted; `nil`
+    /// for an empty field.
     var keys: [PageKey?] = []
-    /// The rows before offset and limit; `nil` when the server does not say.
+    /// The number of records found, before offset and limit apply; `nil` when the server does not report it.
     var foundCount: Int?
-    /// The records of the table; `nil` when the server does not say, or has only said that it finds none.
+    /// The number of records of the table; `nil` when the server does not report it or has only said that it finds
+    /// none.
     var tableCount: Int?
 }

@@ -1,34 +1,34 @@
 import NIOCore
 
-/// How many records to ask for at a time: as many as come in a moment, and fit into a mebibyte.
+/// The number of records to ask for per page: as many as arrive within half a second and fit into a mebibyte.
 struct PageSize: Sendable {
-    /// What is asked for at all, unless the caller says how many.
+    /// The page sizes that are used, unless the caller gives a fixed size.
     static let range = 10...5_000
     static let initial = 100
-    /// A page that takes less may grow, one that takes more has to shrink.
+    /// A page that takes less than this may grow, one that takes more must shrink.
     private static let span = TimeAmount.milliseconds(250)...TimeAmount.milliseconds(500)
     private static let maximumBytes = 1 << 20
 
     private(set) var current: Int
     private let isFixed: Bool
-    /// The last page that took too long.
+    /// The rows and the time of the last page that took too long.
     private var slow: (rows: Int, took: TimeAmount)?
-    /// Whether pages are slow whatever their size, as where the server sorts all records for each.
+    /// Whether pages are slow whatever their size, as where the server sorts all records for each page.
     private var isSlowAnyway = false
 
-    /// - Parameter current: what has proved itself for the layout.
+    /// - Parameter current: the size that worked for the layout before.
     init(current: Int = Self.initial) {
         self.current = current
         isFixed = false
     }
 
-    /// As many as the caller says.
+    /// A fixed size, given by the caller.
     init(fixed: Int) {
         current = fixed
         isFixed = true
     }
 
-    /// Takes in what a page has come to.
+    /// Adjusts the size to the last page.
     mutating func learned(rows: Int, of limit: Int, bytes: Int, took: TimeAmount) {
         guard !isFixed else { return }
         if bytes > Self.maximumBytes || took > Self.span.upperBound && !isSlowAnyway {
@@ -44,13 +44,14 @@ struct PageSize: Sendable {
         }
     }
 
-    /// Whether a page of clearly fewer rows than the last slow one took nearly as long.
+    /// Whether a page with clearly fewer rows than the last slow one took nearly as long.
     private func isNoQuicker(_ rows: Int, _ took: TimeAmount) -> Bool {
         guard let slow else { return false }
         return rows * 3 <= slow.rows * 2 && took.nanoseconds / 3 >= slow.took.nanoseconds / 4
     }
 
-    /// A page of so many was more than the server could send in time. Returns whether a smaller one is worth trying.
+    /// Records that a page of `limit` records was too much for the server to send in time. Returns whether a smaller
+    /// page is worth trying.
     mutating func tooMuch(_ limit: Int) -> Bool {
         guard !isFixed, limit > Self.range.lowerBound else { return false }
         current = max(Self.range.lowerBound, min(current, limit) / 2)

@@ -1,12 +1,12 @@
 import NIOConcurrencyHelpers
 
-/// The sizes of pages that have proved themselves, by what they are pages of; for all who share a database.
+/// The page sizes that worked before, by subject. A tenure has one, shared by all reads of its database.
 final class PageSizes: Sendable {
     private let sizes = NIOLockedValueBox<[String: Int]>([:])
 
     /// - Parameters:
-    ///   - subject: what the pages are of.
-    ///   - fixed: what the caller wants instead.
+    ///   - subject: the key of the pages' contents.
+    ///   - fixed: a size that the caller gives; it is neither looked up nor remembered.
     func memory(of subject: String, fixed: Int?) -> PageSizeMemory {
         PageSizeMemory(sizes: self, subject: subject, fixed: fixed)
     }
@@ -17,7 +17,7 @@ final class PageSizes: Sendable {
     }
 }
 
-/// The size of the pages of one subject.
+/// The page size of one subject.
 struct PageSizeMemory: Sendable {
     fileprivate let sizes: PageSizes
     fileprivate let subject: String

@@ -4,53 +4,53 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Some of the items of a found set, those of a page, and how far that is.
+/// Items of a found set, those of one page, and the progress up to them.
 struct ItemPage<Item> {
     let items: [Item]
     let progress: DataAPI.PagingProgress
-    /// When the host gave the last answer with a date, by its own clock.
+    /// The date of the last answer that had one, by the host's clock.
     var date: Date?
 }
 
-/// An answer with what is in it.
+/// An answer with its items.
 struct FetchedPage<Item> {
-    /// As many as ``PageAnswer/ids``, where items are asked for.
+    /// The items; if items were requested, as many as ``PageAnswer/ids``.
     var items: [Item] = []
     var answer: PageAnswer
-    /// Of the answer's text.
+    /// The length of the answer's text.
     var bytes = 0
-    /// From the request, when it had its session, to the last byte.
+    /// The time from the request, when it had its session, to the answer's last byte.
     var took = TimeAmount.zero
-    /// When the host answered, by its own clock.
+    /// The date of the answer, by the host's clock.
     var date: Date?
 }
 
-/// Publishes pages, each when it is asked for, one call to the server after the other. Between them it holds no session, and of
-/// a page it keeps nothing once it has passed it on.
+/// Publishes pages, each when it is asked for, with one request after the other. Between requests it holds no session,
+/// and it keeps no items of a page that was published.
 struct PagesPublisher<Item>: Publisher {
     typealias Output = ItemPage<Item>
     typealias Failure = FMRest.APIError
 
     let strategy: any PagingStrategy
     let sizes: PageSizeMemory
-    /// Whether the pages are those of a live query's poll, which is made again as a whole when no answer comes.
+    /// Whether the pages belong to a poll of a live query. Such a poll is repeated as a whole when no answer comes.
     var isPoll = false
-    /// One call to the server, or none.
+    /// Sends one request, or none.
     let fetch: (PageQuestion) -> AnyPublisher<FetchedPage<Item>, FMRest.APIError>
-    /// Is told what has moved.
+    /// Receives the drift, for the log.
     let log: ([DataAPI.PageDrift]) -> Void
-    /// What a failure of paging is to the user.
+    /// Turns a paging failure into the error that the subscriber receives.
     let error: (PagingFailure) -> FMRest.APIError
 
     func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(subscription: Inner(self, downstream: subscriber))
     }
 
-    /// One side may call in while the other is being served, so that whoever finds somebody at work only leaves a note in the
-    /// machine.
+    /// A subscriber and a request may call in at the same time, so a caller that finds another one working only changes
+    /// the machine's state and returns.
     private final class Inner: Subscription, @unchecked Sendable {
-        // @unchecked: `lock` guards every `var`; `items` are those of the answer that the machine took last, which has no other
-        // before they are published.
+        // @unchecked: `lock` guards every `var`. `items` are those of the last answer that the machine took; it asks
+        // for no other answer before they are published.
         private let lock = NIOLock()
         private var machine: PagingStateMachine
         private var source: PagesPublisher?
@@ -67,7 +67,7 @@ struct PagesPublisher<Item>: Publisher {
             machine = PagingStateMachine(source.strategy, size: source.sizes.size)
         }
 
-        // MARK: From downstream
+        // MARK: Downstream
 
         func request(_ demand: Subscribers.Demand) {
             precondition(demand > .none, "A subscriber asks for at least one value")
@@ -78,11 +78,11 @@ struct PagesPublisher<Item>: Publisher {
         func cancel() {
             let remains = letGo()
             remains.call?.cancel()
-            // What is let go may be deinitialised here, which may run anything, so not under the lock.
+            // The deinitialization of what is released may run any code, so it happens outside the lock.
             withExtendedLifetime(remains) {}
         }
 
-        // MARK: From a call
+        // MARK: Requests
 
         fileprivate func ended(_ result: Result<FetchedPage<Item>, FMRest.APIError>) {
             let (log, drift) = lock.withLock { (self.source?.log, self.lockedTake(result)) }
@@ -182,7 +182,7 @@ struct PagesPublisher<Item>: Publisher {
         }
     }
 
-    /// The subscriber of one call, which has one value.
+    /// The subscriber of one request, which has one answer.
     private final class Call: Subscriber, Cancellable, @unchecked Sendable {
         // @unchecked: `lock` guards the variables.
         typealias Input = FetchedPage<Item>
@@ -212,7 +212,8 @@ struct PagesPublisher<Item>: Publisher {
             return .none
         }
 
-        /// After the end of the call, so that its session is free before the next one is asked for.
+        /// Reports the result after the request has ended, so that its session is free before the next request asks for
+        /// one.
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
             let (page, wasOver) = lock.withLock {
                 defer { lockedEnd() }
@@ -244,11 +245,12 @@ struct PagesPublisher<Item>: Publisher {
 }
 
 extension FMRest.APIError {
-    /// Whether less might have come: the server was at it when a time limit struck, or sent more than it may.
+    /// Whether the request may have asked for too much: the server had begun to answer when the time limit passed, or
+    /// it sent more than is allowed.
     ///
-    /// - Parameter isPoll: of a live query. There silence is no evidence of too much: a host that is dead would be waited for five
-    ///   times, one answer that was lost would make pages small and count as work of the host, and a poll is repeated anyway,
-    ///   with more patience.
+    /// - Parameter isPoll: whether the request belongs to a poll of a live query. For a poll, no answer is no evidence
+    ///   of too much: smaller pages would wait five times for a host that is down, one lost answer would make pages
+    ///   small and count as work of the host, and a poll is repeated anyway, with a longer retry timeout.
     fileprivate func meansTooMuch(inPoll isPoll: Bool) -> Bool {
         switch (code, transportError?.outcome) {
         case (.responseTooLarge, _), (.timeout, .answered): true

@@ -1,7 +1,7 @@
 import Logging
 
 extension DataAPI.Layout {
-    /// For those who take the records alone, and never see a page.
+    /// Logs the drift, for subscribers that receive records only and see no pages.
     func logDrift(_ drift: [DataAPI.PageDrift]) {
         let context = database.calls.options
         guard let logger = context.logger ?? database.server.config.logger else { return }
@@ -24,7 +24,7 @@ extension FMRest.APIError {
         )
     }
 
-    /// Why the pages of a layout cannot be read.
+    /// The error for a failure to read a layout's pages.
     init(_ failure: PagingFailure, _ key: String, of layout: DataAPI.Layout) {
         switch failure {
         case .placeLost:

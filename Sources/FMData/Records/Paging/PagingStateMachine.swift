@@ -1,8 +1,9 @@
 import NIOCore
 import OpenCombine
 
-/// What decides when the next page is asked for, how large it is, and what of it is published: events in, steps out. The shell
-/// around it is ``PagesPublisher``; how the found set is gone through is a ``PagingStrategy``.
+/// Decides when the next page is requested, how large it is, and which rows of it are published. Events go in and steps
+/// come out. ``PagesPublisher`` runs it; a
+/// ``PagingStrategy`` chooses what to ask.
 ///
 ///     requested → ask → received → publish → … → end
 ///                  ↑       |  a step back, an empty window, the end of a range: nothing to publish
@@ -10,7 +11,7 @@ import OpenCombine
 struct PagingStateMachine: Sendable {
     enum Step: Hashable, Sendable {
         case ask(PageQuestion)
-        /// These rows of the answer that came last.
+        /// These rows of the last answer.
         case publish(rows: [Int], DataAPI.PagingProgress)
         /// The last step.
         case end(End)
@@ -19,7 +20,7 @@ struct PagingStateMachine: Sendable {
 
     enum End: Hashable, Sendable {
         case finished
-        /// With the failure that came last.
+        /// With the last failure.
         case failed
         case impossible(PagingFailure)
     }
@@ -42,7 +43,7 @@ struct PagingStateMachine: Sendable {
     private var demand = Subscribers.Demand.none
     private var delivered = 0
     private var driftCount = 0
-    /// What no page has told of so far.
+    /// The drift that no page has reported yet.
     private var drift: [DataAPI.PageDrift] = []
     private var hasPublished = false
 
@@ -51,17 +52,17 @@ struct PagingStateMachine: Sendable {
         self.size = size
     }
 
-    /// - Parameter demand: pages.
+    /// - Parameter demand: the number of pages.
     mutating func requested(_ demand: Subscribers.Demand) {
         self.demand += demand
     }
 
-    /// The answer to what was asked has come.
+    /// Handles the answer to the last question.
     ///
     /// - Parameters:
-    ///   - bytes: of its text.
-    ///   - took: from the request to its last byte.
-    /// - Returns: what has moved, for the log.
+    ///   - bytes: the length of its text.
+    ///   - took: the time from the request to its last byte.
+    /// - Returns: the drift, for the log.
     @discardableResult
     mutating func received(_ answer: PageAnswer, bytes: Int, took: TimeAmount) -> [DataAPI.PageDrift] {
         guard case .asking(let question) = state else { return [] }
@@ -76,19 +77,19 @@ struct PagingStateMachine: Sendable {
         }
     }
 
-    /// What was asked came to nothing.
+    /// Handles the failure of the last question.
     ///
-    /// - Parameter isTooMuch: whether it might come if it was less. Reading is safe to repeat.
+    /// - Parameter isTooMuch: whether a smaller page might have come. Reading is safe to repeat.
     mutating func failed(isTooMuch: Bool) {
         guard case .asking(let question) = state else { return }
         state = isTooMuch && size.tooMuch(question.limit) ? .idle : .ending(.failed)
     }
 
-    /// What to do next. It is asked again and again until it says ``Step/rest``.
+    /// The next step. Call it until it returns ``Step/rest``.
     mutating func next() -> Step {
         switch state {
         case .idle:
-            // A page without records is none to the subscriber, so it may take several answers until demand is met.
+            // The subscriber receives no page without records, so it may take several answers to meet its demand.
             guard demand > .none else { return .rest }
             let question = strategy.question(size: size.current)
             state = .asking(question)
@@ -107,7 +108,8 @@ struct PagingStateMachine: Sendable {
 
     private mutating func take(_ verdict: PageVerdict, tableCount: Int?) {
         drift += verdict.drift
-        // An empty set is a page, too, for those who want to know how many there are; and so is what moved at the end.
+        // An empty found set is published as a page, for subscribers that want to know the counts; so is a last page
+        // with drift.
         let isPage = !verdict.rows.isEmpty || verdict.isLast && (!hasPublished || !drift.isEmpty)
         guard isPage else {
             state = verdict.isLast ? .ending(.finished) : .idle

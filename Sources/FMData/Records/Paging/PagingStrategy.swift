@@ -1,20 +1,20 @@
-/// One way to go through a found set that may change meanwhile: answers in, questions out; no publisher, no records, no time.
+/// A way to read a found set that may change meanwhile: answers in, questions out, without publishers, records or time.
 protocol PagingStrategy: Sendable {
-    /// Records to come in all; `nil` while that is not known.
+    /// The number of records to come in all; `nil` while it is not known.
     var total: Int? { get }
-    /// Records that have no key; `nil` when that is not known.
+    /// The number of records without a key; `nil` when it is not known.
     var withoutKey: Int? { get }
 
-    /// What to ask now. Asked again after a failure, perhaps for less.
+    /// The next question. It is asked again after a failure, perhaps with fewer rows.
     ///
-    /// - Parameter size: the records that a page should have.
+    /// - Parameter size: the number of records a page should have.
     func question(size: Int) -> PageQuestion
 
-    /// Takes an answer to the question in.
+    /// Takes in the answer to a question.
     mutating func received(_ answer: PageAnswer, to question: PageQuestion) throws(PagingFailure) -> PageVerdict
 }
 
-/// What an answer comes to.
+/// The result of an answer.
 struct PageVerdict: Hashable, Sendable {
     /// The positions of the rows to publish.
     var rows: [Int] = []
@@ -24,18 +24,19 @@ struct PageVerdict: Hashable, Sendable {
 
 /// Why paging cannot go on, although the server answers.
 enum PagingFailure: Error, Hashable, Sendable {
-    /// No record that is known is where it could be.
+    /// No known record is where it could be.
     case placeLost
-    /// More records than a page takes have the same key.
+    /// More records than fit on a page have the same key.
     case keyNotUnique
-    /// A serial number is none, or is not whole.
+    /// A serial number is missing or is not whole.
     case serialNotWhole
-    /// The record that a page ends with has no key, though it was found by one.
+    /// The record that a page ends with has no key, although a find by the key found it.
     case keyMissing
 }
 
 extension DataAPI.PageDrift {
-    /// For a page whose new rows do not come one after the other behind those that are known: what came again between them.
+    /// The drift of a page whose new rows do not follow each other behind the known rows: the rows that came again
+    /// between them.
     static func repeated(in ids: [Int], new: [Int]) -> [DataAPI.PageDrift] {
         guard let first = new.first else { return [] }
         let new = Set(new)
@@ -43,7 +44,7 @@ extension DataAPI.PageDrift {
         return again.isEmpty ? [] : [DataAPI.PageDrift(.repeated, recordIds: again)]
     }
 
-    /// At the end, for records that were counted at the beginning and did not come. Nobody knows which.
+    /// The drift at the end for records that were counted at the beginning and did not come. Their ids are not known.
     static func missing(_ delivered: Int, of total: Int?) -> [DataAPI.PageDrift] {
         guard let total, delivered < total else { return [] }
         return [DataAPI.PageDrift(.gone, places: delivered - total)]
@@ -51,10 +52,10 @@ extension DataAPI.PageDrift {
 }
 
 extension PageQuestion {
-    /// Whether nothing comes behind a page that begins with row `offset` of what was found.
+    /// Whether nothing follows a page that begins with row `offset` of the found set.
     ///
-    /// The server's count goes before the number of rows: one that sends fewer than it was asked for is not at its end yet,
-    /// unless it sends nothing new at all.
+    /// The server's count takes precedence over the number of rows: a server that sends fewer than requested is not at
+    /// the end yet, unless it sends nothing new at all.
     func isEnd(_ answer: PageAnswer, offset: Int = 1, newRows: Int) -> Bool {
         let isShort = answer.ids.count < limit
         guard let found = answer.foundCount else { return isShort }

@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// All records of a found set, page after page, still to be read: a publisher of the records, or of the pages.
+    /// All records of a found set, to be read page after page: a publisher of the records or of the pages.
     ///
     /// ```swift
     /// let all = countries.all()                                   // the records, one by one
@@ -11,65 +11,68 @@ extension DataAPI {
     /// print(try await loud.collect().firstValue().count)          // 249
     ///
     /// for try await page in all.pages.values {                    // the pages
-    ///     if page.progress.fraction == 1 { print("nothing has moved:", page.progress.driftCount == 0) }     // nothing has moved: true
+    ///     if page.progress.fraction == 1 {
+    ///         print("nothing has moved:", page.progress.driftCount == 0)     // nothing has moved: true
+    ///     }
     /// }
     /// ```
     ///
-    /// As a publisher it publishes every record, as far as the subscriber asks, then finishes. Nothing is sent before demand;
-    /// each subscription reads all records anew. A page is one call to the server; when less than half of its records are
-    /// left, the next one is asked for, so that never more than two pages are in memory. A session is held only while a page
-    /// is on its way: a subscriber that asks for nothing for an hour keeps nothing from others. Cancelling ends what is on
-    /// its way.
+    /// As a publisher it publishes every record. Each subscription reads all records again. A page is one request; when
+    /// less than half of its records are left, the next page is requested, so that never more than two pages are in
+    /// memory. A session is held only while a page is requested: a subscriber that asks for nothing for an hour blocks
+    /// no other call.
     ///
-    /// The first page has 100 records. Then pages grow as long as they take less than a quarter of a second, and shrink when
-    /// they take more than half a second or more than a mebibyte, between 10 and 5,000; the size is kept for the layout. A
-    /// page that runs into a time limit is asked for again with half as many records, down to 10. Every page is a call of
-    /// its own, with time limits of its own.
+    /// The first page has 100 records. Then pages grow as long as they take less than a quarter of a second, and shrink
+    /// when they take more than half a second or more than a mebibyte, between 10 and 5,000 records; the size is
+    /// remembered for the layout. A page that runs into a time limit is requested again with half as many records, down
+    /// to 10. Every page is a call of its own, with time limits of its own.
     ///
-    /// When no record is found it finishes without one. How it deals with changes that others make meanwhile is said in
-    /// ``Paging``. A failure does not take back what was published; records of pages that came before it are published first.
-    /// It fails as ``Layout/findRecords(query:isolation:)`` does, and with ``FMRest/APIError/Code/pagesDrifted`` when records
-    /// have moved so far that there would be a gap.
+    /// When no record is found, it finishes without one. ``Paging`` documents how changes by others during the reading
+    /// are handled. A failure does not take back published records; records of pages that came before the failure are
+    /// published first. It fails as ``Layout/findRecords(query:isolation:)`` does, and with
+    /// ``FMRest/APIError/Code/pagesDrifted`` when records have moved so far that there would be a gap.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".
     public struct RecordPages<R: RecordFields>: Publisher, Sendable {
         /// The next record.
         public typealias Output = TypedLayout<R>.Record
-        /// Why there are no more.
+        /// The error that ends the publisher.
         public typealias Failure = FMRest.APIError
 
         let found: FoundSet<R>
         let mode: Paging<R>
         let pageSize: Int?
-        /// Where what it brings is handed over.
+        /// The actor that receives the records.
         let isolation: (any Actor)?
         var observer: (@Sendable (PagingProgress) -> Void)?
 
         private var database: Database { found.layout.layout.database }
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches the subscriber. Nothing is requested before it asks.
         public func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
             arrivingPages.items(for: isolation, by: database).receive(subscriber: subscriber)
         }
 
-        /// The pages, each when it is asked for: its records, and how far it has come with them.
+        /// The pages, each requested when the subscriber asks for it: its records and the progress.
         ///
-        /// Publishes one page for each that the server is asked for and that brings something, as far as the subscriber
-        /// asks, then finishes. When there is no record it publishes one page without any. A last page without records tells
-        /// what has moved at the end. No page is read ahead. Nothing is sent before demand; cancelling ends the call that is
-        /// on its way.
+        /// Publishes one page for each request that brings something. When there is no record, it publishes one page
+        /// without records. A last page without records reports drift at the end. No page is read ahead.
+        ///
+        /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var pages: AnyPublisher<RecordPage<R>, FMRest.APIError> {
             arrivingPages.map { RecordPage(records: $0.items, progress: $0.progress) }
                 .handedOver(to: isolation, by: database)
         }
 
-        /// The same, which says how far it has come.
+        /// The same records, with a function that is called with the progress of each page.
         ///
         ///     people.all().reportingProgress { print("\($0.delivered) of \($0.total ?? 0)") }
         ///
-        /// - Parameter observer: is told with each page when it has arrived, before its first record is published. Since the next
-        ///   page is read ahead, it may be a page ahead of the records. It is called on the thread that brought the page, and
-        ///   the page waits for it.
+        /// - Parameter observer: is called with the progress of each page when the page has arrived, before its first
+        ///   record is published. The next page is read ahead, so the progress may be a page ahead of the records. It
+        ///   is called on the thread that received the page, and the page waits for it.
         public func reportingProgress(
             to observer: @escaping @Sendable (PagingProgress) -> Void
         ) -> RecordPages<R> {
@@ -83,14 +86,14 @@ extension DataAPI {
         }
     }
 
-    /// Some of the records of a found set: those of a page that were not published before.
+    /// Some of the records of a found set: the records of a page that were not published before.
     public struct RecordPage<R: RecordFields>: Sendable {
-        /// The records.
+        /// The records of the page.
         public var records: [TypedLayout<R>.Record]
-        /// How far it is with them.
+        /// The progress with these records.
         public var progress: PagingProgress
 
-        /// A value of your own making, for tests and doubles.
+        /// Creates a value, for tests and doubles.
         public init(records: [TypedLayout<R>.Record], progress: PagingProgress) {
             self.records = records
             self.progress = progress
@@ -101,7 +104,7 @@ extension DataAPI {
 extension DataAPI.RecordPage: Equatable where R: Equatable, R.Portals: Equatable {}
 
 extension Publisher where Failure == FMRest.APIError {
-    /// What is on the pages, one by one, for whoever asked for it.
+    /// The items of the pages, one by one, delivered to the actor.
     func items<Item>(
         for isolation: (any Actor)?,
         by database: DataAPI.Database

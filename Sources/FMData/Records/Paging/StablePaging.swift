@@ -1,15 +1,15 @@
-/// Page after page by key. What the keys are tells the greatest of them, which is asked for first:
+/// Reads page after page by key. The greatest key is requested first, and its kind decides how:
 ///
-/// - **Numbers**: each page begins with the key that the one before has ended with, so that its last row comes again, unless it
-///   was deleted.
-/// - **Texts**: FileMaker holds each word of a text against a bound, not the text, so that records would come again, or not at
-///   all. In the order of the key, which does not change, records only come and go: a page is found by its place in it, as
-///   ``OffsetPaging`` finds it.
+/// - **Numbers**: each page begins with the key that the page before ended with, so that its last row comes again,
+///   unless it was deleted.
+/// - **Texts**: FileMaker compares each word of a text with a bound, not the text, so that records would come again, or
+///   not at all. In the order of the key, which does not change, records only come and go: a page is found by its place
+///   in it, as ``OffsetPaging`` finds it.
 struct StablePaging: PagingStrategy {
     private enum Stage: Sendable {
         case counting
         case bounding
-        /// From one key to the greatest of the beginning.
+        /// From one key to the greatest key at the beginning.
         case numbers(from: PageKey?, through: PageKey)
         case texts(OffsetPaging)
     }
@@ -18,13 +18,13 @@ struct StablePaging: PagingStrategy {
     private(set) var withoutKey: Int?
 
     private var stage = Stage.counting
-    /// All records, whether they have a key or not.
+    /// The number of all records, with or without a key.
     private var everyone: Int?
     private var delivered = 0
     private var known: KnownRecords
-    /// Rows to ask for beside those of a page, since they have come before.
+    /// The number of extra rows to request, since those have come before.
     private var overlap = 0
-    /// Whether nothing came where a record was, and the same is asked once more.
+    /// Whether the last answer was empty where a record was, so that the same question is asked once more.
     private var isConfirming = false
 
     init(known: KnownRecords = KnownRecords()) {
@@ -49,7 +49,7 @@ struct StablePaging: PagingStrategy {
         case .counting:
             everyone = answer.foundCount
             stage = .bounding
-            // A find that finds nothing need not be asked again for its end.
+            // A found set without records has no greatest key to request.
             guard answer.ids.isEmpty else { return PageVerdict() }
             (total, withoutKey) = (everyone, everyone)
             return PageVerdict(isLast: true)
@@ -66,7 +66,8 @@ struct StablePaging: PagingStrategy {
         case .numbers(let from, let through):
             return told(try read(answer, question, from, through))
         case .texts(var places):
-            // Later pages find out by themselves that there is more.
+            // Only for the first page: later pages begin with a known row, so they notice an answer that is wrongly
+            // empty.
             if delivered == 0, isDoubtful(answer) { return PageVerdict() }
             let verdict = try places.received(answer, to: question)
             stage = .texts(places)
@@ -74,7 +75,7 @@ struct StablePaging: PagingStrategy {
         }
     }
 
-    /// At the end it is told when fewer came than were counted.
+    /// Adds the rows of a verdict to the count. At the end, it reports that fewer came than were counted.
     private mutating func told(_ verdict: PageVerdict) -> PageVerdict {
         var verdict = verdict
         delivered += verdict.rows.count
@@ -93,7 +94,7 @@ struct StablePaging: PagingStrategy {
         let rows = known.takeNew(of: answer.ids)
         let isLast = question.isEnd(answer, newRows: rows.count)
         if !isLast {
-            // A type may have the number as a text.
+            // The record type may declare the number as a text.
             guard let next = (answer.keys.last ?? nil)?.number else { throw .keyMissing }
             try goOn(from: .number(next), after: from, question, newRows: rows.count)
             stage = .numbers(from: .number(next), through: through)
@@ -105,7 +106,8 @@ struct StablePaging: PagingStrategy {
         )
     }
 
-    /// Whether the word that nothing is there needs a second look: records were there, and it may be that they were deleted.
+    /// Whether an empty answer needs to be confirmed by asking once more: there were records, which may have been
+    /// deleted.
     private mutating func isDoubtful(_ answer: PageAnswer) -> Bool {
         isConfirming = answer.ids.isEmpty && !isConfirming
         return isConfirming
@@ -117,7 +119,7 @@ struct StablePaging: PagingStrategy {
         _ question: PageQuestion,
         newRows: Int
     ) throws(PagingFailure) {
-        // When a whole page has one key, the next one must be larger to get beyond it.
+        // When a whole page has one key, the next page must be larger to get past it.
         let isStuck = next == from
         guard !isStuck || newRows > 0 || question.limit < PageSize.range.upperBound else { throw .keyNotUnique }
         overlap = isStuck ? question.limit : 1

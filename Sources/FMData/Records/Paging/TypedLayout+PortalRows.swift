@@ -1,28 +1,25 @@
 public import OpenCombine
 
 extension DataAPI.TypedLayout {
-    /// Every row of one portal of a record, page after page: also those beyond the 50 that come with the record.
+    /// All rows of one portal of a record, page after page, including those beyond the 50 that come with the record.
     ///
     ///     orders.rows(\.lines, of: order.recordId, portal: "Lines")
     ///
-    /// ``DataAPI/Record/truncatedPortals`` names the portals that have more rows than came. Publishes each row, in the order
-    /// of the portal, as far as the subscriber asks, then finishes. Nothing is sent before demand; each subscription reads all
-    /// rows anew; cancelling ends the call that is on its way.
+    /// ``DataAPI/Record/truncatedPortals`` names the portals that have more rows than came. Publishes each row, in the
+    /// order of the portal. Each subscription reads all rows again.
     ///
-    /// Pages go by place and overlap by one row, as those of ``DataAPI/Paging/offset`` do: when rows are inserted or deleted
-    /// meanwhile, it goes back to a row that it knows, and says so in the log and to `progress`. Fails with FileMaker code
-    /// 101 when there is no such record, also when it is deleted between two pages, and with 102 when there is no such
-    /// portal.
+    /// Pages go by place and overlap by one row, as with ``DataAPI/Paging/offset``: if rows are inserted or deleted
+    /// meanwhile, the publisher goes back to a known row, and reports it in the log and to `progress`. Fails with
+    /// FileMaker code 101 if there is no such record, also if it is deleted between two pages, and with 102 if there is
+    /// no such portal.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
-    ///   - rows: the property of the portal's rows, which says what a row is.
-    ///   - recordId: the record that has the portal.
+    ///   - rows: the property of the portal's rows; it gives the type of a row.
+    ///   - recordId: the id of the record that has the portal.
     ///   - name: the portal's object name on the layout, if it has one, else the name of its table occurrence.
-    ///   - pageSize: the rows of each page. `nil`, the default, is as many as come in a moment.
-    ///   - progress: is told with each page when it has arrived, on the thread that brought it.
+    ///   - pageSize: the rows of each page. With `nil`, the default, the size follows the time that pages take.
+    ///   - progress: is called with the progress of each page when it has arrived, on the thread that received it.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record", parameters `portal`, `_offset.…` and `_limit.…`.
@@ -39,14 +36,13 @@ extension DataAPI.TypedLayout {
         return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: layout.database))
     }
 
-    /// Every row of one portal of a record, the portal by its coding key.
+    /// All rows of one portal of a record; a coding key names the portal.
     ///
     ///     orders.rows(\.lines, of: order.recordId, portal: Order.Portals.CodingKeys.lines)
     ///
-    /// The same as by its name.
+    /// Otherwise the same as with the portal's name.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func rows<Row: DataAPIPortalRecord>(
         _ rows: KeyPath<R.Portals, [Row]>,
         of recordId: some DataAPI.RecordIdentifier,
@@ -89,7 +85,7 @@ extension DataAPI.TypedLayout {
 }
 
 extension DataAPI.Layout {
-    /// The rows of one page of a portal. Of the record's fields and other portals nothing is read.
+    /// Reads the rows of one page of a portal. Nothing is read of the record's fields and other portals.
     fileprivate func rows<Row: DataAPIPortalRecord>(
         of recordId: GivenNumber,
         _ portal: String,
@@ -102,7 +98,7 @@ extension DataAPI.Layout {
         }
         .tryMap { measured, took in
             let record = measured.records.first
-            // No other portal was asked for, whatever the server calls this one.
+            // Only one portal was requested, whatever name the server gives it.
             let rows = record?.portalData?.values.first ?? []
             let answer = PageAnswer(
                 ids: try rows.map { row in

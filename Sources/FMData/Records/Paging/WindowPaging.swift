@@ -1,12 +1,12 @@
-/// Page after page by ranges of a serial number: no page depends on the one before, and the server sorts nothing but to find
-/// the ends, and a window that has more than a page.
+/// Reads page after page by ranges of a serial number. No page depends on the page before. The server sorts only to
+/// find the two ends, and within a window that has more records than a page.
 struct WindowPaging: PagingStrategy {
     private enum Stage: Hashable {
         case counting
         case findingLeast
         case findingGreatest(least: Int)
         case reading(next: Int, greatest: Int)
-        /// This window has more than a page.
+        /// The window has more records than a page.
         case sorting(ClosedRange<Int>, greatest: Int)
     }
 
@@ -14,11 +14,12 @@ struct WindowPaging: PagingStrategy {
     private(set) var withoutKey: Int?
 
     private var stage = Stage.counting
-    /// All records, whether they have a number or not.
+    /// The number of all records, with or without a number.
     private var everyone: Int?
-    /// How many numbers there are for one record, as far as the windows so far tell: the next is as many times as wide as a page.
+    /// The estimated number of serial numbers per record, from the windows so far: the next window is this many times
+    /// as wide as a page.
     private var stretch = 1
-    /// Whether nothing came, and the same is asked once more.
+    /// Whether the last answer was empty, so that the same question is asked once more.
     private var isConfirming = false
     /// Whether the next window begins with the last record that came.
     private var overlaps = false
@@ -66,7 +67,7 @@ struct WindowPaging: PagingStrategy {
             (total, withoutKey) = (everyone, everyone)
             return PageVerdict(isLast: true)
         }
-        // That nothing is there needs a second look: it may be a gap, and must not be an answer gone wrong.
+        // An empty answer may be a gap, but it could also be wrong, so ask once more.
         isConfirming = answer.ids.isEmpty && !isConfirming
         if isConfirming { return PageVerdict() }
         switch stage {
@@ -79,7 +80,7 @@ struct WindowPaging: PagingStrategy {
             stage = .findingGreatest(least: least)
             return PageVerdict()
         case .findingGreatest(let least):
-            // It may have been deleted, with the others, since the least one was found.
+            // All numbered records may have been deleted since the least number was found.
             guard let greatest = try serial(answer), greatest >= least else { return PageVerdict(isLast: true) }
             stage = .reading(next: least, greatest: greatest)
             return PageVerdict()
@@ -100,10 +101,11 @@ struct WindowPaging: PagingStrategy {
         answer.ids.count >= question.limit && answer.foundCount ?? .max > answer.ids.count
     }
 
-    /// Publishes what is in a window, and goes on behind it.
+    /// Publishes the records of a window and continues behind it.
     private mutating func take(_ answer: PageAnswer, through end: Int, _ greatest: Int) -> PageVerdict {
         if end < greatest { stage = .reading(next: end + 1, greatest: greatest) }
-        // Else their number was changed, so that they belong to two windows.
+        // A known id here means its serial number changed between two windows, unless this window was read again on
+        // purpose.
         let again = overlaps ? [] : answer.ids.filter(known.contains)
         overlaps = false
         return PageVerdict(
@@ -113,7 +115,7 @@ struct WindowPaging: PagingStrategy {
         )
     }
 
-    /// Publishes the first page of a window that has more, and goes on where it ends.
+    /// Publishes the first page of a window that has more records, and continues where the page ends.
     private mutating func takeSorted(
         _ answer: PageAnswer,
         _ question: PageQuestion,
@@ -122,9 +124,9 @@ struct WindowPaging: PagingStrategy {
     ) throws(PagingFailure) -> PageVerdict {
         guard hasMore(answer, question) else { return take(answer, through: window.upperBound, greatest) }
         guard let end = (answer.keys.last ?? nil)?.number?.int else { throw .serialNotWhole }
-        // Behind a gap nothing is known of what comes; else the estimate was a little too high.
+        // After a gap, nothing is known about the records that follow; otherwise the estimate was a little too high.
         stretch = stretch > 16 ? 1 : max(1, stretch / 2)
-        // From the last one on, not behind it: another may have the same number.
+        // Begin with the last number, not after it: another record may have the same number.
         stage = .reading(next: max(end, window.lowerBound), greatest: greatest)
         overlaps = true
         let rows = known.takeNew(of: answer.ids)
@@ -144,7 +146,7 @@ struct WindowPaging: PagingStrategy {
         }
     }
 
-    /// The whole number at an end of the table, in a number field; `nil` when no record has one.
+    /// The whole number at one end of the table, which must be in a number field; `nil` when no record has one.
     private func serial(_ answer: PageAnswer) throws(PagingFailure) -> Int? {
         guard !answer.ids.isEmpty else { return nil }
         guard case .number(let number)? = answer.keys.last ?? nil, let serial = number.int else {

@@ -1,8 +1,8 @@
-// What a layout tells of its fields beyond "not empty" and a length, as rules that a program names: a generated model has them of
-// the layout as it was fetched.
+// Rules for what a layout says about its fields beyond "not empty" and a length. A generated model has them as the
+// layout was when it was fetched.
 
 extension DataAPI.ValidationRules {
-    /// A value has to be a number from end to end. Empty is allowed.
+    /// A value must be a number as a whole. Empty is allowed.
     public mutating func requireNumber(_ field: Key) {
         check(field, DataAPI.InvalidValue.Rule.number.description) { value in
             guard case .text(var text) = value else { return true }
@@ -10,14 +10,14 @@ extension DataAPI.ValidationRules {
         }
     }
 
-    /// The year of a date or a timestamp has to have four digits. Empty is allowed.
+    /// The year of a date or a timestamp must have four digits. Empty is allowed.
     public mutating func requireFourDigitYear(_ field: Key) {
         check(field, DataAPI.InvalidValue.Rule.fourDigitYear.description) { value in
             value.text.split { !$0.isASCII || !$0.isNumber }.contains { $0.count == 4 }
         }
     }
 
-    /// A time has to lie within a day: from 0:00 to before 24:00. Empty is allowed.
+    /// A time must lie within a day: from 0:00 to before 24:00. Empty is allowed.
     public mutating func requireTimeOfDay(_ field: Key) {
         check(field, DataAPI.InvalidValue.Rule.timeOfDay.description) { value in
             let hours = value.text.prefix { $0 != ":" }

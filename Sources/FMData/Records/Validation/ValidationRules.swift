@@ -1,34 +1,33 @@
 extension DataAPI {
-    /// Rules for the fields of a record, which ``TypedLayout/validating(_:)`` checks before a write is sent. The field
-    /// is named by its coding key.
+    /// Rules for the fields of a record, which ``TypedLayout/validating(_:)`` checks before a write is sent. Each rule
+    /// names its field by a coding key.
     public struct ValidationRules<Key: CodingKey>: Sendable {
-        /// Whether what the layout tells of its fields is checked too: which must not be empty, which must be numbers,
-        /// how long texts may be, what a date, a time and a timestamp is. The default is yes; it takes one request a
-        /// minute and layout.
+        /// Whether values are also checked by the layout's metadata: which fields must not be empty, which must be
+        /// numbers, how long texts may be, and what is a date, a time and a timestamp. The default is `true`; it takes
+        /// at most one request a minute for a layout.
         public var followsLayout = true
-        /// Whether a value must be one of the layout's value list, where the control of its field has one with custom
-        /// values. The default is no: a list is a help to whoever types, and FileMaker itself refuses other values only
-        /// where the field's validation says so, which it does not tell.
+        /// Whether a value must be on the layout's value list, if the field's control has a list of custom values. The
+        /// default is `false`: a list only helps people to type, and FileMaker itself refuses other values only if the
+        /// field's validation says so, which its metadata does not report.
         public var followsValueLists = false
         private(set) var rules: [FieldRule] = []
 
-        /// There has to be a value: a new record that says nothing of the field is refused, and an edit that empties
-        /// it.
+        /// The field needs a value: a new record without the field is refused, and so is an edit that empties it.
         public mutating func require(_ field: Key) {
             rules.append(FieldRule(field.stringValue, .required, isRequired: true))
         }
 
-        /// A value has to be a number that lies between these two. Empty is allowed.
+        /// A value must be a number between these two. Empty is allowed.
         public mutating func limit(_ field: Key, to range: ClosedRange<FMNumber>) {
             check(field, .range(range)) { value in value.number.map(range.contains) ?? false }
         }
 
-        /// A value may have so many characters.
+        /// A value may have at most this many characters.
         public mutating func limit(_ field: Key, toCharacters count: Int) {
             check(field, .length(atMost: count)) { $0.text.count <= count }
         }
 
-        /// A value has to be one of these, without regard to case. Empty is allowed; of a set of check boxes each line
+        /// A value must be one of these, without regard to case. Empty is allowed; in a set of check boxes, each line
         /// is a value.
         public mutating func limit(_ field: Key, to values: [String]) {
             let values = Set(values.map { $0.lowercased() })
@@ -37,12 +36,12 @@ extension DataAPI {
             }
         }
 
-        /// A value has to pass a check of the program's own, which may be made on any thread. Empty is allowed.
+        /// A value must pass a check of the program's own, which may run on any thread. Empty is allowed.
         ///
         /// - Parameters:
         ///   - field: the field.
-        ///   - description: the rule in words, such as "must be an address"; it stands in the error.
-        ///   - isValid: gets the value as it would be sent.
+        ///   - description: the rule in words, such as "must be an address"; the error contains it.
+        ///   - isValid: receives the value as it would be sent.
         public mutating func check(
             _ field: Key,
             _ description: String,
@@ -61,15 +60,15 @@ extension DataAPI {
     }
 }
 
-/// A rule of the program's own for a field.
+/// A rule of the program for a field.
 struct FieldRule: Sendable {
-    /// In lower case, without a repetition.
+    /// The field's name in lower case, without a repetition.
     let field: String
-    /// As it was named.
+    /// The field's name as given.
     let name: String
     let rule: DataAPI.InvalidValue.Rule
     let isRequired: Bool
-    /// Asked of values that are not empty.
+    /// The check for values that are not empty.
     let isValid: @Sendable (FieldValue) -> Bool
 
     init(
@@ -87,7 +86,7 @@ struct FieldRule: Sendable {
 }
 
 extension DataAPI.TypedLayout {
-    /// The same layout, whose writes are checked before they are sent.
+    /// The same layout; its writes are checked before they are sent.
     ///
     /// ```swift
     /// let checked = people.validating {
@@ -101,16 +100,16 @@ extension DataAPI.TypedLayout {
     /// }
     /// ```
     ///
-    /// It holds for every write that is made through what comes back: create, edit, save, upsert, the rows of a batch
-    /// and of a commit, and rows of portals. FileMaker tells one field of one rule at a time; here one error of
-    /// ``FMRest/APIError/Code/invalidValues`` names all fields (``FMRest/APIError/invalidValues``), and the row of a
-    /// batch that is refused costs no request. An upsert has looked for its record before.
+    /// The rules apply to every write through the returned layout: create, edit, save, upsert, the rows of a batch and
+    /// of a commit, and portal rows. FileMaker reports one rule of one field at a time; here one error with code
+    /// ``FMRest/APIError/Code/invalidValues`` names all fields (``FMRest/APIError/invalidValues``), and a refused batch
+    /// row costs no request. An upsert looks for its record before the check.
     ///
-    /// What the layout tells is all that a user sees of validation: uniqueness, ranges and formulas stay FileMaker's,
-    /// and so does the last word. A write as a script (``DataAPI/WriteOptions``) is checked by the program's own rules
-    /// alone.
+    /// The layout's metadata is all that a Data API user sees of validation: uniqueness, ranges and formulas are
+    /// checked by FileMaker, which has the last word. A write as a script (``DataAPI/WriteOptions``) is checked only by
+    /// the program's own rules.
     ///
-    /// - Parameter change: adds rules to those that hold so far; with none, those of the layout are checked.
+    /// - Parameter change: adds rules to those set before. Without rules, only the layout's are checked.
     ///
     /// Source: Claris Data API guide, "Get layout metadata"; FileMaker Pro help, "Defining field validation".
     public func validating(

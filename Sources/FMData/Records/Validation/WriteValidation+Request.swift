@@ -2,7 +2,7 @@ import FMHTTP
 import OpenCombine
 
 extension DataAPI.Database {
-    /// A write, unless the rules of its call refuse it; then it fails before anything is sent.
+    /// The write, or a failure if the rules of its call refuse it; then nothing is sent.
     func validating<Response, Value>(
         _ request: DataAPIRequest<Response>,
         _ call: CallContext,
@@ -20,7 +20,7 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Layout {
-    /// What is wrong with a write.
+    /// Publishes the invalid values of a write.
     func validating(
         _ write: WriteValidation.Write,
         by validation: WriteValidation
@@ -34,7 +34,7 @@ extension DataAPI.Layout {
 }
 
 extension WriteValidation.Write {
-    /// What a request writes to a record; `nil` when that is nothing.
+    /// The fields and portal rows that a request writes to a record; `nil` when it writes none.
     init?<Response>(_ request: DataAPIRequest<Response>) {
         guard let fields = request.options.first(where: { $0.names == .fields && $0.name == "fieldData" }) else {
             return nil

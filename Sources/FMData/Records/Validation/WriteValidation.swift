@@ -1,26 +1,25 @@
-/// The check of what is to be written, before it is sent: by what the layout tells of its fields, and by the program's
-/// own rules.
+/// Checks a write before it is sent, by the layout's metadata and by the program's own rules.
 ///
-/// What it refuses FileMaker would refuse too; what it lets pass FileMaker may refuse.
+/// FileMaker would refuse what it refuses, but may also refuse what it lets pass.
 struct WriteValidation: Sendable {
     var followsLayout = true
     var followsValueLists = false
     var rules: [FieldRule] = []
 
-    /// What is to be written to one record.
+    /// The fields and rows to write to one record.
     struct Write {
         var fields: [WireValue.Member]
-        /// Rows of portals: the portal's name, and the fields of each.
+        /// The portal rows: the portal's name and the fields of each row.
         var rows: [(portal: String, isNew: Bool, fields: [WireValue.Member])] = []
-        /// Whether the record is made, so that a field of which nothing is said is empty.
+        /// Whether the record is new, so that a field without a value will be empty.
         var isNew: Bool
-        /// Whether it counts as a script's entry, of which FileMaker validates nothing.
+        /// Whether it counts as entry by a script, which FileMaker does not validate.
         var isOfScript = false
     }
 
     /// - Parameters:
-    ///   - layout: what the layout shows; `nil` when it is not to be followed, or not known.
-    ///   - format: how dates and times are written.
+    ///   - layout: the layout's metadata; `nil` when it is not to be followed or not known.
+    ///   - format: the format in which dates and times are written.
     func invalidValues(
         in write: Write,
         _ layout: DataAPI.Layout.LayoutMetaData?,
@@ -71,14 +70,14 @@ private struct GivenValues {
 
     subscript(field: String) -> [(name: String, value: FieldValue)] { values[field] ?? [] }
 
-    /// Whether the field is empty afterwards.
+    /// Whether the field will be empty after the write.
     func lacks(_ field: String, isNew: Bool) -> Bool {
         let given = self[field]
         return given.isEmpty ? isNew : given.allSatisfy(\.value.isEmpty)
     }
 }
 
-/// What a layout tells of one field, as a check of its values.
+/// Checks the values of one field by the layout's metadata.
 private struct FieldCheck {
     let field: WriteValidation.Field
     let lists: [DataAPI.Layout.LayoutMetaData.ValueLists]
@@ -86,8 +85,8 @@ private struct FieldCheck {
 
     func invalidValues(in fields: GivenValues, isNew: Bool) -> [DataAPI.InvalidValue] {
         let name = field.name.lowercased()
-        // A repetition that is not written may hold a value, and a field that nothing is said of may get one from
-        // FileMaker, or be another table's.
+        // A repetition that is not written may hold a value. A field without a value may get one from FileMaker, or
+        // belong to another table.
         let mayBeFilled =
             fields[name].isEmpty
             ? field.autoEnter || field.name.contains("::") || field.global || field.type != .normal
@@ -144,8 +143,8 @@ extension FMTime {
     fileprivate var isOfDay: Bool { FMTime() <= self && self < FMTime(hours: 24) }
 }
 
-// FileMaker completes what is not whole: a date without a year, a time without seconds. So a text is refused only when
-// nothing of the kind can be meant.
+// FileMaker completes partial values: a date without a year, a time without seconds. So a text is refused only when it
+// cannot be such a value.
 extension String {
     fileprivate var isNumber: Bool {
         var text = self
@@ -162,7 +161,7 @@ extension String {
         guard numbers.count == 3, let year = numbers.first(where: { $0.count == 4 }).flatMap({ Int($0) }) else {
             return true
         }
-        // Separators are as people write them, and the order is the file's.
+        // People use various separators, and the order is the file's.
         let others = numbers.filter { $0.count != 4 }.compactMap { Int($0) }
         guard others.count == 2 else { return false }
         return FMDate(year: year, month: others[0], day: others[1]) != nil
