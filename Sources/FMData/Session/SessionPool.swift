@@ -21,7 +21,7 @@ final class SessionPool: @unchecked Sendable {
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
     private var endings: [EndingID: Ending] = [:]
     /// The pool itself while there are endings: between a failed logout and its repetition nothing else keeps a closed
-    /// pool alive, since the alarm may be an older one, which refers to the pool weakly.
+    /// pool alive, since the alarm refers to it weakly.
     private var ownHold: SessionPool?
     /// Why the last login failed, for the errors of the requests that waited for it.
     private var loginError: FMRest.APIError?
