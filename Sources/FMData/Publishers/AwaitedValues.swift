@@ -15,7 +15,7 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
         /// The subscription has not come yet.
         case idle
         case subscribed(any Subscription)
-        /// With the failure that has not been thrown yet.
+        /// Ended, with a failure that has not been thrown yet.
         case ended((any Error)?)
     }
 

@@ -88,7 +88,7 @@ final class SessionIdentity: Sendable {
 }
 
 extension DataAPI {
-    /// What a database logs in with.
+    /// The credentials and data sources of a login.
     struct Login: Sendable {
         var provider: CredentialsProvider
         var given: Credentials = .invalid

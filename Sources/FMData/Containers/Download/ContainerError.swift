@@ -32,7 +32,7 @@ extension DataAPI.ContainerError {
 
         // MARK: The value of the field
 
-        /// The layout has no field of that name, or the field has no such repetition.
+        /// The record has no field of that name on the layout, or no such repetition of it.
         public static let fieldMissing = Code("fieldMissing")
         /// The container is empty.
         public static let empty = Code("empty")

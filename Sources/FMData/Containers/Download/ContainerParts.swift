@@ -31,7 +31,7 @@ extension ContainerParts {
         private enum State {
             /// → `opening`, with the first demand.
             case ready
-            /// With the subscription of the opening, then also its value. → `beginning`, `terminal`
+            /// Holds the subscription of the opening, then also its value. → `beginning`, `terminal`
             case opening((any Subscription)?, OpenedContainer?)
             /// The head is being delivered, or the body is being attached. → `flowing`, `broken`, `terminal`
             case beginning(HeldResponse)

@@ -20,7 +20,8 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         case new
         /// → `held`, `over`
         case awaitingHead((any Subscription)?)
-        /// The completion is set if the body is empty. → `passing`, `dropping`, `over`
+        /// The completion is set if the exchange has ended already (an empty body, or a failure).
+        /// → `passing`, `dropping`, `over`
         case held(any Subscription, Subscribers.Completion<HTTPClientError>?)
         /// → `over`
         case passing(any Subscription, to: any BodyReceiver)

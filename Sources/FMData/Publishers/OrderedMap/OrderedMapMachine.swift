@@ -39,7 +39,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
 
     private enum Turn {
         case none
-        /// With the number of values in the next group.
+        /// The associated value is the number of values in the next group.
         case awaited(Int)
         case passed
     }

@@ -134,7 +134,7 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The mirror of a dump, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: user.map { [("kind", kind as Any), ("user", $0 as Any)] } ?? [("kind", kind as Any)])
     }
@@ -154,6 +154,6 @@ extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertib
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The mirror of a dump, without secrets.
     public var customMirror: Mirror { Mirror(reflecting: description) }
 }

@@ -8,8 +8,8 @@ import NIOCore
 ///
 /// The phases of a session:
 ///
-///     opening (ask the store, log in) → idle ⇄ leased → logging out → gone
-///            ↘ gone (login failed)                ↘ gone (refused)
+///     opening (ask the store, log in) → idle ⇄ leased → logging out → removed
+///            ↘ removed (login failed)             ↘ removed (refused)
 ///
 /// The parts: `+Leasing` (which request gets which session), `+Opening` (stores and logins), `+Trouble` (failed logins,
 /// a full host, refused tokens), `+Visiting` (sessions that come from outside), `+Ending` (logging out, shutting down),
