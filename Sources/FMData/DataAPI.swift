@@ -1,6 +1,6 @@
-/// The Claris FileMaker Data API: a tree of ``Server``, ``Database`` and ``Layout`` whose methods are publishers, and
-/// the requests and responses they speak in.
+/// The Claris FileMaker Data API: a tree of ``Server``, ``Database`` and ``Layout``, whose methods are publishers, and
+/// the types of their requests and responses.
 public enum DataAPI {}
 
-/// What belongs to REST rather than to FileMaker: the one error type, the empty answer, the file of an upload.
+/// The types of REST rather than of FileMaker: the error type, the empty answer, the file of an upload.
 public enum FMRest {}

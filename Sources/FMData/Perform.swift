@@ -3,19 +3,19 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-// The way of a request, from value to value:
+// How a request is performed, step by step:
 //
-//     DataAPIRequest<Response>           what to ask
-//       → Database.perform               for all requests: as which account, the limits of the call, what an error says
-//       → Database.validating            for writes whose call says so: what the layout and the program ask of values
-//       → Server.retrying                once more after a pause, where the call's policy says so and it is safe
-//       → SessionPool.authorized         lease → attempt → give back, and once more when the session was refused
+//     DataAPIRequest<Response>           the request
+//       → Database.perform               for all requests: the account, the time limits of the call, the errors
+//       → Database.validating            for writes with that option: checks of the layout and the program on values
+//       → Server.retrying                repeats after a pause, if the call's policy says so and it is safe
+//       → SessionPool.authorized         lease → attempt → give back, and once more if the session was refused
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
 //       → HTTPClient                     pool, connection, socket, and back, part by part
-//       → AnswerCollector                messages decide, then the response
+//       → AnswerCollector                checks the messages, then reads the response
 //       → Response
 //
-// What a call publishes at the end of it all, the call itself hands over to the actor of whoever wrote it.
+// In the end, the call itself delivers the values on the actor of the code that it is written in.
 
 extension DataAPI.Database {
     /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
@@ -28,9 +28,9 @@ extension DataAPI.Database {
         }
     }
 
-    /// Sends a request in one of the database's sessions; `exchange` is one attempt with the token of that session.
+    /// Sends a request in one of the database's sessions; `exchange` makes one attempt with the token of that session.
     ///
-    /// - Parameter publishesOneValue: whether the exchange does, so that it can be shared.
+    /// - Parameter publishesOneValue: whether the exchange publishes a single value, so that it can be shared.
     func perform<Response, Value>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         publishesOneValue: Bool = false,
@@ -40,14 +40,14 @@ extension DataAPI.Database {
             do {
                 return self.work(on: try makeRequest(), in: tenure, publishesOneValue, exchange)
             } catch {
-                // What a user's own type or encoder throws.
+                // The error was thrown by a type or an encoder of the program.
                 return .init(publisher: .failing(FMRest.APIError(wrapping: error, otherwise: .encoding)))
             }
         }
         return server.knowingFormats(call.eraseToAnyPublisher(), for: Response.self, calls)
     }
 
-    /// A request on its way, as one account.
+    /// The work of one request, as one account.
     private func work<Response, Value>(
         on request: DataAPIRequest<Response>,
         in tenure: Tenure,
@@ -55,7 +55,7 @@ extension DataAPI.Database {
         _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> TenuredPublisher<Value>.Work {
         let call = calls.ofOneCall(in: tenure)
-        // Of a read it does not matter.
+        // Whether the request was sent; not tracked for reads, whose outcome is never in doubt.
         let writing = request.isSafeToRepeat ? nil : NIOLockedValueBox(false)
         let answer = server.retrying(request, in: call) {
             self.inSession(
@@ -72,7 +72,7 @@ extension DataAPI.Database {
                     return exchange(request.within(next), token)
                 }
             }
-            // Who waited for a session in vain has sent nothing, and is told what it was for.
+            // No session came, so nothing was sent. Add the request to the error.
             .mapError { error in self.naming(request, in: error, call) }
             .eraseToAnyPublisher()
         }
@@ -95,8 +95,8 @@ extension DataAPI.Database {
         server.naming(request.within(call.next(at: server.time.now())), in: error)
     }
 
-    /// The answer to a read, shared and kept where the caller wants that; with that to a write, no read from before is shared or kept
-    /// any more, and live queries look.
+    /// Handles sharing and caching. A read's answer is shared and cached if the call's options say so. A write ends the
+    /// sharing and caching of all earlier reads, and makes live queries poll.
     private func sharing<Response, Value>(
         _ answer: AnyPublisher<Value, FMRest.APIError>,
         of request: DataAPIRequest<Response>,
@@ -128,14 +128,14 @@ extension DataAPI.Database {
         )
     }
 
-    /// Does something in one of the database's sessions, and once more in a fresh one when the token was refused.
+    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused.
     ///
     /// - Parameters:
-    ///   - isRepeatable: whether it may be done again although the server may have done it already.
-    ///   - isReplayable: whether it can be done again at all.
-    ///   - call: what holds for this one call.
-    ///   - attempt: what to do, called at most twice. It holds the database until all has ended, so that
-    ///     `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` keeps alive what it needs.
+    ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out.
+    ///   - isReplayable: whether the attempt can be made a second time at all.
+    ///   - call: the context of this call.
+    ///   - attempt: makes the attempt; called at most twice. It keeps the database alive until everything has ended, so
+    ///     that `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` works without other references.
     func inSession<Value>(
         isRepeatable: Bool,
         isReplayable: Bool = true,
@@ -160,21 +160,21 @@ extension DataAPI.Database {
 }
 
 extension SessionPool {
-    /// Makes an attempt in a session of this pool, and once more in another one when the server refuses the session.
+    /// Makes an attempt in a session of this pool, and once more in another one if the server refuses the session.
     ///
-    /// Publishes what `attempt` publishes, as far as the subscriber asks. On the first demand a session is leased, after a
-    /// login if need be; completion, failure and cancelling give it back. If the server does not know the token
-    /// (``FMRest/APIError/meansTokenRefused``) and nothing was delivered yet, a session is leased whose token came later, by
-    /// the one login that all who are in the same position share. A second refusal is the error.
+    /// Publishes the values of `attempt`, as far as there is demand. The first demand leases a session, after a login
+    /// if necessary; completion, failure and cancelling give it back. If the server does not know the token
+    /// (``FMRest/APIError/meansTokenRefused``) and no value was delivered yet, a session with a newer token is leased,
+    /// after one login that is shared by all calls in this situation. A second refusal is the error.
     ///
     /// - Parameters:
-    ///   - purpose: what the first attempt is.
-    ///   - isRepeatable: whether the attempt may be made again although the server may have carried the first one out. The
-    ///     session is then also renewed when it was found broken (112); otherwise that is the error.
-    ///   - isReplayable: whether the attempt can be made again at all. One that cannot ends with the refusal.
-    ///   - clock: how long it may wait for its sessions, the second one included; `nil` for as long as the pool says.
-    ///   - tenure: of the account that it is made as.
-    ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that brought the session.
+    ///   - purpose: the purpose of the first attempt's lease.
+    ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out. If so, it is
+    ///     also repeated when the session was found broken (112); otherwise that is the error.
+    ///   - isReplayable: whether the attempt can be made a second time at all. If not, the refusal is the error.
+    ///   - clock: limits the wait for sessions, the second one included; `nil` if only the pool's limits apply.
+    ///   - tenure: the tenure of the account that the attempt is made as.
+    ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that delivers the lease.
     func authorized<Value>(
         for purpose: LeasePurpose = .request,
         isRepeatable: Bool = false,
@@ -196,16 +196,15 @@ extension SessionPool {
             .eraseToAnyPublisher()
     }
 
-    /// Runs work that is bound to one session: global fields that are set in it are seen by its finds and scripts, and by
-    /// nobody else.
+    /// Runs work that is bound to one session: global fields set in it are visible to its own finds and scripts only.
     ///
-    /// Publishes what `work` publishes. The session is leased for as long as that takes, and logged out afterwards, since its
-    /// globals are nobody else's. A lost session is not replaced: requests inside `work` use the lease that it is given and
-    /// fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
+    /// Publishes the values of `work`. The session is leased for that time, and logged out afterwards, since other
+    /// requests must not see its globals. A lost session is not replaced: requests inside `work` use the given lease
+    /// and fail with code `sessionLost` (they map their errors by ``SessionLease/lostSession(_:)``).
     ///
     /// - Parameters:
-    ///   - clock: how long it may wait for the session; `nil` for as long as the pool says.
-    ///   - tenure: of the account that it is done as.
+    ///   - clock: limits the wait for the session; `nil` if only the pool's limits apply.
+    ///   - tenure: the tenure of the account that the work is done as.
     func pinned<Value>(
         clock: CallClock? = nil,
         in tenure: Tenure? = nil,
@@ -213,7 +212,7 @@ extension SessionPool {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         lease(for: .pinned, within: clock, in: tenure)
             .attempt(work)
-            // Whatever happened in the work, perhaps with another database, its session ends by a logout.
+            // The session ends by a logout whatever the work did, which may also have used another database.
             .givingBack(to: self) { _, _ in .retired }
             .mapError(\.error)
             .eraseToAnyPublisher()
@@ -231,7 +230,7 @@ extension DataAPI.Server {
         }
     }
 
-    /// One attempt: what comes back is read while it arrives.
+    /// One attempt: the answer is read while it arrives.
     func exchange<Response: DataAPIResponse>(
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
@@ -239,7 +238,7 @@ extension DataAPI.Server {
         AnyPublisher(AnswerPublisher(server: self, request: request, token: token))
     }
 
-    /// One attempt, unread: the parts of the answer as they arrive, under demand.
+    /// One attempt without reading the answer: publishes the parts of the answer as they arrive, on demand.
     func transmit<Response>(
         _ request: DataAPIRequest<Response>,
         token: SessionToken? = nil
@@ -263,7 +262,7 @@ func deferred<Response, Value>(
         do {
             return send(try makeRequest())
         } catch {
-            // What a user's own type or encoder throws.
+            // The error was thrown by a type or an encoder of the program.
             return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
         }
     }

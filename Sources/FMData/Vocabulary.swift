@@ -1,5 +1,5 @@
-/// The names that a program writes most, without their namespace: `Credentials(user:password:)` is
-/// `DataAPI.Credentials(user:password:)`.
+/// See ``DataAPI/Credentials``. These type aliases give the most frequent names without their namespace:
+/// `Credentials(user:password:)` is `DataAPI.Credentials(user:password:)`.
 public typealias Credentials = DataAPI.Credentials
 /// See ``DataAPI/FMDataSourceAuth``.
 public typealias FMDataSourceAuth = DataAPI.FMDataSourceAuth
@@ -27,8 +27,8 @@ public typealias Find = DataAPI.Find
 public typealias ContainerFile = FMRest.ContainerFile
 
 extension DataAPI {
-    /// The fields of a record without a type of their own.
+    /// The fields of a record that has no type of its own.
     public typealias FieldData = FMData.FieldData
-    /// The value of one field, when no type says what it should be.
+    /// The value of one field whose type is not known.
     public typealias FieldValue = FMData.FieldValue
 }

@@ -1,6 +1,6 @@
 extension DataAPI {
-    /// What a container field says when a record is read: nothing, the URL to fetch its content from, or the path of a
-    /// file that the container only refers to.
+    /// The content of a container field in a record: nothing, a URL to download the content from, or the path of a file
+    /// that the container only refers to.
     ///
     /// ```swift
     /// struct Vessel: Codable {
@@ -8,27 +8,27 @@ extension DataAPI {
     /// }
     /// ```
     ///
-    /// An empty container is ``empty``, also where the property is optional. ``Database/download(_:isolation:)`` fetches what the
-    /// reference refers to.
+    /// An empty container is ``empty``, also if the property is optional. ``Database/download(_:isolation:)`` downloads
+    /// the content of a reference.
     ///
-    /// Encoding writes the text that was read. A container takes no text but an empty one, which clears it; new content
-    /// is uploaded (``FMRest/ContainerFile``).
+    /// Encoding writes the text that was read. A container accepts no text except an empty one, which clears it; new
+    /// content is uploaded (``FMRest/ContainerFile``).
     ///
     /// Source: Claris Data API guide, "Work with containers"; [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986) for
     /// URLs.
     public enum ContainerReference: Hashable, Sendable {
         /// The container is empty.
         case empty
-        /// Fetch the content from this `http` or `https` URL. It is bound to the session and goes stale: do not keep it,
+        /// The `http` or `https` URL of the content. It is bound to the session and becomes invalid: do not store it,
         /// read the record again instead.
         case url(String)
-        /// The content is a file outside the database that the container refers to by path; a Data API client cannot
-        /// fetch it.
+        /// The content is a file outside the database that the container refers to by path. A Data API client cannot
+        /// download it.
         case fileReference(FileReference)
-        /// Anything else: not the text of a container field.
+        /// Any other text, which does not come from a container field.
         case text(String)
 
-        /// Tells the text of a container field apart.
+        /// The reference in the text of a container field.
         public init(_ text: String) {
             if text.isEmpty {
                 self = .empty
@@ -50,7 +50,7 @@ extension DataAPI {
             }
         }
 
-        /// Whether the container has nothing in it.
+        /// Whether the container is empty.
         public var isEmpty: Bool { self == .empty }
     }
 
@@ -58,7 +58,7 @@ extension DataAPI {
     ///
     /// A reference may try several places, one per line, and begin with a line for the size of a picture.
     public struct FileReference: Hashable, Sendable {
-        /// What the file is to FileMaker.
+        /// The kind of file.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             /// Any file.
             case file
@@ -68,7 +68,7 @@ extension DataAPI {
             case movie
         }
 
-        /// What the file is to FileMaker.
+        /// The kind of file.
         public let kind: Kind
         /// The places to look for the file, in this order, without their prefix.
         public let paths: [String]

@@ -2,13 +2,14 @@ import FMHTTP
 import Logging
 import NIOCore
 
-/// What the log says of one call, at `debug`: one line, when the call has ended. Every exchange of the library tells its end
-/// here, whatever endpoint it is of: answers and uploads, streams of records, logins and logouts, contents of containers.
+/// The log of one call, at `debug`: one line, when the call has ended. Every exchange of the library logs its end here:
+/// answers and uploads, streams of records, logins and logouts, contents of containers.
 ///
-/// It is given names alone, so it can print no value, parameter or token. Its keys are listed at ``DataAPI/Config/logger``.
+/// It receives only names, so it cannot print a value, parameter or token. Its keys are listed at
+/// ``DataAPI/Config/logger``.
 struct CallLog: Sendable {
     private let logger: Logger
-    /// What the line is about: "call", "login", "logout".
+    /// The subject of the line: "call", "login", "logout".
     private let kind: String
     private let hasMessages: Bool
     private let now: @Sendable () -> NIODeadline
@@ -28,7 +29,8 @@ struct CallLog: Sendable {
         )
     }
 
-    /// The log of fetching the content of a container. Its path is a value: the text of a field, and a key to the content.
+    /// The log of fetching a container's content. The path is left out, since it is a field's value and gives access to
+    /// the content.
     fileprivate init(
         _ logger: Logger,
         ofContentFrom origin: Origin,
@@ -71,7 +73,7 @@ struct CallLog: Sendable {
 
     func cancelled() { write("cancelled", nil, nil) }
 
-    /// It failed, and there will be another attempt after a pause.
+    /// The call failed, and another attempt follows after a pause.
     func willTryAgain(after error: FMRest.APIError, attempt: Int, pause: TimeAmount) {
         var metadata: Logger.Metadata = [
             "attempt": "\(attempt)", "pause_ms": "\(pause.nanoseconds / 1_000_000)", "error": "\(error.code)",
@@ -98,17 +100,17 @@ struct CallLog: Sendable {
 }
 
 extension DataAPI.Server {
-    /// The log of one call that begins now; `nil` when nobody would read it.
+    /// The log of one call that begins now; `nil` if nothing would be logged.
     func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
         logger(for: request.context).map { CallLog($0, of: request, to: self) }
     }
 
-    /// The log of fetching the content of a container.
+    /// The log of fetching a container's content; `nil` if nothing would be logged.
     func callLog(ofContentFrom origin: Origin, _ context: RequestContext) -> CallLog? {
         logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag, now: time.now) }
     }
 
-    /// Where to log at `debug`; `nil` when nobody would read it, and then a call pays for nothing more than this question.
+    /// The logger if it logs at `debug`; otherwise `nil`, and logging costs the call nothing more than this check.
     private func logger(for context: RequestContext) -> Logger? {
         guard let logger = context.logger ?? config.logger, logger.logLevel <= .debug else { return nil }
         return logger
@@ -116,7 +118,7 @@ extension DataAPI.Server {
 }
 
 extension DataAPIPath {
-    /// The path with the names of database, layout, script and field, percent-encoded, and `{…}` for what is not a name:
+    /// The path with the names of database, layout, script and field, percent-encoded, and `{…}` for everything else:
     /// `/databases/Contacts/layouts/People/records/{recordId}`.
     var template: String {
         var text = ""
@@ -136,7 +138,7 @@ extension DataAPIPath {
         }
     }
 
-    /// "login" or "logout", when the path is that of one.
+    /// "login" or "logout", if it is the path of one.
     fileprivate var sessionCall: String? {
         guard segments[0] == "databases", segments[safe: 2] == "sessions" else { return nil }
         return segments.count == 3 ? "login" : "logout"

@@ -1,8 +1,8 @@
 import FMHTTP
 import Logging
 
-/// What the log says of a database's sessions beside the calls that open and end them: that one was refused, and the request
-/// goes again with another.
+/// The log of a database's sessions, apart from the calls that open and end them: refused sessions whose request is
+/// repeated in another, and failures of the token store.
 struct SessionLog: Sendable {
     let logger: Logger?
     let origin: Origin?

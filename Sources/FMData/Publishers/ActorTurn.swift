@@ -1,15 +1,15 @@
 import Dispatch
 
-/// The actor on which somebody wants values, and how to get a turn on it.
+/// The actor on which values are delivered, and how to get a turn on it.
 struct ActorTurn: Sendable {
     let actor: any Actor
-    /// Is told each time a turn is asked for, and calls back what it is given when the turn has come.
+    /// Called each time a turn is requested; warns if the turn does not come.
     var watch: BlockedActorWatch?
 
-    /// Whether the calling code runs on the actor: known for the main actor alone.
+    /// Whether the calling code runs on the actor: known only for the main actor.
     var isHere: Bool { actor === MainActor.shared && MainQueue.isCurrent }
 
-    /// Asks for a turn, which comes some time later.
+    /// Asks for a turn, in which the worker is called.
     func ask(for worker: any ActorWorker) {
         let turn = watch?.waiting(for: actor)
         Task {
@@ -23,8 +23,8 @@ struct ActorTurn: Sendable {
 
 /// The queue that the main actor runs on.
 ///
-/// On Linux it is not always served by the main thread: an asynchronous `main` and `dispatchMain()` give that one up, and
-/// any worker of Dispatch takes over.
+/// On Linux this queue is not always served by the main thread: an asynchronous `main` and `dispatchMain()` give that
+/// thread up, and any worker thread of Dispatch takes over.
 enum MainQueue {
     private static let key: DispatchSpecificKey<Void> = {
         let key = DispatchSpecificKey<Void>()
@@ -35,9 +35,9 @@ enum MainQueue {
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
 }
 
-/// Something that has to be done on an actor.
+/// Work that has to be done on an actor.
 protocol ActorWorker: AnyObject, Sendable {
-    /// The turn has come.
+    /// Called on the actor.
     func work()
 }
 

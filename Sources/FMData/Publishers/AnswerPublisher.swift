@@ -1,11 +1,11 @@
 import FMHTTP
 import OpenCombine
 
-/// One attempt at a request: sends it with the first demand, reads the answer while it arrives, publishes the response and
-/// finishes.
+/// One attempt at a request: sends it with the first demand, reads the answer while it arrives, publishes the response
+/// and finishes.
 ///
-/// One step where `map`, `tryReduce` and `mapError` would be five: it stands in every call's way, and each step costs a call
-/// as much as the way from the pool to the socket. Nothing is kept of an answer but what its collector keeps.
+/// It is one step instead of the five of `map`, `tryReduce` and `mapError`: every call uses it, and each step costs a
+/// call as much as the way from the pool to the socket. Only the collector keeps parts of an answer.
 struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
     typealias Output = Response
     typealias Failure = FMRest.APIError
@@ -19,16 +19,15 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
     }
 
     private final class Inner: ColdSubscription<AnswerPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; collector and status are used by the exchange only, whose calls come one after the
-        // other.
+        // @unchecked: as the superclass; only the exchange uses collector and status, with one call after the other.
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
 
         private let answer: AnswerPublisher
         private let collector: Response.Collector
-        /// `nil` when nobody wants to read it.
+        /// `nil` if nothing would be logged.
         private let log: CallLog?
-        /// For the log alone.
+        /// Only for the log.
         private var httpStatus: Int?
 
         override init(_ answer: AnswerPublisher, downstream: Downstream) {
@@ -43,7 +42,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
                 let exchange = try answer.server.httpRequest(for: answer.request, token: answer.token)
                 answer.server.client.parts(exchange).subscribe(self)
             } catch {
-                // It was not sent, so the log knows nothing of it.
+                // Nothing was sent, so nothing is logged.
                 finish(.failure(answer.server.error(error, about: answer.request)))
             }
         }
@@ -53,7 +52,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         // MARK: From the exchange
 
         func receive(subscription: any Subscription) {
-            // Parts are no values of the subscriber's: all of them are needed for the one it asked for.
+            // Parts are not the subscriber's values: all of them are needed for the one value it asked for.
             if proceed(with: subscription) { subscription.request(.unlimited) } else { subscription.cancel() }
         }
 

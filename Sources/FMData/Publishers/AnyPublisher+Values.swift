@@ -1,7 +1,7 @@
 import OpenCombine
 
 extension AnyPublisher where Failure == FMRest.APIError {
-    /// Publishes a value that is known.
+    /// Publishes the given value.
     static func of(_ value: Output) -> Self {
         Just(value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
     }

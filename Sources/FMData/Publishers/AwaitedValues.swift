@@ -1,12 +1,13 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// The subscriber behind `await`: it asks for a value when somebody waits for one, and resumes whoever waits exactly once, whichever
-/// of value, completion and cancellation comes first.
+/// The subscriber behind `await`. It asks for a value when a task waits for one, and resumes that task exactly once,
+/// whichever of value, completion and cancellation comes first.
 ///
-/// Cancelling the task that waits cancels the subscription, and is a `CancellationError`. What comes without being asked for is kept.
+/// Cancelling the waiting task cancels the subscription and throws a `CancellationError`. Values that come without
+/// demand are kept.
 final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
-    // @unchecked: every `var` is guarded by `lock`, and a value is handed over, not shared.
+    // @unchecked: `lock` guards every `var`, and a value is passed on, not shared.
     typealias Input = Value
     typealias Failure = FMRest.APIError
 
@@ -14,13 +15,13 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
         /// The subscription has not come yet.
         case idle
         case subscribed(any Subscription)
-        /// With the failure that nobody has been told yet.
+        /// Ended, with a failure that has not been thrown yet.
         case ended((any Error)?)
     }
 
-    /// Takes a value to the one task that waits for it.
+    /// Passes a value to the one task that waits for it.
     private struct Handover: @unchecked Sendable {
-        // @unchecked: whoever makes one does not use the value again.
+        // @unchecked: the creator does not use the value again.
         let value: Value?
     }
 
@@ -32,13 +33,13 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
     private var waiter: Waiter?
     private var arrived: [Value] = []
 
-    /// - Parameter wantsOneValue: whether the first value is the end: then the subscription is cancelled before whoever waits goes
-    ///   on, and finds free what it held.
+    /// - Parameter wantsOneValue: whether the first value is the end. The subscription is then cancelled before the
+    ///   waiting task continues, so that what it held is free by then.
     init(wantsOneValue: Bool = false) {
         self.wantsOneValue = wantsOneValue
     }
 
-    // MARK: For the task
+    // MARK: Calls of the task
 
     /// The next value; `nil` when there are no more.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> Value? {
@@ -49,7 +50,7 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
         }
     }
 
-    /// Wants nothing more.
+    /// Cancels the subscription.
     func cancel() { end(by: nil) }
 
     private func wait(_ waiter: Waiter) {
@@ -73,7 +74,7 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
 
     private func end(by error: (any Error)?) {
         let (waiter, subscription): (Waiter?, (any Subscription)?) = lock.withLock {
-            // What came and was not taken is lost, and that is no end of all values.
+            // Values that came and were not taken are dropped, so this must not look like the regular end.
             if case .ended(nil) = state, !arrived.isEmpty { state = .ended(error) }
             arrived = []
             return lockedEnd(error)
@@ -82,7 +83,7 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
         resume(waiter, error)
     }
 
-    // MARK: From the publisher
+    // MARK: Calls of the publisher
 
     func receive(subscription: any Subscription) {
         let (isWanted, isAwaited) = lock.withLock {

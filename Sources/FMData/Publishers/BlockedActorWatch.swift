@@ -2,29 +2,29 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Says once, in the log, that values wait for a main actor that does not come to its turn: somebody blocks the main thread,
-/// and without a word the program would just seem to hang.
+/// Logs one warning when values wait for a main actor that gets no turn: the main thread is blocked, and without a
+/// warning the program would just seem to hang.
 final class BlockedActorWatch: Sendable {
-    /// How long a value may wait for the main actor before somebody should know.
+    /// How long a value may wait for the main actor before the warning.
     private static let patience = TimeAmount.seconds(3)
 
     private let eventLoop: any EventLoop
     private let logger: Logger
     private let hasSpoken = NIOLockedValueBox(false)
 
-    /// - Parameter logger: the configuration's. Without one the word goes where the program's logs go.
+    /// - Parameter logger: the configuration's logger; `nil` for the program's default log handler.
     init(eventLoop: any EventLoop, logger: Logger?) {
         self.eventLoop = eventLoop
         self.logger = logger ?? Logger(label: "FMData")
     }
 
-    /// A turn on an actor was asked for.
+    /// A turn on an actor was requested. Returns `nil` if it need not be watched.
     func waiting(for actor: any Actor) -> Turn? {
         guard actor === MainActor.shared, !hasSpoken.withLockedValue({ $0 }) else { return nil }
         return Turn(alarm: eventLoop.scheduleTask(in: Self.patience) { self.speak() })
     }
 
-    /// A turn that was asked for.
+    /// A requested turn.
     struct Turn: Sendable {
         fileprivate let alarm: Scheduled<Void>
 

@@ -1,29 +1,29 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// The subscription of a publisher that does something when it is asked to: *ready* until the first demand, *running* until it
-/// has succeeded, failed or been cancelled, *terminal* ever after.
+/// The subscription of a publisher that works on demand: *ready* until the first demand, *running* until it has
+/// succeeded, failed or been cancelled, then *terminal*.
 ///
-/// A subclass says what there is to do (``begin(_:)``), names what is under way, so that a cancel reaches it
-/// (``proceed(with:)``), and ends by ``succeed(with:)`` or ``finish(_:)``. What comes after the end has no effect, whichever
-/// thread brings it, and with the end everything is let go: the publisher with what it captured, the subscriber, what was
-/// under way. Nobody is called with the lock held.
+/// A subclass does the work (``begin(_:)``), registers what is under way, so that a cancel reaches it
+/// (``proceed(with:)``), and ends by ``succeed(with:)`` or ``finish(_:)``. Calls after the end have no effect, on any
+/// thread. The end releases everything: the publisher with its captures, the subscriber, what was under way. No other
+/// object is called with the lock held.
 ///
-/// For one value: demand after the first changes nothing. What publishes many is a ``RelaySubscription``.
+/// It publishes one value: demand after the first changes nothing. For many values, use ``RelaySubscription``.
 class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
     typealias Downstream = any Subscriber<Source.Output, Source.Failure>
 
-    // @unchecked: `lock` guards every `var`, here and, unless they say otherwise, in the subclasses.
+    // @unchecked: `lock` guards every `var`, here and, unless noted otherwise, in the subclasses.
     final let lock = NIOLock()
     fileprivate final var state = SubscriptionState.ready
-    /// What it was made of; `nil` when all is over.
+    /// The publisher; `nil` after the end.
     private(set) final var source: Source?
     fileprivate final var downstream: Downstream?
     private final var work: (any Cancellable)?
     private final var isCancelled = false
-    /// What was asked for and has not been published, by something that publishes many values.
+    /// The demand that is not satisfied yet, for a subscription of many values.
     fileprivate(set) final var demand = Subscribers.Demand.none
-    /// Who is asked for it.
+    /// The subscription that the demand is passed to.
     fileprivate(set) final var upstream: (any Subscription)?
 
     /// - Parameter source: the publisher; it is kept until the end.
@@ -32,12 +32,12 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
         self.downstream = downstream
     }
 
-    // MARK: What a subclass does
+    // MARK: Overridden by a subclass
 
-    /// The first demand has come. Called once, and not after a cancel.
+    /// Called with the first demand: at most once, and not after a cancel.
     func begin(_ source: Source) {}
 
-    /// It was cancelled while it was running, and so was what was under way.
+    /// Called when the subscription was cancelled while it was running. What was under way is cancelled already.
     func cancelled() {}
 
     // MARK: From downstream
@@ -69,9 +69,10 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
         withExtendedLifetime(downstream) {}
     }
 
-    // MARK: While it runs
+    // MARK: While it is running
 
-    /// What is under way from now on, instead of what was. Returns whether it may begin: it may not when all is over.
+    /// Registers what is under way from now on, in place of what was. Returns whether it may begin: `false` after the
+    /// end.
     final func proceed(with work: any Cancellable) -> Bool {
         lock.withLock {
             guard state == .running else { return false }
@@ -84,7 +85,7 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Publishes the value and finishes. Returns whether there was anybody to take it.
+    /// Publishes the value and finishes. Returns whether there was a subscriber to receive it.
     @discardableResult
     final func succeed(with value: Source.Output) -> Bool {
         guard let downstream = end() else { return false }
@@ -92,7 +93,8 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
         return true
     }
 
-    /// Publishes the value and finishes, unless whoever receives it cancels. For whoever ended it.
+    /// Publishes the value and finishes, unless the subscriber cancels while it receives the value. For the caller of
+    /// `end`.
     final func publishLast(_ value: Source.Output, to downstream: Downstream) {
         _ = downstream.receive(value)
         if !lock.withLock({ isCancelled }) { downstream.receive(completion: .finished) }
@@ -102,9 +104,9 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
         end()?.receive(completion: completion)
     }
 
-    /// It is over. Returns the subscriber to whoever ended it, who has to tell it how; `nil` when it was over before.
+    /// Ends the subscription. Returns the subscriber, which the caller has to complete; `nil` if it had ended before.
     ///
-    /// - Parameter cancelling: whether something is under way that is of no use any more.
+    /// - Parameter cancelling: whether to cancel what is under way.
     final func end(cancelling: Bool = false) -> Downstream? {
         terminate(cancelling: cancelling).downstream
     }
@@ -128,9 +130,9 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
     }
 }
 
-/// Outside of the generic class, since it is the same for all of them: the compiler then knows its layout.
+/// Outside of the generic class, so that the compiler knows its layout, which is the same for all specializations.
 fileprivate enum SubscriptionState {
-    /// Nothing has been asked for. → running, terminal
+    /// No demand yet. → running, terminal
     case ready
     /// → terminal
     case running
@@ -138,15 +140,15 @@ fileprivate enum SubscriptionState {
     case terminal
 }
 
-/// The subscription of a publisher that passes on what another one publishes, as far as it is asked for.
+/// The subscription of a publisher that passes on the values of another one, as far as there is demand.
 class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked Sendable {
     // @unchecked: as the superclass.
 
-    /// Whether it has passed a value on.
+    /// Whether a value has been passed on.
     private(set) final var hasPublished = false
-    /// How many values the subscriber is being handed, each inside of the one before.
+    /// The number of values that the subscriber is receiving, each nested in the delivery of the one before.
     private final var deliveries = 0
-    /// The end that comes when it has taken them.
+    /// The completion that is sent when the subscriber has received them.
     private final var interruption: (Downstream, Subscribers.Completion<Source.Failure>)?
 
     final func receive(subscription: any Subscription) {
@@ -178,8 +180,8 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
         return .none
     }
 
-    /// Ends it from outside, whatever is under way: nothing of that is passed on any more. The subscriber is told at
-    /// once, or by the thread that is just handing it a value.
+    /// Ends the subscription from outside and cancels what is under way; no more values are passed on. The subscriber
+    /// is completed at once or, if a thread is just delivering a value to it, by that thread.
     final func interrupt(with completion: Subscribers.Completion<Source.Failure>) {
         guard let downstream = end(cancelling: true) else { return }
         let isFree = lock.withLock {
@@ -189,8 +191,8 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
         if isFree { downstream.receive(completion: completion) }
     }
 
-    /// The publisher has ended, and perhaps another takes its place, which is then asked for what this one still owed.
-    /// Returns what to make it of, and whether a value has been passed on; `nil` when all is over.
+    /// The publisher has ended, and another may take its place, which then gets the unsatisfied demand. Returns the
+    /// source and whether a value has been passed on; `nil` after the end.
     final func restart() -> (source: Source, hasPublished: Bool)? {
         lock.withLock {
             upstream = nil

@@ -1,7 +1,7 @@
 import OpenCombine
 
-/// A publisher that is made when its subscriber first asks for a value: `Deferred`, for one that does something as soon as it
-/// is subscribed to. Cancelled before, it makes none.
+/// A publisher that is made with the first demand. Unlike `Deferred`, it suits publishers that start working when they
+/// are subscribed to. If it is cancelled before any demand, none is made.
 struct OnDemandPublisher<Output, Failure: Error>: Publisher {
     let make: () -> AnyPublisher<Output, Failure>
 

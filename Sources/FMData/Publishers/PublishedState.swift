@@ -1,26 +1,28 @@
 public import OpenCombine
 
-/// A value of ``DataAPI/Database`` that changes from any thread and can be watched: `database.credentials` reads it,
-/// `database.$credentials` publishes the present value to each new subscriber and then every change. Never finishes.
+/// A property of ``DataAPI/Database`` that changes on any thread and can be observed: `database.credentials` reads it,
+/// `database.$credentials` publishes the current value to each new subscriber and then every change. Never finishes.
 ///
-/// Who subscribes on the main actor gets the values there; everybody else on the thread that made the change. What a
-/// subscriber on the main actor is too slow for is left out, the latest is not.
+/// Subscribers on the main actor receive the values there, all others on the thread that made the change. A slow
+/// subscriber on the main actor misses intermediate values, never the latest.
 ///
-/// OpenCombine's `@Published` does the same for an object that is confined to one thread; ours is not.
+/// OpenCombine's `@Published` does the same for an object that is confined to one thread; `Database` is not.
 @propertyWrapper
 public struct PublishedState<Value: Sendable>: @unchecked Sendable {
     // @unchecked: the only stored property is a subject that guards its value and its subscribers by a lock of its own.
     private let subject: CurrentValueSubject<Value, Never>
 
-    /// A state that begins with a value.
+    /// A property with an initial value.
     public init(wrappedValue: Value) {
         subject = CurrentValueSubject(wrappedValue)
     }
 
-    /// The present value.
+    /// The current value.
     public var wrappedValue: Value { subject.value }
 
-    /// The present value, then every change.
+    /// Publishes the current value, then every change.
+    ///
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     public var projectedValue: AnyPublisher<Value, Never> { subject.whereSubscribed() }
 
     func set(_ value: Value) {
@@ -29,15 +31,16 @@ public struct PublishedState<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Publisher {
-    /// A state, for those who watch it from main-actor code and from everywhere else: a property, unlike a call, cannot know
-    /// in whose code it is written, but main-actor code always subscribes on the main queue.
+    /// Delivers values on the main queue to subscribers on the main actor, and leaves them where they come from for all
+    /// others. Unlike a call, a property cannot know in which code it is written, but main-actor code always subscribes
+    /// on the main queue.
     package func whereSubscribed() -> AnyPublisher<Output, Failure> {
         Deferred {
             guard MainQueue.isCurrent else { return AnyPublisher(self) }
             return AnyPublisher(
                 JoinPublisher(
                     upstreams: [self],
-                    // One at a time: what is out of date by the time of the next turn is not worth one.
+                    // One value at a time, so that no turn is spent on outdated values.
                     machine: MergeMachine(inletCount: 1, window: 1),
                     actor: ActorTurn(actor: MainActor.shared)
                 )

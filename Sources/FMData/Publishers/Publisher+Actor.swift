@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension Publisher {
-    /// Hands values and the end over on an actor: what follows may touch the actor's state.
+    /// Delivers values and the completion on an actor, so that the operators that follow may use the actor's state.
     ///
     ///     func show(_ names: AnyPublisher<String, FMRest.APIError>) -> AnyCancellable {       // in main-actor code
     ///         names
@@ -9,33 +9,40 @@ extension Publisher {
     ///             .sink(receiveCompletion: { _ in }, receiveValue: { self.list.append($0) })
     ///     }
     ///
-    /// Operators that stand before it run where the values come from. So it comes before the first closure that touches
-    /// the actor's state: Swift ends a program in which a closure of main-actor code runs elsewhere. For the main actor
-    /// ``map(on:_:)`` and ``sink(on:receiveCompletion:receiveValue:)`` say both in one word.
+    /// Operators before it run where the values come from. So put it before the first closure that uses the actor's
+    /// state: Swift ends a program in which a closure of main-actor code runs elsewhere. For the main actor,
+    /// ``map(on:_:)`` and ``sink(on:receiveCompletion:receiveValue:)`` combine both steps.
     ///
-    /// The calls of this library do it by themselves for the actor in whose code they are written; see
-    /// <doc:WhereValuesArrive>. Publishes what the publisher publishes, in order, one value after the other, in turns of the
-    /// actor's. Demand passes through: at most 16 values are asked for ahead of a slow subscriber. Cancelling cancels the
-    /// publisher; from the actor itself, no value follows it.
+    /// The calls of this library do this already for the actor in whose code they are written; see
+    /// <doc:WhereValuesArrive>.
     ///
-    /// The main actor's turns come on the main thread, which therefore has to be free: a program that blocks it, with a
+    /// Publishes the values of the publisher in order, one at a time, in turns of the actor. Demand is passed on: at
+    /// most 16 values are requested ahead of a slow subscriber. Cancelling cancels the publisher; after a cancel on the
+    /// actor itself, no value follows.
+    ///
+    /// The main actor runs on the main thread, which must therefore be free: a program that blocks it, with a semaphore
+    /// or by `readLine()`, waits forever.
+    ///
+    /// - Parameter actor: the actor to deliver on.
+    /// - Returns: a publisher of the same values, with the same completion.
     /// semaphore or by `readLine()`, waits for ever.
     public func receive(on actor: any Actor) -> AnyPublisher<Output, Failure> {
         handedOver(in: ActorTurn(actor: actor))
     }
 
-    /// The values of a call, for whoever wrote it: on the actor in whose code it stands.
+    /// Delivers the values of a call on the actor in whose code it is written.
     ///
-    /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery`` says.
+    /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery``
+    ///   says.
     func handedOver(to isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
         guard let isolation else { return AnyPublisher(self) }
         return handedOver(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
     }
 
-    /// What a database's call brings, for whoever wrote it: as long as the database acts as the account that it was
-    /// made as.
+    /// Delivers the values of a database's call on the actor in whose code it is written, as long as the database acts
+    /// as the account that the call was made as.
     ///
-    /// - Parameter mayHaveWritten: whether the call changes anything.
+    /// - Parameter mayHaveWritten: whether the call changes anything on the server.
     func handedOver(
         to isolation: (any Actor)?,
         by database: DataAPI.Database,

@@ -1,12 +1,12 @@
 import OpenCombine
 
 extension Publisher {
-    /// Goes on with another publisher where this one fails.
+    /// Continues with another publisher when this one fails.
     ///
-    /// What was published stays published, and what was asked for beyond that is asked of the other. Nothing happens before
-    /// demand, and a cancel reaches whichever is under way, also when it comes between the failure and the subscription to
-    /// the other. (OpenCombine's `catch` loses that cancel, and ends the program when a publisher fails before it has sent a
-    /// subscription.)
+    /// Published values stay published, and the remaining demand is passed to the other publisher. Nothing happens
+    /// before demand. Cancelling cancels the publisher that is under way, also between the failure and the subscription
+    /// to the other. (OpenCombine's `catch` loses that cancel, and ends the program when a publisher fails before it
+    /// has sent a subscription.)
     ///
     /// - Parameter next: makes the other publisher, from the failure and whether a value was published before.
     func afterFailure<Next: Publisher>(
@@ -46,7 +46,7 @@ struct AfterFailurePublisher<Upstream: Publisher, Next: Publisher>: Publisher wh
         }
     }
 
-    /// Takes the other publisher's values to the same subscription.
+    /// Passes the other publisher's values to the same subscription.
     private struct NextSubscriber: Subscriber {
         typealias Input = Output
         typealias Failure = Next.Failure

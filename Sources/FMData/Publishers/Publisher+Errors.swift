@@ -1,7 +1,8 @@
 public import OpenCombine
 
 extension Publisher where Failure == FMRest.APIError {
-    /// Publishes a value and finishes, where the publisher fails with one of these FileMaker codes. Other failures pass.
+    /// Publishes a value and finishes if the publisher fails with one of these FileMaker codes. Other failures are
+    /// passed on.
     ///
     /// ```swift
     /// let isDeleted = people.delete(999_999).map { _ in true }
@@ -13,16 +14,16 @@ extension Publisher where Failure == FMRest.APIError {
         _ others: FileMakerErrorCode...,
         with value: Output
     ) -> AnyPublisher<Output, FMRest.APIError> {
-        // One at least: with none this would be called for `replaceError(with:)`, and rescue nothing.
+        // At least one code: without one, this overload would be chosen for `replaceError(with:)` and replace no error.
         rescue([code] + others) { _ in Just(value).setFailureType(to: FMRest.APIError.self) }
     }
 
-    /// Goes on with another publisher, where the publisher fails with this FileMaker code. Other failures pass.
+    /// Continues with another publisher if the publisher fails with this FileMaker code. Other failures are passed on.
     ///
     ///     people.editRecord(record: mine, recordId: 17)
     ///         .catchError(of: .modIdMismatch) { _ in mergeAndEdit() }
     ///
-    /// Values that were published before the failure stay published; what is still asked for is asked of the new publisher.
+    /// Values published before the failure stay published; the remaining demand is passed to the new publisher.
     public func catchError<Other: Publisher>(
         of code: FileMakerErrorCode,
         _ handler: @escaping (FMRest.APIError) -> Other

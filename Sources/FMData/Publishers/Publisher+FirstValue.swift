@@ -5,15 +5,16 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
     ///
     ///     let response = try await people.getRecords().returnAs(Person.self).firstValue()
     ///
-    /// Subscribes when awaited, asks for one value and then cancels. Throws the publisher's ``FMRest/APIError``, one with
-    /// ``FMRest/APIError/Code/noValue`` when it finishes without a value, and besides `CancellationError` alone: when the task is
-    /// cancelled, which cancels the request. What failed is caught by its code or by its type:
+    /// Subscribes when awaited, asks for one value and then cancels. Throws the publisher's ``FMRest/APIError``, or one
+    /// with ``FMRest/APIError/Code/noValue`` if it finishes without a value. The only other error is
+    /// `CancellationError`, when the task is cancelled, which cancels the request. Catch a failure by its code or by
+    /// its type:
     ///
     ///     } catch FileMakerErrorCode.recordMissing {
     ///     } catch FMRest.APIError.Code.timeout {
     ///     } catch let error as FMRest.APIError where error.isRetryable {
     ///
-    /// ``awaitSingleResult(isolation:)`` has one type of failure for all of them.
+    /// ``awaitSingleResult(isolation:)`` reports them all as one error type.
     @discardableResult
     public func firstValue(
         isolation: isolated (any Actor)? = #isolation
@@ -32,10 +33,10 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
         return value
     }
 
-    /// Does something with the publisher's first value, and cancels the subscription when that has ended: for a value that is
-    /// good for as long as somebody is subscribed.
+    /// Calls the body with the publisher's first value and cancels the subscription when the body has ended, for values
+    /// that are valid only while there is a subscription.
     ///
-    /// Throws what ``firstValue(isolation:)`` throws, and what the body does.
+    /// Throws the errors of ``firstValue(isolation:)`` and those of the body.
     func withFirstValue<Result>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: (Output) async throws -> Result
@@ -45,10 +46,10 @@ extension Publisher where Failure == FMRest.APIError, Output: Sendable {
         return try await body(try await first(of: values))
     }
 
-    /// The publisher's first value or its failure, for `async` code that wants both in one value, and one type of failure:
+    /// The publisher's first value or its failure, for `async` code that wants both in one value with one error type:
     /// `try await publisher.awaitSingleResult().get()` throws ``FMRest/APIError`` and nothing else.
     ///
-    /// As ``firstValue(isolation:)``, but a cancelled task is a failure of ``FMRest/APIError/Code/cancelled``.
+    /// Like ``firstValue(isolation:)``, but a cancelled task is a failure with code ``FMRest/APIError/Code/cancelled``.
     public func awaitSingleResult(
         isolation: isolated (any Actor)? = #isolation
     ) async -> Result<Output, FMRest.APIError> {

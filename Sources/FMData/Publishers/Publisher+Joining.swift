@@ -1,9 +1,9 @@
 public import OpenCombine
 
-// What Combine has and OpenCombine 0.14 lacks: publishers of several servers as one.
+// Operators that Combine has and OpenCombine 0.14 lacks, to join publishers of several servers.
 
 extension Publisher {
-    /// Publishes the values of this publisher and of another, each as it arrives.
+    /// Publishes the values of this publisher and of another as they arrive.
     ///
     /// ```swift
     /// let north = zones.find { $0(.country) == "PT" }.all()
@@ -11,24 +11,24 @@ extension Publisher {
     /// print(try await north.merge(with: south).collect().firstValue().count)      // 5
     /// ```
     ///
-    /// Finishes when both have finished; fails when one fails, and cancels the other. Nothing is asked of either before
-    /// demand. Demand reaches back: of each at most 16 values are asked for ahead of a slow subscriber. Values arrive one
-    /// after the other, on the thread that brought them or brought one shortly before. Cancelling cancels both.
+    /// Finishes when both have finished; fails when one fails, and cancels the other. Both are asked for values only on
+    /// demand, and each for at most 16 ahead of a slow subscriber. Values are delivered one after the other, on the
+    /// thread that brought them or brought one shortly before. Cancelling cancels both.
     public func merge(
         with other: some Publisher<Output, Failure>
     ) -> AnyPublisher<Output, Failure> {
         [AnyPublisher(self), AnyPublisher(other)].merge()
     }
 
-    /// Publishes the latest values of this publisher and of another whenever one of them has a new one, from the moment on
-    /// at which both have one.
+    /// Publishes the latest values of this publisher and of another whenever one of them publishes a value, once both
+    /// have published one.
     ///
     ///     north.status.combineLatest(south.status).map { $0.leased + $1.leased }
     ///
-    /// Finishes when both have finished, or one has without a value; fails when one fails, and cancels the other. Nothing is
-    /// asked of either before demand, and everything from then on: a subscriber that is slower than they are misses what
-    /// is out of date, never the latest. Values arrive one after the other, on the thread that brought them or brought one
-    /// shortly before. Cancelling cancels both.
+    /// Finishes when both have finished, or one has without a value; fails when one fails, and cancels the other.
+    /// Neither is asked for values before demand; after that, both are asked for all. A slow subscriber misses outdated
+    /// values, never the latest. Values are delivered one after the other, on the thread that brought them or brought
+    /// one shortly before. Cancelling cancels both.
     public func combineLatest<Other: Publisher>(
         _ other: Other
     ) -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure {
@@ -41,7 +41,7 @@ extension Publisher {
             .eraseToAnyPublisher()
     }
 
-    /// Publishes what a function makes of the latest values of two publishers; see ``combineLatest(_:)``.
+    /// Publishes the result of a function of the latest values of two publishers; see ``combineLatest(_:)``.
     public func combineLatest<Other: Publisher, Result>(
         _ other: Other,
         _ transform: @escaping (Output, Other.Output) -> Result
@@ -60,11 +60,11 @@ extension Publisher {
 }
 
 extension Sequence where Element: Publisher {
-    /// Publishes the values of all publishers, each as it arrives; see ``OpenCombine/Publisher/merge(with:)``.
+    /// Publishes the values of all publishers as they arrive; see ``OpenCombine/Publisher/merge(with:)``.
     ///
     ///     servers.map { $0.addDatabase("Sales").addLayout("Orders").records(Order.self) }.merge()
     ///
-    /// Without a publisher it finishes at once.
+    /// If the sequence is empty, it finishes at once.
     public func merge() -> AnyPublisher<Element.Output, Element.Failure> {
         let publishers = Array(self)
         return AnyPublisher(
@@ -72,8 +72,8 @@ extension Sequence where Element: Publisher {
         )
     }
 
-    /// Publishes the latest values of all publishers, in the order of the publishers, whenever one of them has a new one; see
-    /// ``OpenCombine/Publisher/combineLatest(_:)``. Without a publisher it finishes at once.
+    /// Publishes the latest values of all publishers, in the order of the publishers, whenever one of them publishes a
+    /// value; see ``OpenCombine/Publisher/combineLatest(_:)``. If the sequence is empty, it finishes at once.
     public func combineLatest() -> AnyPublisher<[Element.Output], Element.Failure> {
         let publishers = Array(self)
         return AnyPublisher(
@@ -82,7 +82,7 @@ extension Sequence where Element: Publisher {
     }
 }
 
-/// A value of one of two publishers of different types.
+/// A value of one of two publishers with different types.
 private enum Either<First, Second> {
     case first(First)
     case second(Second)

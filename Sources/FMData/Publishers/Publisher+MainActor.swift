@@ -1,22 +1,22 @@
 import FMHTTP
 public import OpenCombine
 
-// `receive(on: MainActor.shared)` and what follows it in one word, so that nobody writes them in the wrong order.
+// `receive(on: MainActor.shared)` combined with the next operator, so that their order cannot be wrong.
 
 extension Publisher {
-    /// Publishes what main-actor code makes of each value, on the main actor.
+    /// Transforms each value with a closure of main-actor code, which is called on the main actor.
     ///
     ///     directory.names()                                                   // made in nonisolated code
     ///         .map(on: MainActor.shared) { names in self.rows(of: names) }    // in main-actor code
     ///         .sink { rows in self.rows = rows }
     ///
-    /// It is ``receive(on:)`` and then `map`, which are right in this order alone: a closure of main-actor code that
-    /// stands before the hand-over runs on a background thread, and Swift ends the program there. All operators that
-    /// follow run on the main actor, too.
+    /// It is ``receive(on:)`` followed by `map`, which must stand in this order: a closure of main-actor code before
+    /// the `receive` runs on a background thread, where Swift ends the program. All operators that follow run on the
+    /// main actor, too.
     ///
-    /// Publishes one value for each value, and ends as the publisher does. Nothing is asked for before demand, which
-    /// passes through: at most 16 values are asked for ahead of a slow subscriber. Cancelling cancels the publisher;
-    /// from the main actor itself, no value follows it.
+    /// Publishes one value for each value, and completes as the publisher does. Demand is passed on: at most 16 values
+    /// are requested ahead of a slow subscriber. Cancelling cancels the publisher; after a cancel on the main actor
+    /// itself, no value follows.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
@@ -38,13 +38,14 @@ extension Publisher {
     ///         }
     ///         .store(in: &subscriptions)
     ///
-    /// It is ``receive(on:)`` and then `sink`. Asks for all values. The subscription ends when what is returned is
-    /// cancelled or goes; where the main actor does that, no value follows it.
+    /// It is ``receive(on:)`` followed by `sink`. Asks for all values. The subscription ends when the returned object
+    /// is cancelled or released; if that happens on the main actor, no value follows.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
     ///   - receiveCompletion: called once at the end, unless the subscription was cancelled.
     ///   - receiveValue: called once for each value.
+    /// - Returns: the subscription.
     public func sink(
         on actor: MainActor,
         receiveCompletion: @escaping @MainActor (Subscribers.Completion<Failure>) -> Void,
@@ -66,7 +67,8 @@ extension Publisher where Failure == Never {
     }
 }
 
-/// Calls main-actor code from an operator behind a hand-over to the main actor, whose type does not say where it runs.
+/// Calls main-actor code from an operator behind `receive(on: MainActor.shared)`, whose type does not say where it
+/// runs.
 private func onMainActor<Input, Output>(_ body: @MainActor (Input) -> Output, _ input: Input) -> Output {
     let input = Crossing(input)
     return MainActor.assumeIsolated { Crossing(body(input.value)) }.value

@@ -1,15 +1,15 @@
 public import OpenCombine
 
 extension Publisher {
-    /// Says what the records of a response are, where the compiler cannot tell: the type of their fields, with portals that
-    /// do not matter.
+    /// Names the type of a response's fields where the compiler cannot infer it. The response's portals are not
+    /// decoded.
     ///
     ///     people.getRecords().returnAs(Person.self)
     public func returnAs<R>(_ fields: R.Type) -> Self where Output == DataAPI.RecordResponse<R, DataAPI.EmptyPortal> {
         self
     }
 
-    /// Says what the records of a response are: the type of their fields and the type of their portals.
+    /// Names the types of a response's fields and portals where the compiler cannot infer them.
     ///
     ///     orders.getRecords().returnAs(Order.self, OrderPortals.self)
     public func returnAs<R, P>(_ fields: R.Type, _ portals: P.Type) -> Self

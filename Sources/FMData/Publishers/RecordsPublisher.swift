@@ -3,23 +3,24 @@ import NIOConcurrencyHelpers
 import OpenCombine
 
 extension DataAPI {
-    /// What an answer says beside its records.
+    /// The parts of an answer other than its records.
     public struct RecordsSummary: Hashable, Sendable {
-        /// Where the records come from and how many there are.
+        /// The source of the records and how many there are.
         public var dataInfo: DataInfo
         /// The results of the scripts that ran with the request; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
-        /// FileMaker's messages.
+        /// The messages of FileMaker.
         public var messages: [Message]
-        /// The records in the answer.
+        /// The number of records in the answer.
         public var recordCount: Int
     }
 }
 
 /// Turns the parts of an answer into records, one by one, while it arrives.
 ///
-/// Demand reaches back to the socket: a part is asked for when a record is wanted and the parts so far hold none. At any time
-/// the bytes of a part, the text of one record and one decoded record are in memory, however large the answer is.
+/// Demand reaches back to the socket: a part is requested when there is demand for a record and the parts so far hold
+/// none. At any time only the bytes of a part, the text of one record and one decoded record are in memory, however
+/// large the answer is.
 struct RecordsPublisher<Upstream: Publisher, R: Decodable, P: Decodable>: Publisher
 where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
     typealias Output = DataAPI.Record<R, P>
@@ -38,14 +39,14 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         )
     }
 
-    /// Between the parts and the records: one side may call in while the other is being served, so that whoever finds the
-    /// drain running only leaves a note.
+    /// Stands between the parts and the records. Either side may call while the other is being served; if the drain is
+    /// running already, such a call only records its event.
     private final class Inner<Downstream: Subscriber>: Subscriber, Subscription, @unchecked Sendable
     where Downstream.Input == Output, Downstream.Failure == Failure {
         typealias Input = HTTPResponsePart
 
-        // @unchecked: the variables down to `isDraining` are guarded by `lock`; the stream is only touched by the thread
-        // that has set `isDraining`.
+        // @unchecked: `lock` guards the variables down to `isDraining`; only the thread that has set `isDraining` uses
+        // the stream.
         private let lock = NIOLock()
         private var downstream: Downstream?
         private var upstream: (any Subscription)?
@@ -70,7 +71,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             self.downstream = downstream
         }
 
-        // MARK: From above
+        // MARK: From upstream
 
         func receive(subscription: any Subscription) {
             let downstream = lock.withLock {
@@ -94,7 +95,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             drain()
         }
 
-        // MARK: From below
+        // MARK: From downstream
 
         func request(_ more: Subscribers.Demand) {
             lock.withLock { demand += more }
@@ -110,7 +111,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             if isFirst { log?.cancelled() }
         }
 
-        // MARK: The drain
+        // MARK: Drain
 
         private enum Action {
             case read([HTTPResponsePart], isLast: Bool)
@@ -157,7 +158,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             case .record:
                 return .rest
             case .starved:
-                // Records that arrived in full before the exchange broke come first.
+                // Records that arrived completely before the exchange broke are delivered first.
                 if case .failure(let error) = ending {
                     lockedTerminate()
                     return .fail(downstream, error)
@@ -200,21 +201,21 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
     }
 }
 
-/// An answer with records, read as far as it has arrived. It is always one record ahead, so that its end is known with its
-/// last record.
+/// An answer with records, read as far as it has arrived. It is always one record ahead, so that the end is known when
+/// the last record is taken.
 struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
     enum Event {
         case record(DataAPI.Record<R, P>)
         case end(DataAPI.RecordsSummary)
         case failure(FMRest.APIError)
-        /// The next record has not arrived in full.
+        /// The next record has not arrived completely.
         case starved
     }
 
     private(set) var next = Event.starved
-    /// Whether the last part was taken in.
+    /// Whether the last part has been read.
     private(set) var isEnded = false
-    /// Of the answer, once its head has arrived.
+    /// The status of the answer, once its head has arrived.
     private(set) var httpStatus: Int?
     /// `nil` after the end.
     private var reader: RecordResponseReader<R, P>?

@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// How far something has come, as a publisher: for every call that tells its progress to a closure.
+    /// Publishes the progress of calls that report it to a closure.
     ///
     /// ```swift
     /// let progress = DataAPI.ReportedProgress<DataAPI.PagingProgress>()
@@ -10,24 +10,25 @@ extension DataAPI {
     /// bar.cancel()
     /// ```
     ///
-    /// Publishes the last report, if there has been one, to each new subscriber, and then every report. Never finishes, and never
-    /// fails: the publisher that makes the progress does. Values arrive on the main actor for those who subscribe there, for all
-    /// others where the progress is made, which waits for them. What a subscriber on the main actor is too slow for is left out,
-    /// the latest is not.
+    /// Publishes the last report, if any, to each new subscriber, and then every report. It never finishes or fails;
+    /// only the call itself does. Subscribers on the main actor receive the values there, all others on the thread that
+    /// makes the progress, which waits for them. A slow subscriber on the main actor misses intermediate values, never
+    /// the latest.
     public struct ReportedProgress<Value: Sendable>: Publisher, @unchecked Sendable {
-        // @unchecked: the only stored property is a subject that guards its value and its subscribers by a lock of its own.
+        // @unchecked: the only stored property is a subject that guards its value and its subscribers by a lock of its
+        // own.
 
-        /// How far it has come.
+        /// The progress, as reported.
         public typealias Output = Value
         /// It never fails.
         public typealias Failure = Never
 
         private let subject = CurrentValueSubject<Value?, Never>(nil)
 
-        /// Nothing has been reported yet.
+        /// A publisher without any report yet.
         public init() {}
 
-        /// What is reported lands here: give it to the call as its closure for progress.
+        /// The closure that receives the reports: pass it to the call as its progress closure.
         public var report: @Sendable (Value) -> Void {
             { [self] in subject.send($0) }
         }

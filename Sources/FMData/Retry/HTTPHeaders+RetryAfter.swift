@@ -2,8 +2,8 @@ import FMHTTP
 import Foundation
 
 extension HTTPHeaders {
-    /// How long the server asks to wait, by `Retry-After`: in seconds, or until an instant, which is told in the time of the
-    /// server where that is known. `nil` for what is neither.
+    /// The wait that the server asks for by `Retry-After`: a number of seconds, or the time until an instant, measured
+    /// from the answer's `Date` if it has one. `nil` if the header is missing or is neither.
     ///
     /// Source: RFC 9110 §10.2.3.
     func retryAfter(now: Date) -> Duration? {
@@ -11,7 +11,7 @@ extension HTTPHeaders {
             return nil
         }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // Digits that are no Int64 stand for a number that is larger still.
+            // Digits too large for an Int64 stand for an even larger number.
             return .seconds(Swift.min(Int64(text) ?? .max, 1_000_000_000))
         }
         guard let instant = HTTPDate.parse(text) else { return nil }

@@ -2,12 +2,12 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 extension DataAPI {
-    /// What further attempts are paid from, so that calls which all fail do not multiply the load of a server that is in
-    /// trouble, however many of them and of the processes that make them there are.
+    /// Limits the number of further attempts, so that many failing calls, in any number of processes, do not multiply
+    /// the load on a server in trouble.
     ///
-    /// Attempts after the first are at most a share of the calls, and a burst within a minute besides. When it is used up, calls
-    /// fail with their first error. Every ``Server`` object has one of its own, for all calls that are made under a policy.
-    /// Give several servers the same when they stand for one machine:
+    /// Further attempts may be a share of the calls, plus a burst per minute. When the budget is used up, calls fail
+    /// with their first error. Every ``Server`` object has its own budget for all calls made under a policy. Give
+    /// several servers the same budget if they run on one machine:
     ///
     ///     let budget = DataAPI.RetryBudget(share: 0.05)
     ///     let north = DataAPI.Server(host: "north.example.com").retrying(DataAPI.RetryPolicy(budget: budget))
@@ -17,9 +17,12 @@ extension DataAPI {
     public final class RetryBudget: Sendable {
         private let bucket: NIOLockedValueBox<RetryBucket>
 
+        /// A budget with its own count.
+        ///
         /// - Parameters:
-        ///   - share: how many further attempts each call pays for. The default is 0.1: a tenth of the calls.
-        ///   - burst: how many there may be besides, within a minute. The default is 10. Those who call rarely live on it.
+        ///   - share: how many further attempts each call adds. The default is 0.1: one for every ten calls.
+        ///   - burst: how many further attempts are added per minute, regardless of the number of calls. The default is
+        ///     10, which is what programs with few calls use.
         public init(share: Double = 0.1, burst: Int = 10) {
             bucket = NIOLockedValueBox(RetryBucket(share: share, burst: burst))
         }
@@ -34,11 +37,11 @@ extension DataAPI.RetryBudget: Hashable {
     /// Whether they are the same object.
     public static func == (left: DataAPI.RetryBudget, right: DataAPI.RetryBudget) -> Bool { left === right }
 
-    /// By identity.
+    /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A token bucket: each call puts a part of a token in, a minute puts in the burst, and each further attempt takes one out.
+/// A token bucket: each call adds a part of a token, a minute adds the burst, and each further attempt takes one token.
 struct RetryBucket: Equatable {
     private static let minute = TimeAmount.minutes(1)
 
@@ -59,23 +62,23 @@ struct RetryBucket: Equatable {
         tokens = min(tokens + share, room)
     }
 
-    /// Whether there is enough for one more attempt, which is then paid.
+    /// Takes the token of one more attempt. Returns whether there was one.
     mutating func pay(now: NIODeadline) -> Bool {
         fill(until: now)
-        // Ten tenths are a little less than one.
+        // The sum of ten tenths is a little less than one.
         guard tokens > 1 - 1e-6 else { return false }
         tokens = max(0, tokens - 1)
         return true
     }
 
-    /// Without a burst a whole token has to find room all the same.
+    /// Even without a burst there must be room for one whole token.
     private var room: Double { max(burst, 1, share) }
 
     private mutating func fill(until now: NIODeadline) {
-        // Servers that share a budget may differ a little in what time it is.
+        // Servers that share a budget may have slightly different clocks.
         if let filled, filled < now {
             let minutes = Double((now - filled).nanoseconds) / Double(Self.minute.nanoseconds)
-            // Where the burst is less than one token, what calls have saved stays.
+            // If the burst is less than one token, what calls have saved stays.
             tokens = max(tokens, min(tokens + burst * minutes, burst))
         }
         filled = filled.map { max($0, now) } ?? now

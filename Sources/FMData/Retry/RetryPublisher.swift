@@ -4,10 +4,10 @@ import NIOCore
 import OpenCombine
 
 extension DataAPI.Server {
-    /// A request that is sent again as the call's policy says; without a policy, just the request.
+    /// Sends a request, and sends it again as the call's policy says. Without a policy it is sent once.
     ///
     /// - Parameters:
-    ///   - call: begins with the first attempt, and all share its time.
+    ///   - call: the call's context. The call begins with the first attempt, and all attempts share its time.
     ///   - attempt: makes one attempt, on the thread on which the pause ends.
     func retrying<Response, Value>(
         _ request: DataAPIRequest<Response>,
@@ -22,7 +22,7 @@ extension DataAPI.Server {
         )
     }
 
-    /// Something that reads alone, which is done again as the call's policy says.
+    /// The same for an operation that only reads.
     func retrying<Value>(
         in call: CallContext,
         isRepeatable: @escaping (FMRest.APIError) -> Bool = { _ in true },
@@ -45,28 +45,28 @@ extension DataAPI.Server {
 }
 
 extension DataAPIRequest {
-    /// Whether it may be sent again, as far as the error itself does not say.
+    /// Whether the request may be sent again, apart from what the error itself says.
     ///
-    /// What FileMaker refuses it has not done. But a script that comes before has done what it does; not so where there was no
-    /// room for a session.
+    /// FileMaker has not carried out a request that it refuses, but a script that runs before the request may have run.
+    /// That is not so when there was no room for a session.
     func isRepeatable(after error: FMRest.APIError) -> Bool {
         guard body.isReplayable else { return false }
         guard let code = error.fileMakerCode, !code.meansHostFull else { return true }
-        // The script that comes after it may have closed the window, so that the request itself was carried out.
+        // The script after the request may have closed the window, so the request itself may have been carried out.
         if code == .windowMissing, scripts.afterRequest != nil { return false }
         return !runsScriptFirst
     }
 
-    /// Whether a script runs before what is asked for, or is what is asked for.
+    /// Whether a script runs before the request's own work, or is the request's work.
     private var runsScriptFirst: Bool {
         scripts.preRequest != nil || scripts.preSort != nil || path.segments.dropFirst(4).first == "script"
     }
 }
 
-/// One attempt after the other, with pauses in between; ``RetryStateMachine`` says when, and when no more.
+/// One attempt after the other, with pauses in between; ``RetryStateMachine`` decides when, and when to stop.
 ///
-/// What was published stays published, and ends the attempts: the next one could publish other values. Demand and cancelling
-/// reach whatever is under way, an attempt or a pause.
+/// A published value ends the attempts, since the next attempt could publish other values. Demand and cancelling reach
+/// what is under way, an attempt or a pause.
 struct RetryPublisher<Output>: Publisher {
     typealias Failure = FMRest.APIError
 
@@ -75,7 +75,7 @@ struct RetryPublisher<Output>: Publisher {
     let budget: DataAPI.RetryBudget
     let time: SessionTime
     let random: @Sendable () -> Double
-    /// When the call as a whole has to end.
+    /// Returns when the call as a whole has to end.
     var end: (NIODeadline) -> NIODeadline? = { _ in nil }
     var isRepeatable: (FMRest.APIError) -> Bool = { _ in true }
     var log: () -> CallLog? = { nil }
@@ -85,7 +85,7 @@ struct RetryPublisher<Output>: Publisher {
     }
 
     private final class Inner: RelaySubscription<RetryPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; the machine is used by the ends of attempts only, which come one after the other.
+        // @unchecked: as the superclass; the machine is used only when attempts end, one after the other.
         typealias Input = Output
         typealias Failure = FMRest.APIError
 
@@ -139,7 +139,7 @@ struct RetryPublisher<Output>: Publisher {
                 pause: instant - source.time.now()
             )
             let pause = Pause(callOff: source.time.schedule(instant) { self.tryAgain() })
-            // Cancelled meanwhile, or over already: then calling it off has no effect.
+            // If the call was cancelled meanwhile, or the pause is over already, cancelling the timer is harmless.
             if !proceed(with: pause) { pause.cancel() }
         }
 
@@ -157,8 +157,8 @@ private struct Pause: Cancellable {
 }
 
 extension FMRest.APIError {
-    /// The error of the last attempt, with what became of the others. After a single one that no limit of the policy made the
-    /// last there is nothing to tell.
+    /// The error of the last attempt, with a note about the attempts. There is no note after a single attempt, unless
+    /// the time or the budget prevented another.
     fileprivate func after(_ attempts: Int, _ reason: RetryStateMachine.Reason) -> FMRest.APIError {
         let times = attempts == 1 ? "once" : "\(attempts) times"
         let note: String? =

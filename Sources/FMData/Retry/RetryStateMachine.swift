@@ -2,7 +2,7 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-/// What becomes of one call that fails under a policy: failures in, orders out. Time, chance and the budget are given to it.
+/// Decides about one call under a policy: failures in, actions out. Time, random numbers and the budget are passed in.
 struct RetryStateMachine {
     enum Action: Hashable {
         case tryAgain(at: NIODeadline)
@@ -10,20 +10,20 @@ struct RetryStateMachine {
     }
 
     enum Reason: Hashable {
-        /// It would not be safe, or be of no use.
+        /// Another attempt is unsafe or useless.
         case notRepeatable
-        /// The policy leaves out failures of this kind.
+        /// The policy excludes failures of this kind.
         case notSelected
         /// All attempts were made.
         case attempts
-        /// The next one would begin too late, by the policy or by the limit of the whole call.
+        /// The next attempt would begin too late for the policy or for the time limit of the whole call.
         case time
-        /// Too many other calls were tried again.
+        /// The budget is used up by further attempts of other calls.
         case budget
     }
 
     private let policy: DataAPI.RetryPolicy
-    /// Those that were ordered, the first one included.
+    /// The number of attempts, including the first and one that is about to begin.
     private(set) var attempts = 0
     private var began: NIODeadline?
 
@@ -41,8 +41,8 @@ struct RetryStateMachine {
     /// An attempt failed.
     ///
     /// - Parameters:
-    ///   - isRepeatable: whether the call may be sent again, as far as the error itself does not say.
-    ///   - chance: a number from `0..<1`.
+    ///   - isRepeatable: whether the call may be sent again, apart from what the error itself says.
+    ///   - chance: a random number in `0..<1`.
     ///   - end: when the call as a whole has to end.
     mutating func failed(
         _ error: FMRest.APIError,
@@ -58,7 +58,7 @@ struct RetryStateMachine {
         let next = now + policy.pause(after: attempts, asked: error.retryAfter, chance: chance)
         let last = policy.deadline.map { (began ?? now) + TimeAmount(clamping: $0) }
         guard next <= last ?? next, next < end ?? .distantFuture else { return .giveUp(.time) }
-        // Last, so that nothing is paid for what does not happen.
+        // Checked last, so that nothing is taken from the budget for an attempt that is not made.
         guard budget.pay(now: now) else { return .giveUp(.budget) }
         attempts += 1
         return .tryAgain(at: next)
@@ -72,15 +72,15 @@ extension DataAPI.RetryPolicy {
         return fileMakerCodes?.contains(code) ?? true
     }
 
-    /// The pause after so many attempts. What a user has set may be any number.
+    /// The pause after this number of attempts. The policy's values may be any numbers.
     ///
-    /// - Parameter asked: for how long the server wants to be left alone. Clients that were asked for the same do not come back
-    ///   together either.
+    /// - Parameter asked: the pause that the server asked for. A random part is added to it, so that clients that were
+    ///   asked for the same pause do not return together.
     func pause(after attempts: Int, asked: Duration?, chance: Double) -> TimeAmount {
         let first = Double(TimeAmount(clamping: firstPause).nanoseconds)
         let most = Double(TimeAmount(clamping: maximumPause).nanoseconds)
         let growth = pow(multiplier > 1 ? multiplier : 1, Double(attempts - 1))
-        // These of IEEE 754 answer with the number when the other is none.
+        // `Double.minimum` (IEEE 754) returns the number if the other argument is NaN.
         let whole = Double.minimum(most, first * growth)
         let drawn = whole * Double.minimum(Double.maximum(jitter, 0), 1)
         let own = whole - drawn + drawn * chance

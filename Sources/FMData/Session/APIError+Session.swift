@@ -24,26 +24,27 @@ extension FMRest.APIError {
     }
 
     /// Whether the failure of a login or a logout says nothing about the next attempt: the connection broke, or the web
-    /// server waits for its Data API. A refused connection and a time limit that struck are told instead.
+    /// server waits for its Data API. False for a refused connection and for an expired time limit, which are reported
+    /// at once.
     var isPassingForSession: Bool {
         guard isRetryable, fileMakerCode == nil else { return false }
         if code == .notDataAPI { return true }
         return code == .network && transportError.map { $0.outcome != .notSent } == true
     }
 
-    /// Whether the server has no room for more.
+    /// Whether the host has reached its limit of sessions.
     var meansHostFull: Bool {
         fileMakerCode?.meansHostFull == true
     }
 
-    /// Whether FileMaker itself answered, and so took the token: a gateway's 502 does not say that.
+    /// Whether FileMaker itself answered and thereby accepted the token. A gateway's 502, for example, proves nothing.
     var provesToken: Bool {
         if meansTokenRefused { return false }
         return fileMakerCode != nil || httpStatus.map { (200..<300).contains($0) } == true
     }
 
-    /// What a refused token means to a request that cannot be sent a second time: it was not carried out, and whoever
-    /// made it has to make it anew.
+    /// The error of a request that cannot be sent a second time. A refused token means that the request was not carried
+    /// out, so the caller has to make it again; all other errors stay as they are.
     var ofWorkThatCannotBeReplayed: FMRest.APIError {
         guard meansTokenRefused else { return self }
         return FMRest.APIError(
@@ -61,8 +62,8 @@ extension FMRest.APIError {
 }
 
 extension SessionLease {
-    /// What an error means to work that is pinned to this session: a refused token is the end of the session, and of
-    /// its global fields.
+    /// The error of work that is pinned to this session. A refused token or a broken session becomes `sessionLost`: the
+    /// session has ended, and its global fields are lost.
     func lostSession(_ error: FMRest.APIError) -> FMRest.APIError {
         guard error.code != .sessionLost, error.meansTokenRefused || error.meansSessionBroken(self) else {
             return error
@@ -81,12 +82,12 @@ extension SessionLease {
     }
 }
 
-// MARK: - What those who want a session are told
+// MARK: - Errors of requests for a session
 
 extension FMRest.APIError {
     static let loginWithoutToken = FMRest.APIError(.notDataAPI, reason: "The login ended without a token.")
 
-    /// A login that failed, as it is told to those who waited for it.
+    /// The error of a failed login, for the requests that waited for it.
     var ofLoginThatOthersAwaited: FMRest.APIError {
         if code == .unauthorized || code == .tokenStore || meansCredentialsRefused { return self }
         var error = self
@@ -104,7 +105,7 @@ extension FMRest.APIError {
             + "of a client have to reach one and the same machine (sticky sessions)."
     )
 
-    /// The same for a call that was sent with such a token, after another one had been refused.
+    /// `tokensRefused` for a call that was sent with a fresh token after another token had been refused.
     var ofFreshToken: FMRest.APIError {
         var error = FMRest.APIError.tokensRefused
         error.messages = messages
@@ -122,7 +123,7 @@ extension FMRest.APIError {
     )
 
     static func tokenStore(_ error: any Error) -> FMRest.APIError {
-        // A store of the user's own may say anything in its error, tokens included.
+        // A custom store may put anything into its error, tokens included, so only the error's type is shown.
         let reason = (error as? TokenFileError)?.description ?? "The token store failed: \(type(of: error))."
         return FMRest.APIError(
             .tokenStore,
@@ -150,9 +151,9 @@ extension FMRest.APIError {
         )
     }
 
-    /// The pool's own limit struck.
+    /// The request waited longer than the pool allows (`waitingDeadline`).
     ///
-    /// - Parameter lastLogin: why the last login failed, if one has.
+    /// - Parameter lastLogin: why the last login failed; `nil` if none has failed.
     static func noSessionInTime(
         _ configuration: DataAPI.SessionConfiguration,
         _ status: DataAPI.SessionStatus,
@@ -185,9 +186,9 @@ extension FMRest.APIError {
         )
     }
 
-    /// The limit of the call struck while it waited for a session: nothing of it was sent.
+    /// The call's own time limit expired while it waited for a session, so nothing was sent.
     ///
-    /// - Parameter lastLogin: what the host said to the last login when it is full.
+    /// - Parameter lastLogin: the error of the last login if the host is full; else `nil`.
     static func noSessionForCall(
         within total: Duration,
         _ status: DataAPI.SessionStatus,
@@ -218,7 +219,7 @@ extension FMRest.APIError {
         "If no login is answered, another service listens on this port, or the server has stopped working: one that accepts "
         + "connections and says nothing looks like this."
 
-    /// What the host said to the last login, as it is told to those who waited for a host that stayed full.
+    /// The host's answer to the last login, for requests that waited until the limit for a full host.
     func afterWaitingForFullHost(
         _ configuration: DataAPI.SessionConfiguration,
         _ status: DataAPI.SessionStatus
@@ -237,7 +238,7 @@ extension FMRest.APIError {
 }
 
 extension DataAPI.SessionStatus {
-    /// Whether all that a call lacks is the answer to a login: there would be no more sessions if more were allowed.
+    /// Whether a call waits only for the answer to a login: a higher limit would not bring more sessions.
     fileprivate var waitsForFirstLogin: Bool { sessions == 0 && loggingIn > 0 }
 }
 

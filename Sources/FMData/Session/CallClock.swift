@@ -2,10 +2,10 @@ import FMHTTP
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The time that one call may take as a whole: begins when the call asks for its session, and holds for everything that
-/// follows, a second attempt with a fresh token and every further step included.
+/// The total time of one call. It starts when the call asks for its session and covers everything that follows: a
+/// second attempt with a fresh token, and every further step.
 final class CallClock: Sendable {
-    /// As it was set.
+    /// The configured total time.
     let total: Duration
     private let end = NIOLockedValueBox<NIODeadline?>(nil)
 
@@ -13,7 +13,7 @@ final class CallClock: Sendable {
         self.total = total
     }
 
-    /// When the call must have ended. The first to ask starts the clock.
+    /// The instant at which the call must have ended. The first call of this function starts the clock.
     func deadline(from now: NIODeadline) -> NIODeadline {
         end.withLockedValue { end in
             let deadline = end ?? now + TimeAmount(clamping: total)
@@ -22,7 +22,7 @@ final class CallClock: Sendable {
         }
     }
 
-    /// What is left of it.
+    /// The time left; zero or less when the call's time is over.
     func remaining(at now: NIODeadline) -> Duration {
         .nanoseconds((deadline(from: now) - now).nanoseconds)
     }

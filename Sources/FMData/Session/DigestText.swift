@@ -1,6 +1,6 @@
 import FMHTTP
 
-/// Several texts as one, so that different lists give different texts: each is preceded by its length.
+/// Several texts joined into one. Each is preceded by its length, so different lists give different texts.
 struct DigestText {
     let text: String
 
@@ -13,7 +13,7 @@ struct DigestText {
     /// SHA-256.
     var digest: [UInt8] { SHA256.hash(bytes) }
 
-    /// A digest of what may be guessed: each guess costs so many rounds.
+    /// PBKDF2 of the text, for secrets that can be guessed: each guess costs this number of rounds.
     func stretched(salt: DigestText, rounds: Int) -> [UInt8] {
         KeyedHash(key: bytes).stretched(salt: salt.bytes, rounds: rounds)
     }

@@ -1,17 +1,19 @@
 import Foundation
 
-/// What an object with a lock has yet to do outside of it: tell news, and run the effects of what has changed. One queue,
-/// emptied by whoever puts something into it:
+/// The work that an object with a lock must do outside of the lock: deliver notifications, and run the side effects of
+/// a change. There is one queue; each thread that adds an entry then empties the queue:
 ///
-/// - News are told one at a time and in order. A thread that finds another one telling leaves its news to that one.
-/// - Effects that follow from news are run when these have been told, so that who is reached by an effect finds the news said
-///   everywhere. All other effects wait for nobody: whoever is told of something may take his time.
-/// - A thread that is running effects runs those which they cause when they have returned, not inside of them: a thousand
-///   requests that are answered at once, each handing its session to the next, do not pile up a thousand calls on the
-///   stack. Any other thread that comes by may do it before.
+/// - Notifications are delivered one at a time and in order. If another thread is delivering, it takes over the new
+///   ones.
+/// - Side effects with `followNews` run after the notifications posted before them, so that subscribers reached by such
+///   a side effect find the notification delivered everywhere. All other side effects do not wait for notifications,
+///   since a subscriber may take any time to handle one.
+/// - Side effects that are caused by a thread's running side effects are run by that thread after those have returned,
+///   not nested inside of them. So a thousand requests that are answered at once, each passing its session on to the
+///   next, do not nest a thousand calls on the stack. Any other thread that empties the queue may run them earlier.
 ///
-/// Nothing stays behind: a thread leaves only what is taken up by one that is telling or running effects, when it has
-/// finished that.
+/// No entry is left over: a thread only leaves entries for a thread that is delivering or running side effects, and
+/// that thread takes them when it has finished.
 struct Outbox<News, Effect> {
     enum Entry {
         case news(News)
@@ -20,7 +22,7 @@ struct Outbox<News, Effect> {
 
     private var entries: [Entry] = []
     private var isTelling = false
-    /// Those that are running effects.
+    /// The threads that are running side effects.
     private var runners: Set<ThreadID> = []
 
     var isEmpty: Bool { entries.isEmpty }
@@ -29,14 +31,15 @@ struct Outbox<News, Effect> {
         entries.append(.news(news))
     }
 
-    /// - Parameter followNews: whether all news that were posted before have to be told first.
+    /// - Parameter followNews: whether all notifications posted before must be delivered first.
     mutating func post(_ effects: [Effect], followNews: Bool) {
         if !effects.isEmpty { entries.append(.effects(effects, followNews: followNews)) }
     }
 
-    /// What the calling thread has to do now; `nil` when it may go.
+    /// Returns what the calling thread must do now; `nil` if it has nothing left to do.
     ///
-    /// - Parameter last: what it was given before, and has done; `nil` the first time.
+    /// - Parameter last: the entry that this thread got from the previous call and has finished; `nil` on its first
+    ///   call.
     mutating func next(after last: Entry? = nil) -> Entry? {
         switch last {
         case .news: isTelling = false
@@ -54,7 +57,7 @@ struct Outbox<News, Effect> {
         return entry
     }
 
-    /// In order: whatever is in front of news that are free is free as well, unless the thread is running effects.
+    /// Entries run in order; notifications may overtake side effects only while this thread runs side effects.
     private func isFree(_ entry: Entry, mayRun: Bool) -> Bool {
         switch entry {
         case .news: !isTelling

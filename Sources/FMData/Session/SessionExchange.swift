@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// One exchange of the pool with the outside, a login or a logout: subscribes when told to, reports one result, and can
-/// be cancelled before or after it was started, from any thread.
+/// One exchange of the pool with its server, a login or a logout. It subscribes in `start`, reports one result, and can
+/// be cancelled before or after the start, from any thread.
 ///
-/// A value that arrives although the exchange was cancelled is reported all the same: it may be the token of a session
-/// that somebody has to log out.
+/// A value that arrives after the cancellation is reported as well: it may be the token of a session that must be
+/// logged out.
 final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, @unchecked Sendable {
     typealias Input = Output
     typealias Failure = FMRest.APIError

@@ -3,10 +3,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Who a database logs in as: replaced by the next `login`, and asked anew for each login.
+/// The identity that a database logs in with. The next `login` replaces it; each login asks it for credentials.
 final class SessionIdentity: Sendable {
     private struct State {
-        /// What was given, to be shown while nobody is logged in. A provider's credentials are not known before it is asked.
+        /// The given credentials, shown while no session is open. A provider's credentials are unknown until it is
+        /// asked.
         var given: DataAPI.Credentials
         var dataSources: DataAPI.FMDataSourceAuth?
         var account: Account?
@@ -17,7 +18,7 @@ final class SessionIdentity: Sendable {
     private let gate: CredentialsGate
     private let time: SessionTime
 
-    /// - Parameter place: which database on which server, for the errors.
+    /// - Parameter place: the database and its server, for error messages.
     init(_ login: DataAPI.Login, place: String, lockOutCoolDown: Duration, time: SessionTime) {
         self.time = time
         state = NIOLockedValueBox(
@@ -36,19 +37,20 @@ final class SessionIdentity: Sendable {
         )
     }
 
-    /// What follows from other credentials.
+    /// The result of replacing the credentials.
     struct Replacement {
-        /// In which they hold.
+        /// The tenure in which the new credentials hold.
         let tenure: Tenure
-        /// What was under way as another account, to be told of the end of its tenure; `nil` when the account is the
-        /// same.
+        /// The calls that were under way as another account, to be ended with that account's tenure; `nil` if the
+        /// account is the same.
         let ended: [any TenuredCall]?
-        /// What was in use before. With it go objects of the program's, whose ends may run anything: not under a lock.
+        /// What was in use before. It may hold the last reference to objects of the program, whose deinitializers may
+        /// run any code, so it must not be released under a lock.
         var before: [any Sendable] = []
     }
 
-    /// Another login from now on. What was refused may be tried again: somebody decided so. When it is another account,
-    /// the tenure of the one before is over when this returns.
+    /// Uses another login from now on. Credentials that were refused before may be tried again, since this is an
+    /// explicit request. If it is another account, the tenure of the previous one has ended when this returns.
     func replace(with login: DataAPI.Login) -> Replacement {
         let account = Account(login)
         let provider = gate.replace(with: login.provider)
@@ -66,17 +68,18 @@ final class SessionIdentity: Sendable {
         }
     }
 
-    /// That of the account that it is now.
+    /// The tenure of the current account.
     var tenure: Tenure { state.withLockedValue { $0.tenure } }
 
     var account: Account? { state.withLockedValue { $0.account } }
 
-    /// The server refused other credentials, which are not kept. Who has none hears of that.
+    /// The server refused other credentials, which are not kept. If the database has none itself, its calls fail with
+    /// this error.
     func refused(_ error: FMRest.APIError) { gate.refused(error) }
 
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
 
-    /// One login, held back when the server has refused these very credentials before.
+    /// One login. Fails without sending anything if the server has refused the same credentials before.
     func logIn(to database: String, on server: DataAPI.Server) -> AnyPublisher<SessionToken, FMRest.APIError> {
         gate.logIn { credentials in
             server.logIn(to: database, as: credentials, dataSources: self.state.withLockedValue { $0.dataSources })
@@ -85,7 +88,7 @@ final class SessionIdentity: Sendable {
 }
 
 extension DataAPI {
-    /// What a database logs in with.
+    /// The credentials and data sources of a login.
     struct Login: Sendable {
         var provider: CredentialsProvider
         var given: Credentials = .invalid
@@ -102,7 +105,7 @@ extension DataAPI {
             self.dataSources = dataSources
         }
 
-        /// Under which its sessions are kept in a token store; `nil` where there is none.
+        /// The key of this login's sessions in a token store; `nil` if there is no store.
         func storeKey(of database: String, on server: Server) -> TokenStore.Key? {
             guard server.config.sessions.tokenStore.shared != nil, case .success(let origin) = server.origin else {
                 return nil
@@ -118,7 +121,7 @@ extension DataAPI {
 }
 
 extension SessionAuthenticator {
-    /// Opens and ends sessions of a database by the Data API's own calls.
+    /// Opens and ends sessions of a database by requests to the Data API.
     init(identity: SessionIdentity, database: String, server: DataAPI.Server) {
         logIn = { identity.logIn(to: database, on: server) }
         logOut = { token in
@@ -130,7 +133,7 @@ extension SessionAuthenticator {
 extension DataAPI.Server {
     /// One login: publishes the token of a new session.
     ///
-    /// - Parameter calls: what holds for a login that is a call by itself; `nil` for one that others need.
+    /// - Parameter calls: the options of a login that is a call of its own; `nil` for a login on behalf of other calls.
     func logIn(
         to database: String,
         as credentials: DataAPI.Credentials,
@@ -150,7 +153,7 @@ extension DataAPI.Server {
                 }
                 .mapError { error in
                     var error = self.error(error, about: request)
-                    // A login changes nothing: a session that nobody knows of ends by itself, and the next one is another.
+                    // A login changes no data: an unknown session ends by itself, and the next login opens another one.
                     error.outcomeIsUnknown = false
                     return error
                 }
@@ -159,10 +162,10 @@ extension DataAPI.Server {
     }
 }
 
-/// Turns what happens to a database's sessions into the credentials it shows. It is no part of the database, so that a pool
-/// that outlives it does not keep it alive.
+/// Turns changes of a database's sessions into the credentials that it shows. It does not refer to the database, so
+/// that a pool that outlives the database does not keep it alive.
 struct CredentialsState: @unchecked Sendable {
-    // @unchecked: of the three, only `willChange` is not declared Sendable, and it guards its subscribers by a lock.
+    // @unchecked: only `willChange` is not declared Sendable, and it guards its subscribers by a lock.
     let identity: SessionIdentity
     let shown: PublishedState<DataAPI.Credentials>
     let willChange: ObservableObjectPublisher

@@ -1,4 +1,4 @@
-/// One place for a session in a pool. It is never given twice.
+/// The name of a session in a pool. It is never used again.
 struct SessionID: Hashable, Comparable, Sendable {
     let number: Int
 
@@ -7,15 +7,15 @@ struct SessionID: Hashable, Comparable, Sendable {
 
 /// The pool's logical clock. It ticks with each new token, which is named by that tick, and with each refusal.
 ///
-/// A refusal names the token it was met with, so one that comes late cannot hurt a newer token; and a request that is
-/// sent again can ask for a token that was known to be good *after* the refusal.
+/// A refusal names the refused token, so a late refusal does not affect a newer token. A request that is sent again can
+/// ask for a token that was known to be good *after* the refusal.
 struct TokenEpoch: Hashable, Comparable, Sendable {
     var tick: Int
 
     static func < (a: TokenEpoch, b: TokenEpoch) -> Bool { a.tick < b.tick }
 }
 
-/// One wish for a session: first a place in the queue, then the name of the lease.
+/// One request for a lease: first its place in the queue, then the name of the lease.
 struct LeaseID: Hashable, Comparable, Sendable {
     let number: Int
 
@@ -32,30 +32,30 @@ struct SessionLease: Sendable {
     let hasWorked: Bool
 }
 
-/// What a lease asks for.
+/// The purpose of a lease.
 enum LeasePurpose: Equatable, Sendable {
     /// Any session will do.
     case request
-    /// A request is sent again after its token was refused: only a session that is known to be good since then.
+    /// For a request that is sent again after its token was refused: only a session known to be good since then.
     case replay
-    /// Session-bound work: a session that no other process knows.
+    /// For session-bound work: a session that no other process knows.
     case pinned
-    /// As a request, but after all others that wait: a look of a live query, which nobody asked for.
+    /// Like `request`, but after all others that wait: a poll of a live query.
     case look
 }
 
 /// How a lease ended, as far as its session is concerned.
 enum SessionOutcome: Equatable, Sendable {
-    /// The server took the token and answered, well or not. The session's idle time starts anew.
+    /// The server accepted the token and answered, with success or an error. The session's idle time starts again.
     case used
-    /// No answer: nothing was sent, or the exchange was cancelled or broke. The session stays as it was.
+    /// There was no answer: nothing was sent, or the exchange was cancelled or broke. The session stays as it was.
     case unused
-    /// The server does not know the token any more.
+    /// The server no longer knows the token.
     case refused
-    /// The server knows the token, but the session behind it does not work any more (112): it is logged out.
+    /// The server knows the token, but the session no longer works (112): it is logged out.
     case broken
-    /// The server is at its limit (812, 956, 1638). The session is good, but there should be fewer.
+    /// The host is at its limit (812, 956, 1638). The session is good, but the pool should hold fewer.
     case hostFull
-    /// The session holds state that nobody else may see, and ends here.
+    /// The session holds state that other work must not see, so it ends here.
     case retired
 }

@@ -1,35 +1,36 @@
 import NIOCore
 
-/// What a pool tells its owner. Calls come one at a time and in order, outside of any lock, on the thread of whatever
-/// caused them.
+/// The callbacks of a pool to its owner. They are called one at a time and in order, outside of any lock, on the thread
+/// that caused the change; exceptions are noted below.
 struct SessionObserver: Sendable {
     var transition: @Sendable (SessionTransition) -> Void = { _ in }
-    /// The server refused a session, and the request that met this goes again in another. Called by that request, in no order
-    /// with the others.
+    /// The server refused a session, and the request that met this is repeated in another. Called by that request, in
+    /// no order with the other callbacks.
     var repeats: @Sendable (FMRest.APIError) -> Void = { _ in }
-    /// The pool is closed, nobody asked how that went, and the server may have sessions until then.
+    /// The pool is closed, its end was not awaited, and the server may still have sessions, until these instants.
     var left: @Sendable ([NIODeadline]) -> Void = { _ in }
-    /// The pool begins to shut down: requests are refused from now on.
+    /// The pool begins to shut down and refuses requests from now on. Called directly, in no order with the other
+    /// callbacks.
     var shutDown: @Sendable () -> Void = {}
-    /// The token store failed.
+    /// The token store failed. Called directly, in no order with the other callbacks.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
 }
 
-/// How the end of a pool's sessions went.
+/// The result of ending a pool's sessions.
 struct SessionEnd: Sendable {
-    /// How many the server may still have.
+    /// The number of sessions that the server may still have.
     let left: Int
-    /// Of the first logout that failed for good.
+    /// The error of the first logout that failed finally.
     let error: FMRest.APIError?
 }
 
-/// What has become of the credentials.
+/// A change of the credentials that a database shows.
 enum SessionTransition: Sendable {
     case loggedIn(SessionToken)
     /// The credentials were refused, and no session is left.
     case lost(FMRest.APIError)
     /// `logOut()` was asked for and is done. The next request logs in again.
     case loggedOut
-    /// The account is another one from now on, whatever was told of the one before.
+    /// The account has been replaced by another one, whatever was reported of the previous account.
     case replaced
 }

@@ -5,11 +5,12 @@ import OpenCombine
 
 /// The sessions of one database under one identity: a locked shell around ``SessionPoolStateMachine``.
 ///
-/// Every entry has the same shape: lock, change the machine, put its orders into the outbox, unlock, empty the outbox. What
-/// is done then may come back in (a subscriber that asks for the next session from inside the answer) and finds the pool
-/// unlocked. See ``Outbox`` for who does what in which order.
+/// Every entry point has the same shape: lock, change the machine, put its actions into the outbox, unlock, empty the
+/// outbox. A side effect may call the pool again (a subscriber may ask for the next session while it receives a value)
+/// and finds it unlocked. See ``Outbox`` for the order of the work.
 ///
-/// The pool keeps itself alive while a login or logout is under way or to be repeated, so `close()` may be its owner's last word.
+/// The pool keeps itself alive while a login or logout is under way or waits for its repetition, so its owner may
+/// release it right after `close()`.
 final class SessionPool: @unchecked Sendable {
     // `lock` guards every `var` below, which makes this class Sendable.
     private let lock = NIOLock()
@@ -19,18 +20,19 @@ final class SessionPool: @unchecked Sendable {
     private var openings: [SessionID: any Cancellable & Sendable] = [:]
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
     private var endings: [EndingID: Ending] = [:]
-    /// Itself as long as there are endings: between a logout that failed and its repetition nothing else holds a pool that was
-    /// closed, and the alarm may be one that was set before.
+    /// The pool itself while there are endings: between a failed logout and its repetition nothing else keeps a closed
+    /// pool alive, since the alarm refers to it weakly.
     private var ownHold: SessionPool?
-    /// Why the last login failed: what those who waited for it are told.
+    /// Why the last login failed, for the errors of the requests that waited for it.
     private var loginError: FMRest.APIError?
     private var store: StoredToken?
     private var callOffAlarm: (@Sendable () -> Void)?
-    /// The expiry in both times. It is worked out once, so that the wall clock's drift makes no news.
+    /// The expiry in both kinds of time. The date is computed once per instant, so that clock drift causes no new
+    /// status.
     private var expiry: (instant: NIODeadline, date: Date)?
-    /// Whether anybody watches the status.
+    /// Whether the status has had a subscriber.
     private var isWatched = false
-    /// Whether the status is in the outbox. Once is enough: it is read when it is told.
+    /// Whether the status is in the outbox. One entry is enough, since the status is read when it is delivered.
     private var isStatusPosted = false
     private var outbox = Outbox<News, Effect>()
 
@@ -44,8 +46,8 @@ final class SessionPool: @unchecked Sendable {
     typealias EndingID = SessionPoolStateMachine.EndingID
 
     /// - Parameters:
-    ///   - storeKey: under which the session is kept in the configuration's store; without it nothing is stored.
-    ///   - jitter: a number from `0..<1`, drawn anew with each call.
+    ///   - storeKey: the key of the session in the configured store; `nil` to store nothing.
+    ///   - jitter: returns a new random number in `0..<1` with each call.
     init(
         configuration: DataAPI.SessionConfiguration = .init(),
         storeKey: DataAPI.TokenStore.Key? = nil,
@@ -75,10 +77,10 @@ extension SessionPool {
         case refused(FMRest.APIError)
     }
 
-    /// Asks for a session. A subscription that has to wait gets its answer later, possibly before this call returns.
+    /// Asks for a session. A subscription that has to wait is answered later, possibly before this call returns.
     func request(_ purpose: LeasePurpose, _ subscription: LeaseSubscription) -> Answer {
         act { now in
-            // Under the lock, since under it the account is replaced.
+            // The account is replaced under the same lock, so this check cannot miss it.
             if subscription.tenure?.isOver == true { return (.refused(.credentialsReplaced()), []) }
             let (answer, actions) = machine.request(
                 purpose,
@@ -97,7 +99,7 @@ extension SessionPool {
         }
     }
 
-    /// Leaves the queue. Without effect once the wish was answered.
+    /// Leaves the queue. Has no effect once the request was answered.
     func withdraw(_ id: LeaseID) {
         // The subscription leaves the table under the lock, but must not be destroyed there.
         let subscription: LeaseSubscription? = act { now in
@@ -106,7 +108,7 @@ extension SessionPool {
         withExtendedLifetime(subscription) {}
     }
 
-    /// Gives a lease back. The second time it has no effect.
+    /// Gives a lease back. Has no effect the second time.
     func release(_ lease: SessionLease, _ outcome: SessionOutcome) {
         let jitter = outcome == .hostFull || outcome == .refused ? jitter() : 0
         act { now in
@@ -115,17 +117,17 @@ extension SessionPool {
     }
 }
 
-// MARK: - Credentials and ends
+// MARK: - Credentials, logout and shutdown
 
 extension SessionPool {
     /// Uses a token that was opened elsewhere. With `isOwned` (a login made by the library) its session is trimmed,
-    /// renewed and logged out like the others; without, it is used until the server refuses it, and only an explicit
+    /// renewed and logged out like the others. Without, it is used until the server refuses it, and only an explicit
     /// `logOut()` closes it.
     ///
     /// - Parameters:
-    ///   - visit: the login that brought it.
-    ///   - tenure: of the account that it is a session of.
-    /// - Returns: whether it was still wanted.
+    ///   - visit: the external login that brought the token.
+    ///   - tenure: the tenure of the token's account.
+    /// - Returns: whether the pool uses the session; if not, an owned session is logged out.
     @discardableResult
     func adopt(
         _ token: SessionToken,
@@ -145,7 +147,7 @@ extension SessionPool {
         }
     }
 
-    /// Somebody makes a login of his own; he starts the exchange. `nil` after a shutdown.
+    /// Registers an external login, whose exchange the caller has to start. Returns `nil` after a shutdown.
     func beginVisit(_ visitor: VisitSubscription) -> (SessionID, SessionExchange<SessionToken>)? {
         act { now in
             let (id, actions) = machine.visit(now: now)
@@ -161,7 +163,7 @@ extension SessionPool {
         }
     }
 
-    /// A visitor's login, which the pool may give up in a shutdown: then he hears of that.
+    /// The exchange of an external login. If the pool cancels it in a shutdown, its subscription fails.
     private struct VisitorsLogin: Cancellable, Sendable {
         let exchange: SessionExchange<SessionToken>
         let visitor: VisitSubscription
@@ -172,12 +174,12 @@ extension SessionPool {
         }
     }
 
-    /// He does not want the session any more.
+    /// The external login was cancelled, so its session is not wanted any more.
     func abandonVisit(_ id: SessionID) {
         act { now in ((), machine.abandonVisit(id, now: now)) }
     }
 
-    /// There is none.
+    /// The external login failed, or was never sent.
     func visitFailed(_ id: SessionID) {
         act { now in
             openings[id] = nil
@@ -185,7 +187,8 @@ extension SessionPool {
         }
     }
 
-    /// Gives requests the session of this token alone from now on, as long as it lives: it holds what the others do not.
+    /// Gives requests only the session of this token from now on, as long as it lives: it is reserved for them because
+    /// it holds global fields that other sessions lack.
     func confine(to token: SessionToken) {
         act { now in
             guard let epoch = tokens.first(where: { $0.value.token == token })?.key else { return ((), []) }
@@ -193,11 +196,11 @@ extension SessionPool {
         }
     }
 
-    /// The authenticator will use other credentials from now on. Sessions of the old ones end when their requests do;
-    /// who waits gets a session of the new ones, unless these are another account's.
+    /// Makes the authenticator use other credentials from now on. Sessions of the old ones end when their requests do.
+    /// Waiting requests get a session of the new credentials or, if these are another account's, fail.
     ///
-    /// - Parameter replace: puts the new credentials in their place. Called with the lock held, so that no session is
-    ///   opened or given to somebody in between.
+    /// - Parameter replace: replaces the credentials. Called with the lock held, so that no session is opened or leased
+    ///   in between.
     @discardableResult
     func credentialsChanged(
         storeKey: DataAPI.TokenStore.Key? = nil,
@@ -206,7 +209,7 @@ extension SessionPool {
         let store = storedToken(under: storeKey)
         return act { now in
             let replacement = replace()
-            // What is opened from now on belongs to the new store; what is open knows its own.
+            // New tokens belong to the new store; each open session's token knows its own store.
             self.store = store
             let actions = machine.credentialsReplaced(
                 hasStore: store != nil,
@@ -217,9 +220,9 @@ extension SessionPool {
         }
     }
 
-    /// Publishes one value when every session that is open now has been logged out, then finishes. Requests that were
-    /// there first are served first. Nothing happens before demand; cancelling stops waiting, not the logout. Fails with
-    /// the error of a logout that the server did not take; the tokens are forgotten all the same.
+    /// Publishes one value when every session that is open now has been logged out, then finishes. Requests made before
+    /// are served first. Sends nothing before demand; cancelling ends the wait, not the logout. Fails with the error of
+    /// the first logout that failed; the tokens are forgotten even so.
     func logOut() -> AnyPublisher<Void, FMRest.APIError> {
         SessionEndingPublisher(pool: self, kind: .logOut)
             .tryMap { end in if let error = end.error { throw error } }
@@ -227,16 +230,16 @@ extension SessionPool {
             .eraseToAnyPublisher()
     }
 
-    /// Publishes how many sessions the server may still have, when all others are closed, then finishes. From the first
-    /// demand on requests are refused with code `shutdown`. It takes
-    /// ``DataAPI/SessionConfiguration/shutdownDeadline`` at most.
+    /// Publishes the number of sessions that the server may still have, when all others are closed, then finishes. From
+    /// the first demand on, requests are refused with code `shutdown`. It takes at most
+    /// ``DataAPI/SessionConfiguration/shutdownDeadline``.
     func shutdown() -> AnyPublisher<Int, Never> {
         SessionEndingPublisher(pool: self, kind: .shutdown)
             .map(\.left)
             .eraseToAnyPublisher()
     }
 
-    /// Shuts down without waiting: for a `deinit`.
+    /// Shuts down without waiting, for use in a `deinit`.
     func close() {
         end(.shutdown, nil)
     }
@@ -245,7 +248,7 @@ extension SessionPool {
         case logOut, shutdown
     }
 
-    /// Begins an end; the waiter hears when it is reached.
+    /// Begins a logout or shutdown. The waiter, if any, is called when it is complete.
     func end(_ kind: EndingKind, _ waiter: SessionEndingSubscription?) {
         act { now in
             let (id, actions) =
@@ -269,12 +272,12 @@ extension SessionPool {
 // MARK: - Status
 
 extension SessionPool {
-    /// What the sessions are doing at this moment.
+    /// The current status.
     var status: DataAPI.SessionStatus {
         lock.withLock { lockedStatus() }
     }
 
-    /// The tokens of the open sessions, the one that was used last first.
+    /// The tokens of the open sessions, the most recently used first.
     var openTokens: [SessionToken] {
         lock.withLock {
             machine.sessions.filter(\.isOpen).sorted { $0.lastUse > $1.lastUse }.compactMap { tokens[$0.token]?.token }
@@ -289,8 +292,8 @@ extension SessionPool {
         return status
     }
 
-    /// The status at the time of subscription, then every change as far as the subscriber asks; what it is too slow for
-    /// is left out, the latest is not. Finishes never. Values arrive where the change was made.
+    /// Publishes the status at the time of subscription, then every change as far as there is demand. A slow subscriber
+    /// misses intermediate values, never the latest. Never finishes. Values arrive on the thread that made the change.
     var statusPublisher: AnyPublisher<DataAPI.SessionStatus, Never> {
         Deferred { [self] in
             act { _ in
@@ -303,17 +306,17 @@ extension SessionPool {
     }
 }
 
-// MARK: - From orders to effects
+// MARK: - From actions to side effects
 
 extension SessionPool {
-    /// What it keeps is let go with the pool: operations that are under way keep the pool alive.
+    /// The weak reference is enough: operations that must report to the pool keep it alive themselves.
     private func storedToken(under key: DataAPI.TokenStore.Key?) -> StoredToken? {
         StoredToken(configuration.tokenStore, key) { [weak self] error in self?.storeFailed(error) }
     }
 
     private struct HeldToken {
         let token: SessionToken
-        /// The store that this token is in, or would be put in.
+        /// The store that holds this token, or that it would be saved in.
         let store: StoredToken?
     }
 
@@ -325,7 +328,7 @@ extension SessionPool {
         case cancel(any Cancellable)
         case setAlarm(NIODeadline)
         case callOffAlarm(@Sendable () -> Void)
-        /// With a store: when everything that was saved or dropped so far is in it.
+        /// With a store, waits until everything that was saved or dropped so far is written to it.
         case finish(SessionEndingSubscription?, SessionEnd, after: StoredToken?)
     }
 
@@ -335,7 +338,7 @@ extension SessionPool {
         case status
     }
 
-    /// Lock, change, put the orders into the outbox, unlock, empty it.
+    /// Lock, change the machine, put its actions into the outbox, unlock, empty the outbox.
     private func act<Result>(
         _ change: (NIODeadline) -> (Result, [SessionPoolStateMachine.Action])
     ) -> Result {
@@ -358,12 +361,12 @@ extension SessionPool {
         }
     }
 
-    /// Returns whether there is anything to do.
+    /// Returns whether the outbox has entries.
     private func lockedPost(_ actions: [SessionPoolStateMachine.Action]) -> Bool {
         if actions.isEmpty, !isWatched { return false }
         let followNews = actions.contains { action in
             switch action {
-            // Whoever waits for an end then finds told what other ends have left.
+            // A waiter of one ending then finds the sessions left by other endings reported already.
             case .announce, .finish: true
             default: false
             }
@@ -423,7 +426,7 @@ extension SessionPool {
             let exchange = lockedLogOut(id)
             guard let store = held.store else { return .logOut(exchange, held.token) }
             store.ifReplaced(held.token) { [self] isReplaced in
-                // That the store does not keep it may have come out only now.
+                // The store's refusal to keep the token may have been reported only now.
                 let isOwn = lock.withLock { machine.isOwn(id) }
                 if isReplaced || isOwn { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
             }
@@ -461,7 +464,7 @@ extension SessionPool {
         case .callOffAlarm(let callOff): callOff()
         case .finish(let waiter, let end, after: nil): waiter?.succeed(with: end)
         case .finish(let waiter, let end, after: let store?):
-            // A program may exit as soon as it hears of the end.
+            // The program may exit as soon as the waiter is called.
             store.afterwards { waiter?.succeed(with: end) }
         }
     }
@@ -512,7 +515,7 @@ extension SessionPool {
         }
     }
 
-    /// What the host said when it had no room, as far as that still holds.
+    /// The host's error when it was full, as long as it still counts as full.
     private var lockedHostFullError: FMRest.APIError? { machine.hostIsFull ? loginError : nil }
 
     private func lockedLogOut(_ id: SessionID) -> SessionExchange<Void> {
@@ -583,7 +586,7 @@ extension SessionPool {
         let jitter = jitter()
         act { now in
             logOuts[id] = nil
-            // A token that the server does not know is logged out.
+            // A session whose token the server does not know has ended.
             guard case .failure(let error) = result, !error.meansTokenRefused else {
                 return ((), machine.logOutFinished(id, now: now))
             }
@@ -604,7 +607,7 @@ extension SessionPool {
 
     private func setAlarm(_ instant: NIODeadline) {
         let callOff = time.schedule(instant) { [weak self] in self?.wakeUp() }
-        // Two threads may come here in either order; the machine knows which alarm it counts on.
+        // Two threads may get here in either order; `machine.alarm` says which alarm is the current one.
         let superseded: (@Sendable () -> Void)? = lock.withLock {
             guard machine.alarm == instant else { return callOff }
             defer { callOffAlarm = callOff }
@@ -615,6 +618,6 @@ extension SessionPool {
 }
 
 extension SessionPool: CustomReflectable {
-    /// Shows nothing: a dump of a publisher would read what is changed at that moment.
+    /// Shows nothing: dumping a publisher would read state that another thread may be changing.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension DataAPI {
-    /// What a database's sessions are doing: a snapshot.
+    /// The state of a database's sessions: a snapshot.
     public struct SessionStatus: Hashable, Sendable {
         /// Sessions that are open on the server as far as is known: idle, leased, or being logged out.
         public var sessions = 0
@@ -11,41 +11,41 @@ extension DataAPI {
         public var loggingIn = 0
         /// Requests that wait for a session.
         public var waiting = 0
-        /// The largest number of sessions at this moment: the configured one, or fewer while the host is full.
+        /// The largest number of sessions at the moment: the configured one, or fewer while the host is full.
         public var limit = 0
-        /// Logins that succeeded, since the beginning.
+        /// The total of logins that succeeded.
         public var logins = 0
-        /// Logins that failed, since the beginning.
+        /// The total of logins that failed.
         public var failedLogins = 0
-        /// Tokens that the server refused, since the beginning.
+        /// The total of tokens that the server refused.
         public var refusals = 0
-        /// Sessions that were logged out or left to a token store, since the beginning.
+        /// The total of sessions that were logged out or left to a token store.
         public var logouts = 0
-        /// Sessions that the server may still have, since it could not be told to end them, since the beginning. It drops
-        /// them by itself after 15 minutes.
+        /// The total of sessions that the server may still have because they could not be logged out. The server drops
+        /// each of them after 15 minutes.
         public var sessionsLeft = 0
-        /// How often the token store failed, since the beginning.
+        /// The total of the token store's failures.
         public var storeFailures = 0
-        /// When the server drops the last of the open sessions if none of them is used before: its last use and
+        /// When the server drops the last of the open sessions if none of them is used before: its last use plus
         /// ``SessionConfiguration/idleExpiry``. `nil` when none is open.
         ///
-        /// Each answer puts it off. The pool itself lets go of an idle session a little earlier
-        /// (``SessionConfiguration/idleMargin``), and the server may end one at any time: then the next request logs in
-        /// by itself.
+        /// Each answer postpones it. The pool itself logs an idle session out a little earlier
+        /// (``SessionConfiguration/idleMargin``), and the server may end a session at any time; then the next request
+        /// logs in automatically.
         public var expires: Date?
 
-        /// A database without sessions.
+        /// The status of a database without sessions.
         public init() {}
 
-        /// Whether a session is open that the server should still know at that time: one that is in use, or one that
-        /// has not expired by then.
+        /// Whether a session is open that the server should still know at the given time: one that is in use, or one
+        /// that has not expired by then.
         ///
         ///     if database.sessionStatus.isActive() { … }
         ///
-        /// It asks nobody. ``Database/validateSession(isolation:)`` asks the server, and no call needs either: a session
-        /// that has ended is renewed by the call that notices.
+        /// This sends no request. ``Database/validateSession(isolation:)`` asks the server. No call needs either: a
+        /// call that finds its session ended renews it.
         ///
-        /// - Parameter date: the default is now.
+        /// - Parameter date: the time to check. The default is now.
         public func isActive(at date: Date = Date()) -> Bool {
             leased > 0 || expires.map { date < $0 } ?? false
         }
@@ -53,7 +53,7 @@ extension DataAPI {
 }
 
 extension DataAPI.SessionStatus: CustomStringConvertible {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// The counts in a few words, without secrets or field values.
     public var description: String {
         var text = """
             \(sessions) of \(limit) sessions, \(leased) leased, \(loggingIn) logging in, \(waiting) waiting; \

@@ -1,12 +1,12 @@
 package import Foundation
 package import NIOCore
 
-/// The time that sessions live in, and alarm clocks. Tests bring their own.
+/// The clock and the timers of sessions. Tests supply their own.
 package struct SessionTime: Sendable {
     package var now: @Sendable () -> NIODeadline
-    /// Calls the closure once at the given instant, on any thread; the closure that comes back calls it off.
+    /// Calls the closure once at the given instant, on any thread. Returns a closure that cancels the timer.
     package var schedule: @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void
-    /// What the wall clock will say at an instant, as far as it can be told now.
+    /// The wall-clock time of an instant, computed from the clocks at the time of the call.
     package var date: @Sendable (NIODeadline) -> Date
 
     package init(
@@ -21,9 +21,9 @@ package struct SessionTime: Sendable {
 }
 
 extension SessionTime {
-    /// The time of an event loop, on which alarms ring.
+    /// The clock and the timers of an event loop.
     ///
-    /// - Parameter wallClock: what a clock on the wall shows.
+    /// - Parameter wallClock: returns the current date.
     package static func running(on eventLoop: any EventLoop, wallClock: @escaping @Sendable () -> Date) -> SessionTime {
         SessionTime(
             now: { eventLoop.now },

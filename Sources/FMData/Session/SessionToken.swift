@@ -1,7 +1,7 @@
-/// The token of an open Data API session. It can be sent and stored, and never printed.
+/// The token of an open Data API session. It can be sent and stored, but is never printed.
 struct SessionToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let value: String
-    /// The header value that proves it; every request of the session carries it, so it is put together once.
+    /// The value of the `Authorization` header. Every request of the session carries it, so it is built once.
     let bearer: String
 
     init(_ value: String) {

@@ -1,18 +1,19 @@
 import NIOConcurrencyHelpers
 
-/// The time in which a database acts as one account, and what it knows as that.
+/// The time in which a database acts as one account, and what it has cached for that account.
 ///
 /// What begins in a tenure ends with it. When the credentials are replaced by those of another account, the calls under
-/// way fail (``TenuredPublisher``), what has been read already is handed to nobody any more (``Publisher/read(in:)``),
-/// and what was remembered goes with the tenure, also what an answer that comes late still writes into it.
+/// way fail (``TenuredPublisher``), values that were read already are no longer delivered (``Publisher/read(in:)``),
+/// and the caches are dropped with the tenure, including what a late answer still writes into them.
 final class Tenure: Sendable {
-    /// The reads that calls share while they are under way.
+    /// The requests for reads that are under way and can be shared.
     let reads = SharedReads()
-    /// What is known of the layouts, to explain errors by.
+    /// What is known about the layouts, to explain errors.
     let layouts: LayoutMemory
-    /// How many records the pages of the layouts have.
+    /// The page sizes of the layouts.
     let pageSizes = PageSizes()
-    /// The layouts that the account may see, as it was last told. Layouts hold their database, so names only.
+    /// The layouts that the account may see, from the last list. Only names, since `Layout` objects hold their
+    /// database.
     let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
 
     private struct State {
@@ -29,7 +30,7 @@ final class Tenure: Sendable {
 
     var isOver: Bool { state.withLockedValue { $0.isOver } }
 
-    /// A call begins. Returns its number; `nil` when it comes too late.
+    /// Registers a call that begins. Returns its number; `nil` if the tenure is over.
     func enter(_ call: any TenuredCall) -> Int? {
         state.withLockedValue { state in
             guard !state.isOver else { return nil }
@@ -39,14 +40,14 @@ final class Tenure: Sendable {
         }
     }
 
-    /// A call has ended.
+    /// Removes a call that has ended.
     func leave(_ number: Int) {
         let call = state.withLockedValue { $0.calls.removeValue(forKey: number) }
-        // It may be destroyed here, with whatever it holds, so not under the lock.
+        // The call may be destroyed here, with everything it holds, so not under the lock.
         withExtendedLifetime(call) {}
     }
 
-    /// It is over. Returns the calls that are under way, in the order in which they began, to be told of it.
+    /// Ends the tenure. Returns the calls under way, in the order in which they began; the caller has to end them.
     func end() -> [any TenuredCall] {
         state.withLockedValue { state in
             defer { state.calls = [:] }
@@ -56,7 +57,7 @@ final class Tenure: Sendable {
     }
 }
 
-/// Something under way that ends with its tenure.
+/// A call under way that ends with its tenure.
 protocol TenuredCall: AnyObject, Sendable {
     func tenureEnded()
 }

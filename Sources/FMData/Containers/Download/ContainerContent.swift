@@ -1,17 +1,17 @@
 public import Foundation
 
 extension DataAPI {
-    /// What a server says of a container's content before it sends it.
+    /// What a server announces about a container's content before it sends the bytes.
     public struct ContainerHead: Hashable, Sendable {
-        /// The name of the file without any folder, where the server gives one. It comes from whoever filled the
-        /// container: show it, but think before writing to a path made of it.
+        /// The name of the file without any folder, if the server sends one. It comes from the user who filled the
+        /// container: it is fit for display, but check it before you use it in a path.
         public var fileName: String?
-        /// The media type in lower case, such as `image/jpeg`, where the server gives one.
+        /// The media type in lower case, such as `image/jpeg`, if the server sends one.
         public var mimeType: String?
-        /// How many bytes will come, where the server says so.
+        /// The number of bytes that follow, if the server announces it.
         public var byteCount: Int?
 
-        /// What is known of a container's content.
+        /// A head of a container's content; all parts are optional.
         public init(fileName: String? = nil, mimeType: String? = nil, byteCount: Int? = nil) {
             self.fileName = fileName
             self.mimeType = mimeType
@@ -19,18 +19,18 @@ extension DataAPI {
         }
     }
 
-    /// A piece of a container's content, in the order it arrives: one head, then the bytes.
+    /// A part of a container's content, in the order of arrival: one head, then the bytes.
     public enum ContainerPart: Hashable, Sendable {
         case head(ContainerHead)
         case bytes(Data)
 
-        /// The bytes, if this is not the head.
+        /// The bytes; `nil` for the head.
         public var bytes: Data? {
             if case .bytes(let bytes) = self { bytes } else { nil }
         }
     }
 
-    /// The content of a container in memory.
+    /// A container's content in memory.
     public struct ContainerContent: Hashable, Sendable {
         /// The bytes.
         public var data: Data
@@ -39,7 +39,7 @@ extension DataAPI {
         /// See ``ContainerHead/mimeType``.
         public var mimeType: String?
 
-        /// Content in memory.
+        /// Content in memory, with its name and type.
         public init(data: Data, fileName: String? = nil, mimeType: String? = nil) {
             self.data = data
             self.fileName = fileName
@@ -47,18 +47,18 @@ extension DataAPI {
         }
     }
 
-    /// The content of a container in a file on this machine.
+    /// A container's content in a file on this machine.
     public struct DownloadedFile: Hashable, Sendable {
-        /// Where the file is: the path that was asked for.
+        /// The path of the file, as passed to the download.
         public var path: String
-        /// Its length.
+        /// The length of the file in bytes.
         public var byteCount: Int
         /// The name in the container; see ``ContainerHead/fileName``.
         public var fileName: String?
         /// See ``ContainerHead/mimeType``.
         public var mimeType: String?
 
-        /// Content in a file.
+        /// Content in a file, with its name and type.
         public init(path: String, byteCount: Int, fileName: String? = nil, mimeType: String? = nil) {
             self.path = path
             self.byteCount = byteCount

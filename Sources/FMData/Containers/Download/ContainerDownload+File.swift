@@ -3,19 +3,20 @@ import NIOConcurrencyHelpers
 public import OpenCombine
 
 extension DataAPI.ContainerDownload {
-    /// The whole content in a file.
+    /// Downloads the whole content to a file.
     ///
-    /// Publishes one value when the file is there, then finishes. The bytes go to a new file beside `path` while they
-    /// arrive, and it takes the place of whatever is at `path` when all of them have: nobody ever sees half a file. Little
-    /// memory is needed whatever the size. Nothing is sent before demand; each subscription is one download; cancelling
-    /// ends it on the wire. Cancelled or failed, it leaves nothing behind.
+    /// Publishes its value when the file is complete. The bytes are written to a new file beside `path` while they
+    /// arrive; when all have arrived, it replaces any file at `path`, so that there is never an incomplete file. It
+    /// needs little memory for any size. A cancelled or failed download leaves no file behind.
     ///
-    /// Fails with ``DataAPI/ContainerError/Code/unwritable`` when the folder is missing, full or closed to this program.
-    /// The name in the container is not used for the file: it may be anything, and it comes from whoever filled it.
+    /// Fails with ``DataAPI/ContainerError/Code/unwritable`` when the folder is missing, full or not writable. The name
+    /// in the container is not used for the file, since it may be any text and comes from the user who filled the
+    /// container.
     ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - path: Where the file shall be.
-    ///   - onProgress: Is told how far the download has come.
+    ///   - path: The path of the file.
+    ///   - onProgress: Called with the progress of the download.
     public func toFile(
         at path: String,
         onProgress: DataAPI.ProgressObserver? = nil
@@ -25,8 +26,7 @@ extension DataAPI.ContainerDownload {
     }
 }
 
-/// Writes the parts of a download to a file, on a queue of the subscription's own: a slow disk slows the server and holds
-/// up nobody else.
+/// Writes the parts of a download to a file, on a queue of its own, so that a slow disk slows only this transfer.
 struct FileDownload: Publisher {
     typealias Output = DataAPI.DownloadedFile
     typealias Failure = FMRest.APIError
@@ -46,7 +46,7 @@ extension FileDownload {
         typealias Input = DataAPI.ContainerPart
         typealias Failure = FMRest.APIError
 
-        /// Parts that may wait for the disk.
+        /// The number of parts that may wait for the disk.
         private static var window: Subscribers.Demand { .max(4) }
 
         private let queue = DispatchQueue(label: "FMData.FileDownload")
@@ -64,10 +64,10 @@ extension FileDownload {
 
         override func begin(_ source: FileDownload) { source.parts.subscribe(self) }
 
-        /// The draft disappears with the last write.
+        /// Releasing the draft deletes it, after the write under way.
         override func cancelled() { queue.async { self.letGo() } }
 
-        // MARK: From the parts
+        // MARK: Calls of the parts' publisher
 
         func receive(subscription: any Subscription) {
             guard proceed(with: subscription) else { return subscription.cancel() }
@@ -104,7 +104,7 @@ extension FileDownload {
         }
 
         private func complete(_ completion: Subscribers.Completion<FMRest.APIError>) {
-            // A download that was cancelled, or failed on this side, must not bring the file after all.
+            // A download that was cancelled, or failed on this side, must not leave a file.
             guard isRunning else { return }
             switch completion {
             case .failure(let error):
@@ -128,7 +128,7 @@ extension FileDownload {
 
         private func letGo() {
             draft = nil
-            // Destroyed outside of the lock.
+            // Released outside of the lock.
             _ = lock.withLock { parts.take() }
         }
 

@@ -2,15 +2,15 @@ import Foundation
 public import OpenCombine
 
 extension DataAPI.ContainerDownload {
-    /// The whole content in memory.
+    /// Downloads the whole content to memory.
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one download; cancelling
-    /// ends it on the wire. Fails with ``FMRest/APIError/Code/responseTooLarge`` as soon as more than `maximumBytes` are
-    /// announced or seen.
+    /// Fails with ``FMRest/APIError/Code/responseTooLarge`` as soon as more than `maximumBytes` are announced or
+    /// received.
     ///
+    /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
-    ///   - maximumBytes: The most bytes to take. The default is 256 MB.
-    ///   - onProgress: Is told how far the download has come.
+    ///   - maximumBytes: The largest number of bytes to accept. The default is 256 MB.
+    ///   - onProgress: Called with the progress of the download.
     public func toMemory(
         upTo maximumBytes: Int = 256 << 20,
         onProgress: DataAPI.ProgressObserver? = nil
@@ -28,9 +28,9 @@ extension DataAPI.ContainerDownload {
     }
 }
 
-/// Keeps the parts of one download.
+/// Collects the parts of one download.
 private final class Collector {
-    /// A server's word is not enough to set aside more than this before the bytes arrive.
+    /// The most memory that is reserved for an announced length before the bytes arrive.
     private static var maximumReservation: Int { 4 << 20 }
 
     private let maximumBytes: Int
@@ -71,7 +71,7 @@ private final class Collector {
     }
 }
 
-/// Counts the parts of one download for whoever watches. Used by one thread at a time.
+/// Counts the bytes of one download and calls the observer. Used by one thread at a time.
 final class ProgressReport {
     private let observer: DataAPI.ProgressObserver?
     private(set) var progress = DataAPI.TransferProgress(completedBytes: 0, totalBytes: nil)

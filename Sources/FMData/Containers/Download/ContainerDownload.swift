@@ -2,7 +2,7 @@ public import Foundation
 public import OpenCombine
 
 extension DataAPI {
-    /// The content of a container, still to be fetched: a publisher of its bytes, and a choice of where to put them.
+    /// The content of a container, to be downloaded: a publisher of its bytes, with methods for memory and files.
     ///
     ///     let photo = contacts.downloadContainer(fieldName: "Photo", recordId: 17)
     ///
@@ -11,47 +11,52 @@ extension DataAPI {
     ///     photo.parts                                 // name, type and length, then the bytes
     ///     photo                                       // the bytes
     ///
-    /// Nothing is sent before demand; each subscription is one download. As a publisher it publishes the bytes in order,
-    /// one chunk per unit of demand, then finishes. Demand reaches back to the socket: while nothing is asked for nothing
-    /// is read, and the server has to wait. Chunks arrive where ``Config/delivery`` says; cancelling ends the exchange on
-    /// the wire. The session is leased until the content begins, and free again while it flows.
+    /// Each subscription is one download. The publisher itself publishes the bytes in order, one chunk per unit of
+    /// demand, then finishes. Demand reaches back to the socket: without demand nothing is read, and the server has to
+    /// wait. Chunks arrive where ``Config/delivery`` says. The session is leased until the content begins, and free
+    /// while it is transferred.
     ///
-    /// When the connection breaks, the rest of the same version is asked for as soon as more is wanted, where the host takes
-    /// that (`Range`, `If-Range`): no byte is lost, repeated or of another version. Otherwise the download fails with
-    /// ``FMRest/APIError/Code/network``.
+    /// If the connection breaks, the rest of the same version is requested with the next demand, provided that the host
+    /// supports it (`Range`, `If-Range`): no byte is lost, repeated or of another version. Otherwise the download fails
+    /// with ``FMRest/APIError/Code/network``.
     ///
-    /// Content whose session died on the server is asked for once more with a fresh one. The token goes to the server's
-    /// own origin only, and cookies live in a jar of this one download.
+    /// If the session has ended on the server, the content is requested once more in a fresh session. The token is sent
+    /// to the server's own origin only, and each download has its own cookies.
     ///
-    /// Fails with ``FMRest/APIError/Code/container`` when there is no content to be had:
+    /// Fails with ``FMRest/APIError/Code/container`` when there is no content to download;
     /// ``FMRest/APIError/containerError`` says why.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// Source: Claris Data API guide, "Work with container data".
     public struct ContainerDownload: Publisher, Sendable {
-        /// The next bytes.
+        /// A chunk of the content.
         public typealias Output = Data
-        /// Why there are no more.
+        /// The type of its errors.
         public typealias Failure = FMRest.APIError
 
-        /// Where what it brings is handed over.
+        /// The actor on which values are delivered.
         let isolation: (any Actor)?
         let database: Database
-        /// Finds the content, by a database that is bound to an account.
+        /// Finds the content, by way of a database that is bound to an account.
         let open: @Sendable (Database) -> AnyPublisher<OpenedContainer, FMRest.APIError>
 
-        /// Attaches the subscriber. Nothing is asked for before it asks.
+        /// Attaches the subscriber. Nothing is sent before demand.
         public func receive<Downstream: Subscriber<Data, FMRest.APIError>>(subscriber: Downstream) {
             parts.compactMap(\.bytes).receive(subscriber: subscriber)
         }
 
-        /// The content's name, type and length as far as the server tells, then its bytes.
+        /// Publishes the content's name, type and length as far as the server announces them, then its bytes.
         ///
-        /// Like the publisher itself, with one value before the bytes. There is no limit to the number of bytes.
+        /// It works like the publisher itself, with one more value before the bytes. The number of bytes is not
+        /// limited.
+        ///
+        /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
             arrivingParts.handedOver(to: isolation, by: database)
         }
 
-        /// The parts where they arrive, for what is made of them in this library.
+        /// The parts on the thread on which they arrive, for other publishers of this library.
         var arrivingParts: AnyPublisher<ContainerPart, FMRest.APIError> {
             database.asOneAccount { tenure in
                 ContainerParts(opening: open(database.bound(to: tenure))).eraseToAnyPublisher()

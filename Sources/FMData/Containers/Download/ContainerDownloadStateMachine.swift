@@ -1,44 +1,48 @@
 import FMHTTP
 import Foundation
 
-/// How the content of a container is fetched under one session, as events in and actions out.
+/// Decides how the content of a container is fetched under one session: events in, actions out.
 ///
-/// The story, as servers of different ages tell it:
-/// 1. A GET of the field's URL, with the session's token.
-/// 2. The usual answer is a redirect (302) to the same resource, absolute or relative, with a session cookie: followed
-///    once, with the cookie. Some servers answer 401 with the cookie instead: the same URL once more, with it.
-/// 3. Then comes the content (200); a server may also send it at once.
-/// 4. Where the caller allows other origins, a redirect may also lead to one of them, and needs no cookie then: what
-///    the server hands out elsewhere is not bound to its session.
-/// 5. A 401 without a new cookie, any other redirect without a cookie or a second redirect say that the URL is out of date,
-///    or that the session behind it is. The server is asked which: with a fresh session all of it starts over, with an
-///    empty jar, as with any other request; with a session that is alive there is nothing to be had.
+/// The steps, with the differences between server versions:
+/// 1. The client sends a GET of the field's URL, with the session's token.
+/// 2. The usual answer is a redirect (302) to the same resource, absolute or relative, with a session cookie. It is
+///    followed once, with the cookie. Some servers answer 401 with the cookie instead; then the same URL is requested
+///    once more with the cookie.
+/// 3. The server sends the content (200). It may also do so at once.
+/// 4. If the caller allows other origins, a redirect may also lead to one of them, and then needs no cookie: content on
+///    other origins is not bound to the server's session.
+/// 5. A 401 without a new cookie, any other redirect without a cookie, or a second redirect means that the URL is out
+///    of date or that its session has ended. The server is then asked whether the session is alive. If not, everything
+///    starts over with a fresh session and no cookies, as for any other request. If it is, the URL is out of date and
+///    the download fails.
 ///
-/// The token goes to the server's own origin only, compared by scheme, host and port (`https://good.example.evil.com`
-/// begins like `https://good.example`), and never after a detour over another one; nothing goes to another origin at all
-/// unless the caller allows it; a redirect from https to http is never followed. A URL of the Data API itself is
-/// refused: a field's text must not become a request that runs a script under the session. At most three requests are
-/// made: the URL, the same with a cookie, the target of the redirect.
+/// The token is sent to the server's own origin only, compared by scheme, host and port
+/// (`https://good.example.evil.com` begins like `https://good.example`), and never after a redirect by way of another
+/// origin. Requests go to other origins only if the caller allows it, and a redirect from https to http is never
+/// followed. A URL of the Data API itself is refused, since a field's text must not cause a request that runs a script
+/// under the session. At most three requests are made: the URL, the same URL with a cookie, and the target of the
+/// redirect.
 ///
-/// A value: each attempt starts with a copy of its own, and so with an empty jar.
+/// It is a value type: each attempt starts with its own copy, and so without cookies.
 struct ContainerDownloadStateMachine: Sendable {
-    /// What to send.
+    /// A request to send.
     struct Request: Hashable, Sendable {
         let origin: Origin
-        /// Path and query, percent-encoded.
+        /// The path and query, percent-encoded.
         let target: String
-        /// Whether the session's token goes along, as `Authorization: Bearer`.
+        /// Whether to send the session's token, as `Authorization: Bearer`.
         let carriesToken: Bool
         /// The value of the `Cookie` header.
         let cookies: String?
     }
 
     enum HeadAction: Hashable, Sendable {
-        /// The body that follows is the content.
+        /// The body that follows is the content: deliver it.
         case deliverBody
         /// Drop the body that follows, then send this.
         case send(Request)
-        /// Drop the body that follows, then ask the server whether the session is alive: if it is, the URL is stale.
+        /// Drop the body that follows, then ask the server whether the session is alive. If it is, the URL is out of
+        /// date.
         case doubtSession
         /// Drop the body that follows.
         case fail(DataAPI.ContainerError)
@@ -49,7 +53,7 @@ struct ContainerDownloadStateMachine: Sendable {
         case idle
         /// A request is on its way. → `awaitingHead`, `over`
         case awaitingHead(Exchange)
-        /// The content flows, or there is none to be had.
+        /// The content follows, or the download has failed.
         case over
     }
 
@@ -59,8 +63,8 @@ struct ContainerDownloadStateMachine: Sendable {
         var jar = CookieJar()
         var hasFollowedRedirect = false
         var hasRepeatedWithCookie = false
-        /// Whether every URL so far was the server's own: one that is not could lead back to the server wherever it
-        /// likes.
+        /// Whether every URL so far was on the server's own origin. Another origin could redirect to any URL of the
+        /// server, so the token is not sent after it.
         var hasStayedHome: Bool
     }
 
@@ -73,7 +77,7 @@ struct ContainerDownloadStateMachine: Sendable {
     ///   - url: The text of the container field.
     ///   - server: The origin that the token belongs to.
     ///   - allowsForeignOrigins: Whether content may be fetched from other origins as well, always without the token.
-    /// - Throws: When nothing may be sent for this text.
+    /// - Throws: A ``DataAPI/ContainerError`` when no request may be sent for this text.
     init(url: String, server: Origin, allowsForeignOrigins: Bool = false) throws(DataAPI.ContainerError) {
         guard let start = URLReference(url), let origin = start.origin else { throw DataAPI.ContainerError(.notAURL) }
         self.start = Exchange(url: start, origin: origin, hasStayedHome: origin == server)
@@ -94,7 +98,7 @@ struct ContainerDownloadStateMachine: Sendable {
         guard case .awaitingHead(var exchange) = state else {
             preconditionFailure("A head arrives only after a request was sent.")
         }
-        // Only a cookie that goes back counts; a server may set others on the way.
+        // Only a cookie that will be sent with the next request counts; a server may set others as well.
         let previousCookies = exchange.jar.header(for: exchange.url, now: now)
         for cookie in setCookies {
             exchange.jar.store(setCookie: cookie, from: exchange.url, now: now)
@@ -135,7 +139,7 @@ struct ContainerDownloadStateMachine: Sendable {
         return .send(request(for: exchange, now: now))
     }
 
-    /// The session can be the reason only where its token went.
+    /// An ended session can be the reason only if its token was sent with every request.
     private mutating func refused(_ exchange: Exchange) -> HeadAction {
         state = .over
         return exchange.hasStayedHome ? .doubtSession : .fail(.init(.stale))
@@ -162,9 +166,10 @@ struct ContainerDownloadStateMachine: Sendable {
 }
 
 extension URLReference {
-    /// Whether any segment of the path says `fmi`, under which the host keeps its interfaces. Content lies below
-    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are undone first, as the host will do, and a backslash is a
-    /// slash for a host on Windows. Cut at bytes: for a character a slash before an accent is no slash.
+    /// Whether any segment of the path is `fmi`, under which the host has its interfaces. Content lies below
+    /// `/Streaming_SSL/` under names of hexadecimal digits. Escapes are decoded first, as the host does, and a
+    /// backslash counts as a slash, as on Windows hosts. The path is split by bytes: as a `Character`, a slash followed
+    /// by a combining accent is not a slash.
     fileprivate var leadsIntoTheAPI: Bool {
         decodedPath.utf8.split { "/\\".utf8.contains($0) }.contains { $0.map { $0 | 0x20 } == Array("fmi".utf8) }
     }

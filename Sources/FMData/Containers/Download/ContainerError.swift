@@ -1,13 +1,13 @@
 extension DataAPI {
-    /// Why the content of a container cannot be had: the ``FMRest/APIError/underlying`` error of an
+    /// Why the content of a container is not available: the ``FMRest/APIError/underlying`` error of an
     /// ``FMRest/APIError`` with code ``FMRest/APIError/Code/container``; see ``FMRest/APIError/containerError``.
     public struct ContainerError: Error, Hashable, Sendable {
-        /// What is wrong.
+        /// The kind of failure.
         public let code: Code
         /// The HTTP status of an answer that is neither the content nor a step on the way to it.
         public let httpStatus: Int?
-        /// Where a URL would have led that leads away from the server. Left out of ``description``, since it may come
-        /// from a field.
+        /// The origin of a URL that leads to another server. It is not part of ``description``, since it may come from
+        /// a field.
         public let origin: String?
         private let detail: String?
 
@@ -21,7 +21,7 @@ extension DataAPI {
 }
 
 extension DataAPI.ContainerError {
-    /// A kind of failure. More may come: a `switch` over them needs a `default`.
+    /// A kind of failure. Later versions may add kinds, so a `switch` needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind.
         public let description: String
@@ -32,29 +32,30 @@ extension DataAPI.ContainerError {
 
         // MARK: The value of the field
 
-        /// The record has no field of that name on the layout, or not that repetition of it.
+        /// The record has no field of that name on the layout, or no such repetition of it.
         public static let fieldMissing = Code("fieldMissing")
         /// The container is empty.
         public static let empty = Code("empty")
-        /// The container only refers to a file by its path; a Data API client cannot fetch it.
+        /// The container only refers to a file by its path, which a Data API client cannot download.
         public static let fileReference = Code("fileReference")
-        /// The value is no URL of a container's content: the text of another field, a URL of the Data API itself.
+        /// The value is not the URL of a container's content: the text of another field, or a URL of the Data API
+        /// itself.
         public static let notAURL = Code("notAURL")
         /// The URL leads to another server; see ``DataAPI/Config/allowsForeignContainers``.
         public static let foreignOrigin = Code("foreignOrigin")
 
-        // MARK: The exchange
+        // MARK: The download
 
-        /// The URL is out of date, under a session that is alive. Read the record again for a new one.
+        /// The URL is out of date, although the session is alive. Read the record again for a new one.
         public static let stale = Code("stale")
-        /// The server answered with a redirect that leads nowhere.
+        /// The server answered with a redirect without a valid target.
         public static let invalidRedirect = Code("invalidRedirect")
         /// The server answered with a redirect from https to http.
         public static let insecureRedirect = Code("insecureRedirect")
-        /// The server answered with something else; see ``DataAPI/ContainerError/httpStatus``.
+        /// The server answered with another status; see ``DataAPI/ContainerError/httpStatus``.
         public static let unavailable = Code("unavailable")
 
-        // MARK: The file on this side
+        // MARK: The local file
 
         /// The file could not be written.
         public static let unwritable = Code("unwritable")
@@ -62,7 +63,7 @@ extension DataAPI.ContainerError {
 }
 
 extension DataAPI.ContainerError: CustomStringConvertible {
-    /// What is wrong, without the value of the field.
+    /// The failure in one sentence, without the value of the field.
     public var description: String {
         switch code {
         case .fieldMissing: "The record shows no such container field, or not that repetition of it."
@@ -91,7 +92,7 @@ extension DataAPI.ContainerError: CustomStringConvertible {
 }
 
 extension FMRest.APIError {
-    /// Why the content of a container cannot be had, when this is such a failure.
+    /// Why the content of a container is not available; `nil` if this is another kind of failure.
     ///
     ///     guard error.containerError?.code == .empty else { throw error }
     public var containerError: DataAPI.ContainerError? { underlying as? DataAPI.ContainerError }

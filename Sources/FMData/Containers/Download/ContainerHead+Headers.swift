@@ -2,7 +2,7 @@ import FMHTTP
 import Foundation
 
 extension DataAPI.ContainerHead {
-    /// Reads the headers of an answer.
+    /// Reads the headers of an answer with a container's content.
     ///
     /// Sources: [RFC 6266](https://www.rfc-editor.org/rfc/rfc6266) for `Content-Disposition`,
     /// [RFC 8187](https://www.rfc-editor.org/rfc/rfc8187) for names in UTF-8.
@@ -19,28 +19,28 @@ extension DataAPI.ContainerHead {
         return MIMEType.isValid(essence) ? essence : nil
     }
 
-    /// The length of something that was compressed for the way says nothing of the content.
+    /// The length of a compressed body is not the length of the content, so it is ignored.
     private static func byteCount(in headers: HTTPHeaders) -> Int? {
         guard !headers.contains(name: "Content-Encoding") else { return nil }
         return headers.first(name: "Content-Length").flatMap(\.utf8.decimalNumber)
     }
 
-    /// The name in a `Content-Disposition`, whatever the disposition; that in UTF-8 wins.
+    /// The file name in a `Content-Disposition`, of any disposition; `filename*` (UTF-8) takes precedence.
     static func fileName(in header: String) -> String? {
         let parameters = HeaderParameters(header)
         let name = parameters["filename*"].flatMap(decodedName) ?? parameters["filename"]
         return name.flatMap(withoutFolders)
     }
 
-    /// `UTF-8''na%C3%AFve.jpg`
+    /// Decodes a value such as `UTF-8''na%C3%AFve.jpg`.
     private static func decodedName(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
         return String(parts[2]).removingPercentEncoding
     }
 
-    /// A server has no say in where a file goes on this machine (RFC 6266 §4.3), nor in how a terminal shows it. Read by
-    /// scalars, as file systems read bytes: a slash before an accent is a slash.
+    /// The server must not decide where a file goes on this machine (RFC 6266 §4.3), nor how a terminal shows its name.
+    /// The name is read by scalars, as file systems read bytes: a slash before a combining accent is a slash.
     private static func withoutFolders(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last
         guard let visible = last.map({ part in String(part.filter { $0.staysInItsLine }) }) else { return nil }
@@ -49,8 +49,8 @@ extension DataAPI.ContainerHead {
 }
 
 extension Unicode.Scalar {
-    /// Neither a control character, nor the end of a line, nor one that turns the direction of what follows, which makes
-    /// `exe.gpj` of `jpg.exe`.
+    /// False for control characters, line ends, and characters that change the writing direction of the text that
+    /// follows, which can make `jpg.exe` look like `exe.gpj`.
     fileprivate var staysInItsLine: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: false
@@ -59,10 +59,10 @@ extension Unicode.Scalar {
     }
 }
 
-/// The parameters of a header value such as `attachment; filename="bow.jpg"`
-/// ([RFC 9110 §5.6.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.6)). The first of a name counts.
+/// The parameters of a header value such as `attachment; filename="bow.jpg"` ([RFC 9110
+/// §5.6.6](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.6)). If a name is repeated, its first value counts.
 ///
-/// Read by scalars: a quote stays a quote before a combining accent.
+/// The value is read by scalars, so that a quote before a combining accent is a quote.
 private struct HeaderParameters {
     private typealias Text = Substring.UnicodeScalarView
 
@@ -96,7 +96,7 @@ private struct HeaderParameters {
         return trimmed(token)
     }
 
-    /// Only a quote and a backslash are taken to be escaped: servers write Windows paths as they are.
+    /// Only quotes and backslashes can be escaped, since servers write Windows paths without escapes.
     private static func takeQuoted(_ rest: inout Text) -> String {
         rest.removeFirst()
         var value = String.UnicodeScalarView()

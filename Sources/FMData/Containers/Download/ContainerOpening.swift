@@ -3,25 +3,25 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Finds the content of a container under one session: publishes it as soon as its head is there, then finishes, so that
-/// the session is free again while the body flows.
+/// Finds the content of a container under one session. Publishes it when its head has arrived, then finishes, so that
+/// the session is free while the body is transferred.
 ///
-/// Nothing is sent before demand. A token that is refused shows as an error of that kind, so that whoever leased the
-/// session starts over with a fresh one; see ``ContainerDownloadStateMachine`` for what counts as that.
+/// Nothing is sent before demand. If the token is refused, it fails with an error that says so, so that the holder of
+/// the session starts over with a fresh one; see ``ContainerDownloadStateMachine`` for what counts as a refusal.
 struct ContainerOpening: Publisher {
     typealias Output = OpenedContainer
     typealias Failure = FMRest.APIError
 
     let server: DataAPI.Server
     let token: SessionToken
-    /// The tokens of other sessions that the content may belong to, asked for when it does not belong to this one. They
-    /// are not leased: fetching content is no call of the Data API, and disturbs none.
+    /// Returns the tokens of other sessions that the content may belong to, called when it does not belong to this one.
+    /// The sessions are not leased: downloading content is not a call of the Data API, and does not disturb such calls.
     var otherTokens: () -> [SessionToken] = { [] }
-    /// Where the content is: known already, or asked of the server under this token first.
+    /// The address of the content: known already, or first requested from the server with this token.
     let location: AnyPublisher<ContainerDownloadStateMachine, FMRest.APIError>
-    /// What holds for the next request.
+    /// The context of the next request.
     var context: @Sendable () -> RequestContext = { RequestContext() }
-    /// What a clock on the wall shows, as cookies end by it.
+    /// The wall-clock time, by which cookies expire.
     var now: Date { server.time.date(server.time.now()) }
 
     func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
@@ -31,15 +31,15 @@ struct ContainerOpening: Publisher {
 
 extension ContainerOpening {
     private final class Inner: ColdSubscription<ContainerOpening>, @unchecked Sendable {
-        // @unchecked: as the superclass. Only what is under way uses `machine`.
+        // @unchecked: as the superclass. Only the exchange under way uses `machine`.
         private let opening: ContainerOpening
         private var machine: ContainerDownloadStateMachine?
-        /// As it was before anything was sent, for the attempts with other tokens.
+        /// The machine before anything was sent, for attempts with other tokens.
         private var fresh: ContainerDownloadStateMachine?
         private var token: SessionToken
-        /// Those that are still to be tried; `nil` before they were asked for.
+        /// The tokens that are still to be tried; `nil` before they were requested.
         private var otherTokens: [SessionToken]?
-        /// The content's request that is under way.
+        /// The request for the content that is under way.
         private var exchange: (ContainerRequest, HeldResponse)?
         private var log: CallLog?
 
@@ -137,16 +137,16 @@ extension ContainerOpening {
                 error.retryAfter = head.headers.retryAfter(now: opening.now)
                 fail(error)
             case nil:
-                // All is over, and the response was cancelled.
+                // The subscription has ended, and the response was cancelled.
                 break
             }
         }
 
-        /// The content may belong to another session of the same database. When it belongs to none, the one that is leased
-        /// is asked whether it lives.
+        /// Tries the next session of the same database that the content may belong to. After the last one, checks
+        /// whether the leased session is alive.
         private func tryOtherSession() {
             let isFirst = lock.withLock { otherTokens == nil }
-            // The pool is asked outside of the lock.
+            // The pool is called outside of the lock.
             let others = isFirst ? opening.otherTokens() : []
             let next: ContainerDownloadStateMachine? = lock.withLock {
                 otherTokens = otherTokens ?? others
@@ -159,10 +159,11 @@ extension ContainerOpening {
             if let next { start(next) } else { checkSession() }
         }
 
-        /// A server that cannot tell is too old to ask for a token when content is fetched: then it was the URL.
+        /// Asks whether the session is alive. A server too old to answer this does not check tokens when it sends
+        /// content, so there the cause is the URL.
         private func checkSession() {
             let check = SessionExchange<FMRest.EmptyResponse> { result in
-                // A time limit that strikes here says nothing of the URL.
+                // A time limit that expires here says nothing about the URL.
                 if case .failure(let error)? = result, error.meansTokenRefused || error.code == .timeout {
                     self.fail(error)
                 } else {

@@ -5,11 +5,12 @@ import NIOCore
 import NIOFoundationCompat
 import OpenCombine
 
-/// Publishes the head of an opened container, then its bytes under demand. Waits for the opening to finish first: its
-/// session is then free, whatever the subscriber does with the head.
+/// Publishes the head of an opened container, then its bytes on demand. It waits for the opening to finish first, so
+/// that the session is free whatever the subscriber does with the head.
 ///
-/// When the connection breaks on the way, the rest is asked for as soon as the subscriber wants it, if the host has said
-/// which version it sends (``ContainerVersion``). What arrives is that version from its first byte to its last, or an error.
+/// If the connection breaks, the rest is requested with the subscriber's next demand, provided that the host has named
+/// the version that it sends (``ContainerVersion``). The result is that version from its first byte to its last, or an
+/// error.
 struct ContainerParts: Publisher {
     typealias Output = DataAPI.ContainerPart
     typealias Failure = FMRest.APIError
@@ -30,15 +31,15 @@ extension ContainerParts {
         private enum State {
             /// → `opening`, with the first demand.
             case ready
-            /// Its subscription, then what it published. → `beginning`, `terminal`
+            /// Holds the subscription of the opening, then also its value. → `beginning`, `terminal`
             case opening((any Subscription)?, OpenedContainer?)
-            /// The subscriber is given the head, or the body is being attached. → `flowing`, `broken`, `terminal`
+            /// The head is being delivered, or the body is being attached. → `flowing`, `broken`, `terminal`
             case beginning(HeldResponse)
-            /// The body comes from here. → `broken`, `terminal`
+            /// The body is delivered from this response. → `broken`, `terminal`
             case flowing(HeldResponse)
-            /// The connection broke; the rest is asked for with the next demand. → `resuming`, `terminal`
+            /// The connection broke; the rest is requested with the next demand. → `resuming`, `terminal`
             case broken(HTTPClientError)
-            /// The rest is asked for. → `beginning`, `terminal`
+            /// The rest was requested. → `beginning`, `terminal`
             case resuming(HeldResponse, after: HTTPClientError)
             /// Finished, failed or cancelled.
             case terminal
@@ -49,12 +50,12 @@ extension ContainerParts {
         private let opening: AnyPublisher<OpenedContainer, FMRest.APIError>
         private var downstream: Downstream?
         private var state = State.ready
-        /// What was asked for and has not come.
+        /// The demand that is not satisfied yet.
         private var demand = Subscribers.Demand.none
-        /// What brought the content; there from `beginning` on.
+        /// The request whose answer is the content; set from `beginning` on.
         private var request: ContainerRequest?
         private var progress = ResumableProgress()
-        /// Of the request for the rest that is under way.
+        /// The log of the request for the rest that is under way.
         private var log: CallLog?
 
         init(opening: AnyPublisher<OpenedContainer, FMRest.APIError>, downstream: Downstream) {
@@ -102,7 +103,7 @@ extension ContainerParts {
             withExtendedLifetime(downstream) {}
         }
 
-        // MARK: From the opening
+        // MARK: Calls of the opening
 
         func receive(subscription: any Subscription) {
             let isWanted = lock.withLock {
@@ -144,10 +145,10 @@ extension ContainerParts {
             begin(response)
         }
 
-        // MARK: From the body
+        // MARK: Calls of the body
 
         private func begin(_ response: HeldResponse) {
-            // Before the state says so: a demand from another thread must find the body passing.
+            // This comes before the change of state, so that demand from another thread finds the body attached.
             response.pass(to: self)
             let demand = lock.withLock {
                 guard case .beginning(let response) = state else { return Subscribers.Demand.none }

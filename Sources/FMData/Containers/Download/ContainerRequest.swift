@@ -1,16 +1,16 @@
 import FMHTTP
 
-/// A request for the content of a container, with all that it takes to send it, and to send it again for the rest.
+/// A request for the content of a container, with everything needed to send it, and to send it again for the rest.
 struct ContainerRequest: Sendable {
     let server: DataAPI.Server
     let address: ContainerDownloadStateMachine.Request
     let token: SessionToken
-    /// What holds for the next request.
+    /// Returns the context of the next request.
     let context: @Sendable () -> RequestContext
 
-    /// - Parameter more: further headers.
+    /// - Parameter more: additional headers.
     func httpRequest(_ more: HTTPHeaders = [:]) throws(FMRest.APIError) -> HTTPRequest {
-        // Pictures and films are compressed already; without another coding the length is that of the content.
+        // Pictures and films are compressed already, and without a coding the announced length is that of the content.
         var headers = HTTPHeaders([
             ("User-Agent", server.config.userAgent), ("Accept", "*/*"), ("Accept-Encoding", "identity"),
         ])
@@ -23,28 +23,28 @@ struct ContainerRequest: Sendable {
             headers: headers,
             isSafeToRepeat: true,
             timeouts: try context().limits?.checked(),
-            // The content is streamed, and takes no memory here.
+            // The content is streamed, so it is not held in memory here.
             maximumBodyBytes: .max
         )
     }
 
-    /// `nil` when nobody would read it.
+    /// `nil` if nothing would be logged.
     var log: CallLog? { server.callLog(ofContentFrom: address.origin, context()) }
 
-    /// What errors may tell of it.
+    /// The parts of the request that errors may show.
     var summary: FMRest.APIError.RequestSummary { server.containerSummary(tag: context().tag) }
 
-    /// The limits as they were set.
+    /// The time limits as configured.
     var timeouts: DataAPI.Timeouts { context().limits?.timeouts ?? server.config.timeouts }
 
-    /// A failure in terms of the limits.
+    /// The error with the names of the time limits and the request.
     func error(_ error: HTTPClientError) -> FMRest.APIError {
         FMRest.APIError(error).naming(timeouts).about(summary, isSafeToRepeat: true)
     }
 }
 
 extension DataAPI.Server {
-    /// The path is left out: it is the value of a field, and a key to the content.
+    /// The path is left out, since it is a field's value and gives access to the content.
     func containerSummary(tag: String?) -> FMRest.APIError.RequestSummary {
         FMRest.APIError.RequestSummary(
             method: "GET",

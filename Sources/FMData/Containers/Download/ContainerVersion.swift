@@ -1,14 +1,14 @@
 import FMHTTP
 import Foundation
 
-/// Which version of a container's content a host has begun to send, so that the rest of this very version can be asked for:
+/// The version of the content that a host has begun to send, so that the rest of the same version can be requested:
 /// `Range` and `If-Range` of [RFC 9110 §13 and §14](https://www.rfc-editor.org/rfc/rfc9110#section-14).
 struct ContainerVersion: Hashable, Sendable {
-    /// What names the version: an entity tag, or the time of its last change.
+    /// Identifies the version: an entity tag, or the time of the last change.
     private let validator: String
     private let byteCount: Int?
 
-    /// `nil` when the host does not name the version in a way that tells any two apart, or takes no ranges.
+    /// `nil` if the host does not identify the version uniquely, or does not support ranges.
     init?(_ head: HTTPResponseHead) {
         let headers = head.headers
         guard head.status == .ok, !headers.contains(name: "Content-Encoding"),
@@ -18,25 +18,26 @@ struct ContainerVersion: Hashable, Sendable {
         byteCount = headers.first(name: "Content-Length").flatMap(\.utf8.decimalNumber)
     }
 
-    /// The headers that ask for the rest: the server answers 206, or by the whole if that is another version now.
+    /// The headers that request the rest. The server answers 206, or sends the whole content if it is another version
+    /// now.
     func headers(forRestFrom position: Int) -> HTTPHeaders {
         ["Range": "bytes=\(position)-", "If-Range": validator]
     }
 
-    /// How many bytes the whole has, when an answer is all of the rest; `nil` for any other answer.
+    /// The number of bytes of the whole content, if an answer is exactly the rest; `nil` for any other answer.
     func byteCount(ofWholeWith head: HTTPResponseHead, from position: Int) -> Int? {
         let headers = head.headers
         guard head.status == .partialContent, !headers.contains(name: "Content-Encoding"),
             let range = headers.first(name: "Content-Range").flatMap(ContentRange.init),
             range.first == position, range.last == range.byteCount - 1, range.byteCount == byteCount ?? range.byteCount
         else { return nil }
-        // A host that answers 206 has compared; one that did so wrongly may still tell.
+        // A host that answers 206 should have compared the versions; if it did so wrongly, its tag may still show it.
         if let tag = headers.first(name: "ETag"), validator.hasPrefix("\""), tag != validator { return nil }
         return range.byteCount
     }
 
-    /// A weak tag may name several versions. A time tells them apart when the last change was some while before the answer,
-    /// and so no other can have the same (§8.8.2.2).
+    /// A weak tag may stand for several versions. A time identifies a version only if the last change was at least a
+    /// minute before the answer, so that no later change can have the same time (§8.8.2.2).
     private static func validator(in headers: HTTPHeaders) -> String? {
         if let tag = headers.first(name: "ETag") {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
@@ -49,7 +50,7 @@ struct ContainerVersion: Hashable, Sendable {
     }
 }
 
-/// `bytes 100-199/200`, as the header of an answer says which part it is.
+/// The header of a partial answer that says which part it is: `bytes 100-199/200`.
 private struct ContentRange {
     let first: Int
     let last: Int

@@ -1,22 +1,22 @@
 import FMHTTP
 import Foundation
 
-/// The cookies of one download: the part of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) that the exchange for a
-/// container needs. A jar belongs to one download, so the session cookies of two downloads never mix.
+/// The cookies of one download: the part of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) that is needed to
+/// download containers. Each download has its own jar, so the session cookies of two downloads never mix.
 ///
-/// Stricter than the RFC in one point: a cookie goes back only to the very host it came from, whatever its `Domain`
-/// says. A cookie with a foreign `Domain` is refused as the RFC wants.
+/// It is stricter than the RFC in one point: a cookie is sent only to the very host it came from, whatever its `Domain`
+/// says. A cookie with a foreign `Domain` is refused, as the RFC requires.
 struct CookieJar: Hashable, Sendable {
     private var cookies: [Cookie] = []
 
-    /// Bounds what a server can make us keep and send: browsers allow 50 cookies of 4 KiB per host.
+    /// Limits what a server can make the client keep and send: browsers allow 50 cookies of 4 KiB per host.
     static let maximumCookieCount = 50
     static let maximumCookieBytes = 4096
 
     var isEmpty: Bool { cookies.isEmpty }
 
-    /// Takes in the value of one `Set-Cookie` header of an answer from `url`. What is no cookie, or none that this host
-    /// may set, is ignored, as RFC 6265 §5.2 wants.
+    /// Stores the value of one `Set-Cookie` header of an answer from `url`. An invalid cookie, or one that this host
+    /// may not set, is ignored, as RFC 6265 §5.2 requires.
     mutating func store(setCookie header: String, from url: URLReference, now: Date) {
         guard header.utf8.count <= Self.maximumCookieBytes, let cookie = Cookie(header, from: url, now: now) else {
             return
@@ -29,7 +29,7 @@ struct CookieJar: Hashable, Sendable {
     /// The value of the `Cookie` header for a request to `url`, `nil` when there is nothing to send (RFC 6265 §5.4).
     func header(for url: URLReference, now: Date) -> String? {
         let matching = cookies.filter { $0.matches(url) && !$0.isExpired(at: now) }
-        // Longer paths first; of equal ones the earlier cookie. Swift's sort is stable.
+        // Longer paths first; among equal ones, the earlier cookie. Swift's sort is stable.
         let ordered = matching.sorted { $0.path.utf8.count > $1.path.utf8.count }
         return ordered.isEmpty ? nil : ordered.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
@@ -41,12 +41,13 @@ private struct Cookie: Hashable, Sendable {
     let host: String
     let path: String
     let isSecure: Bool
-    /// `nil`: as long as the jar lives.
+    /// `nil` if it does not expire before the jar is released.
     let expiry: Date?
 
-    /// RFC 6265 §5.2. Cut at scalars, as servers cut at bytes: for a character a semicolon before an accent is no semicolon.
+    /// Parses the value by RFC 6265 §5.2. It is split by scalars, as servers split by bytes: as a `Character`, a
+    /// semicolon followed by a combining accent is not a semicolon.
     init?(_ header: String, from url: URLReference, now: Date) {
-        // A header value has no control characters; one that has would break the header it is sent back in.
+        // Header values contain no control characters; such a cookie would break the header that sends it back.
         guard let origin = url.origin, header.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             return nil
         }
@@ -73,16 +74,16 @@ private struct Cookie: Hashable, Sendable {
             case "expires":
                 expires = HTTPDate.parse(content)
             case "max-age":
-                // Text that is no number leaves the attribute out; zero and less mean "gone already".
+                // An attribute that is not a number is ignored; zero or less means that the cookie has expired already.
                 if let seconds = Int(content) {
                     maximumAge = seconds <= 0 ? .distantPast : now.addingTimeInterval(TimeInterval(seconds))
                 }
             default:
-                // HttpOnly, SameSite and whatever comes: nothing to do for a client that runs no scripts.
+                // HttpOnly, SameSite and others do not concern a client that runs no scripts.
                 break
             }
         }
-        // An insecure answer must not plant a cookie for the secure site.
+        // An insecure answer must not set a cookie for the secure site.
         guard !isSecure || origin.scheme == .https else { return nil }
         self.host = origin.host
         self.path = path ?? url.defaultCookiePath
@@ -105,13 +106,13 @@ private struct Cookie: Hashable, Sendable {
 }
 
 extension URLReference {
-    /// RFC 6265 §5.1.4: the path up to its last slash.
+    /// The default path by RFC 6265 §5.1.4: the path up to its last slash.
     fileprivate var defaultCookiePath: String {
         guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// RFC 6265 §5.1.4: equal, or below at a segment's border.
+    /// Whether the path matches by RFC 6265 §5.1.4: equal, or below it at the border of a segment.
     fileprivate func isBelow(cookiePath: String) -> Bool {
         let path = path.isEmpty ? "/" : path
         return path == cookiePath || path.hasPrefix(cookiePath.hasSuffix("/") ? cookiePath : cookiePath + "/")
@@ -119,8 +120,8 @@ extension URLReference {
 }
 
 extension String {
-    /// Whether a host may speak for a domain (RFC 6265 §5.1.3): itself or a domain above it that is more than a
-    /// top-level one. An empty domain says nothing.
+    /// Whether this host may set a cookie for a domain (RFC 6265 §5.1.3): the host itself, or a parent domain that is
+    /// more than a top-level one. An empty domain is ignored.
     fileprivate func isDomain(_ domain: String) -> Bool {
         let domain = (domain.hasPrefix(".") ? String(domain.dropFirst()) : domain).lowercased()
         return domain.isEmpty || self == domain || (domain.contains(".") && HostGrammar.isDomain(domain, of: self))

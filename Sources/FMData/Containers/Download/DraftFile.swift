@@ -1,17 +1,17 @@
 import Foundation
 
-/// A new file that takes the place of another when it is whole. Dropped before, it disappears.
+/// A new file that replaces another one when it is complete. If it is released before, it is deleted.
 final class DraftFile {
     private let path: String
     private let draftPath: String
     private let handle: FileHandle
     private var isPublished = false
 
-    /// - Parameter path: Where the file shall be in the end. The draft lies beside it, so that both are on one disk.
+    /// - Parameter path: The final path of the file. The draft is in the same folder, so that both are on one disk.
     init(for path: String) throws(DataAPI.ContainerError) {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         let draftPath = folder.appendingPathComponent(".fmdata-\(UUID().uuidString)").path
-        // O_EXCL: a file or link that somebody has put there is not written to.
+        // O_EXCL: an existing file or link at that path is never written to.
         let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         self.path = path
@@ -31,7 +31,7 @@ final class DraftFile {
         }
     }
 
-    /// Puts the file where it belongs, once the disk has it.
+    /// Moves the file to its final path, once it is stored on the disk.
     func publish() throws(DataAPI.ContainerError) {
         guard fsync(handle.fileDescriptor) == 0, rename(draftPath, path) == 0 else { throw Self.failure(path, errno) }
         isPublished = true

@@ -3,13 +3,13 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// One HTTP exchange whose body waits, unread, until somebody has looked at the head: then it is passed on under the
+/// One HTTP exchange whose body stays unread until its head has been checked. Then the body is passed on under the
 /// receiver's demand, or dropped.
 final class HeldResponse: Subscriber, @unchecked Sendable {
     typealias Input = HTTPResponsePart
     typealias Failure = HTTPClientError
 
-    /// Who takes the body. Called by one thread at a time.
+    /// Receives the body. Called by one thread at a time.
     protocol BodyReceiver: AnyObject, Sendable {
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand
         func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>)
@@ -20,7 +20,8 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         case new
         /// → `held`, `over`
         case awaitingHead((any Subscription)?)
-        /// The completion is there when the body is empty. → `passing`, `dropping`, `over`
+        /// The completion is set if the exchange has ended already (an empty body, or a failure).
+        /// → `passing`, `dropping`, `over`
         case held(any Subscription, Subscribers.Completion<HTTPClientError>?)
         /// → `over`
         case passing(any Subscription, to: any BodyReceiver)
@@ -29,7 +30,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         case over
     }
 
-    /// A body that nobody wants is read up to this size, to keep the connection; a longer one costs the connection.
+    /// A dropped body is read up to this size, to keep the connection open. For a longer one the connection is closed.
     private static let maximumDroppedBytes = 64 * 1024
 
     // `lock` guards `state` and `report`, which makes this class Sendable.
@@ -51,7 +52,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         if isNew { client.parts(request).subscribe(self) }
     }
 
-    /// Passes the body on: nothing of it arrives before the receiver asks. Its end may arrive at once.
+    /// Passes the body on. No bytes arrive before the receiver asks for them, but the completion may arrive at once.
     func pass(to receiver: any BodyReceiver) {
         let completion: Subscribers.Completion<HTTPClientError>? = lock.withLock {
             guard case .held(let subscription, let completion) = state else { return nil }
@@ -68,7 +69,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         subscription?.request(demand)
     }
 
-    /// Reads on without use for the body, or gives up the connection if it is long, and goes on.
+    /// Reads and discards the body, or closes the connection if the body is long, and then calls `next`.
     func drop(then next: @escaping @Sendable () -> Void) {
         let (subscription, isOver): ((any Subscription)?, Bool) = lock.withLock {
             guard case .held(let subscription, let completion) = state else { return (nil, false) }
@@ -164,7 +165,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         }
         switch last {
         case .awaitingHead:
-            // Only a failure comes instead of a head.
+            // Instead of a head, only a failure can come.
             if case .failure(let error) = completion { lock.withLock { lockedReport() }?(.failure(error)) }
         case .passing(_, let receiver): receiver.bodyEnded(completion)
         case .dropping(_, _, let next): next()

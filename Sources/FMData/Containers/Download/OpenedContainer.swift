@@ -1,8 +1,8 @@
 import FMHTTP
 import NIOConcurrencyHelpers
 
-/// The content of a container at the moment when it has been found and begins: its head, the request that found it, and the
-/// response that holds the rest. Whoever drops it without taking the response ends the exchange.
+/// The content of a container that has been found: its head, the request that found it, and the response that holds the
+/// body. If it is released before the response was taken, the exchange is cancelled.
 final class OpenedContainer: @unchecked Sendable {
     let head: HTTPResponseHead
     let request: ContainerRequest

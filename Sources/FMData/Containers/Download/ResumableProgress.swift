@@ -1,28 +1,28 @@
 import FMHTTP
 
-/// How far a body has come, and whether the rest can be asked for when its connection breaks.
+/// How much of a body has arrived, and whether the rest can be requested if its connection breaks.
 struct ResumableProgress: Equatable {
-    /// A host that breaks off each time is not asked for ever.
+    /// Limits the requests to a host that breaks the connection each time.
     static let maximumResumptions = 20
 
-    /// Bytes that have arrived.
+    /// The number of bytes that have arrived.
     var position = 0
     private let version: ContainerVersion?
     private var resumptions = 0
     private var lastResumption: Int?
-    /// Known when the rest was announced.
+    /// The length of the whole, known once the rest was announced.
     private var byteCount: Int?
 
-    /// Of a body that cannot be gone on with.
+    /// The progress of a body that cannot be resumed.
     init() { version = nil }
 
-    /// Of the body that follows a head.
+    /// The progress of the body that follows this head.
     init(_ head: HTTPResponseHead) { version = ContainerVersion(head) }
 
-    /// Whether all has arrived when the body ends in good order.
+    /// Whether everything has arrived when the body ends regularly.
     var isComplete: Bool { position == byteCount ?? position }
 
-    /// Whether it was the connection that failed, and each attempt so far has brought something.
+    /// Whether the connection was the cause, and each attempt so far has brought some bytes.
     func mayGoOn(after error: HTTPClientError) -> Bool {
         switch error.code {
         case .connectionClosed, .truncatedBody: break
@@ -31,7 +31,7 @@ struct ResumableProgress: Equatable {
         return version != nil && lastResumption != position && resumptions < Self.maximumResumptions
     }
 
-    /// The headers that ask for the rest.
+    /// Counts one more attempt and returns the headers that request the rest.
     mutating func goOn() -> HTTPHeaders? {
         resumptions += 1
         lastResumption = position

@@ -1,19 +1,19 @@
 import FMHTTP
 
-/// A URI reference, absolute or relative, cut into its components and resolved by
-/// [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986): what a container field and a `Location` header hold.
+/// A URI reference, absolute or relative, parsed and resolved by [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986), as
+/// it occurs in container fields and `Location` headers.
 ///
-/// Foundation's `URL` is not used here because it repairs what it reads. Where a token goes is decided from these
-/// components, so text that two readers may cut in different ways (a backslash, a space or a control character in the
-/// authority, user information) is refused instead.
+/// Foundation's `URL` is not used here because it repairs its input. These components decide where a token is sent, so
+/// text that two parsers may read differently (a backslash, a space or a control character in the authority, user
+/// information) is refused instead.
 struct URLReference: Hashable, Sendable {
     private(set) var scheme: String?
     private(set) var authority: Authority?
     private(set) var path: String
     private(set) var query: String?
 
-    /// Cuts a text; a fragment is dropped, since it is never sent. `nil` when the text is no URI reference even after
-    /// characters that should have been percent-encoded in path and query, such as spaces, are encoded.
+    /// Parses a text. A fragment is dropped, since it is never sent. Characters that should have been percent-encoded
+    /// in path and query, such as spaces, are encoded; `nil` if the text is not a URI reference even then.
     init?(_ text: String) {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
@@ -43,7 +43,8 @@ struct URLReference: Hashable, Sendable {
         self.query = query
     }
 
-    /// Where a request for the URL goes. `nil` for anything but an absolute `http` or `https` URL with a host.
+    /// The origin that a request for the URL is sent to. `nil` for anything but an absolute `http` or `https` URL with
+    /// a host.
     var origin: Origin? {
         guard let scheme = scheme.flatMap(Origin.Scheme.init), let authority, !authority.host.isEmpty else {
             return nil
@@ -51,13 +52,12 @@ struct URLReference: Hashable, Sendable {
         return Origin(scheme: scheme, host: authority.host, port: authority.port)
     }
 
-    /// What the request line says: path and query.
+    /// The target in the request line: path and query.
     var target: String {
         (path.isEmpty ? "/" : path) + (query.map { "?\($0)" } ?? "")
     }
 
-    /// The path with its escapes undone, for looking at it; escaped bytes that are no UTF-8 become replacement
-    /// characters.
+    /// The path with its escapes decoded, for checks only; bytes that are not UTF-8 become replacement characters.
     var decodedPath: String {
         var bytes: [UInt8] = []
         var rest = path.utf8[...]
@@ -74,7 +74,7 @@ struct URLReference: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The reference as seen from this URL, by the algorithm of RFC 3986 §5.2.2.
+    /// Resolves a reference relative to this URL, by the algorithm of RFC 3986 §5.2.2.
     func resolving(_ reference: URLReference) -> URLReference {
         if let scheme = reference.scheme {
             return URLReference(
@@ -103,14 +103,14 @@ struct URLReference: Hashable, Sendable {
         )
     }
 
-    /// RFC 3986 §5.2.3.
+    /// Merges a relative path with this path by RFC 3986 §5.2.3.
     private func merged(_ relative: String) -> String {
         if authority != nil, path.isEmpty { return "/" + relative }
         guard let slash = path.lastIndex(of: "/") else { return relative }
         return path[...slash] + relative
     }
 
-    /// RFC 3986 §5.2.4, by segments: `.` vanishes, `..` takes the segment before it along.
+    /// Removes dot segments by RFC 3986 §5.2.4: `.` is removed, `..` is removed with the segment before it.
     private static func removingDotSegments(_ path: String) -> String {
         let isAbsolute = path.hasPrefix("/")
         var kept: [Substring] = []
@@ -140,8 +140,8 @@ extension Substring.UTF8View {
         return allSatisfy { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
     }
 
-    /// The text with every byte percent-encoded that may not stand in a path or query. A percent sign that begins no
-    /// escape is encoded as well.
+    /// The text with every byte percent-encoded that is not allowed in a path or query. A percent sign that does not
+    /// begin an escape is encoded as well.
     fileprivate func encodingStrayBytes() -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(count)

@@ -2,10 +2,10 @@ import Foundation
 import OpenCombine
 
 extension FMRest.ContainerFile {
-    /// How many bytes go down at once.
+    /// The number of bytes of a chunk.
     static let chunkLength = 64 * 1024
 
-    /// The bytes, chunk by chunk, read as the subscriber demands them. Each subscription starts from the beginning.
+    /// The bytes, chunk by chunk, read on demand. Each subscription starts from the beginning.
     func chunks() -> AnyPublisher<Data, any Error> {
         switch source {
         case .data(let data):
@@ -15,7 +15,7 @@ extension FMRest.ContainerFile {
         }
     }
 
-    /// The bytes, and a report on each chunk that was handed down.
+    /// The same, with a report of each chunk that was delivered.
     func chunks(reportingTo observer: @escaping DataAPI.ProgressObserver) -> AnyPublisher<Data, any Error> {
         Deferred {
             var progress = DataAPI.TransferProgress(completedBytes: 0, totalBytes: length)
@@ -32,7 +32,7 @@ extension FMRest.ContainerFile {
 }
 
 extension Data {
-    /// The bytes in slices, one per unit of demand, where it is asked for them.
+    /// The bytes in slices, one per unit of demand, on the thread that asks for them.
     fileprivate func chunks(of length: Int) -> some Publisher<Data, Never> {
         stride(from: startIndex, to: endIndex, by: length).lazy
             .map { start in self[start..<Swift.min(start + length, endIndex)] }

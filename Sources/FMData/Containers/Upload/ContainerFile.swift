@@ -2,26 +2,26 @@ public import Foundation
 public import OpenCombine
 
 extension FMRest {
-    /// A file for a container field: a name, a type and the bytes, which are in memory, in a file on disk or still to
-    /// come from a publisher.
+    /// A file for a container field: a name, a type and the bytes, which are in memory, in a file on disk, or published
+    /// by a publisher.
     ///
     ///     let picture = FMRest.ContainerFile(fileName: "bow.jpg", mimeType: "image/jpeg", data: bytes)
     ///     let report = try FMRest.ContainerFile(contentsOf: "/srv/reports/2024.pdf")
     ///
-    /// FileMaker takes any type and checks none. The type is inferred when it is not given: from the leading bytes
-    /// where they tell, else from the name's extension, else it is `application/octet-stream`.
+    /// FileMaker accepts any type without checking it. If no type is given, it is inferred from the leading bytes, else
+    /// from the name's extension; otherwise it is `application/octet-stream`.
     ///
     /// Source: Claris Data API guide, "Upload container data".
     public struct ContainerFile: Sendable {
-        /// The name the file gets in the container field. Any text but an empty one or one with a line break or NUL; it
-        /// travels as UTF-8.
+        /// The name of the file in the container field: any text except an empty one or one with a line break or NUL.
+        /// It is sent as UTF-8.
         public var fileName: String
         /// The media type that is sent with the bytes, such as `image/jpeg`.
         public var mimeType: String
 
         let source: Source
 
-        /// A file in memory.
+        /// Makes a file of bytes in memory.
         ///
         /// - Parameters:
         ///   - fileName: The name in the container field.
@@ -34,16 +34,16 @@ extension FMRest {
             self.source = .data(data)
         }
 
-        /// A file on disk. Its length and leading bytes are read now, the rest while it is sent, chunk by chunk as the
-        /// connection takes them; a file of any size needs little memory. Do not change the file in between: an upload
-        /// whose length no longer fits fails.
+        /// Makes a file of a file on disk. Its length and leading bytes are read now, the rest while it is sent, chunk
+        /// by chunk as the connection accepts them, so that a file of any size needs little memory. Do not change the
+        /// file in between: an upload fails if the length has changed.
         ///
         /// - Parameters:
         ///   - path: The path of a regular file.
         ///   - fileName: The name in the container field; the last component of the path when `nil`.
         ///   - mimeType: The media type; inferred from the name and the leading bytes when `nil`.
-        /// - Throws: ``ContainerFileError`` with ``ContainerFileError/Code-swift.struct/unreadable`` when the path leads
-        ///   to no regular file or may not be read.
+        /// - Throws: ``ContainerFileError`` with ``ContainerFileError/Code-swift.struct/unreadable`` when there is no
+        ///   regular file at the path, or it cannot be read.
         public init(
             contentsOf path: String,
             fileName: String? = nil,
@@ -53,7 +53,7 @@ extension FMRest {
             let length: Int
             let leadingBytes: Data
             do {
-                // Follows symbolic links, as reading will.
+                // Resolves symbolic links, as reading the file will do.
                 let values = try url.resolvingSymlinksInPath().resourceValues(forKeys: [
                     .isRegularFileKey, .fileSizeKey,
                 ])
@@ -78,18 +78,18 @@ extension FMRest {
             self.source = .file(path: path, length: length)
         }
 
-        /// A file whose bytes come from a publisher.
+        /// Makes a file whose bytes come from a publisher.
         ///
         /// `chunks` is called once per attempt to send. Its publisher is asked for one chunk at a time, and for the
-        /// next when the connection has taken the last; cancelling the upload cancels it. When it publishes more or
+        /// next when the connection has accepted the last. Cancelling the upload cancels it. If it publishes more or
         /// fewer bytes than `length`, the upload fails.
         ///
         /// - Parameters:
         ///   - fileName: The name in the container field.
         ///   - mimeType: The media type; inferred from the name alone when `nil`.
         ///   - length: The exact number of bytes, which must be known before the first is sent.
-        ///   - isReplayable: Whether calling `chunks` again gives the same bytes again. If so, an upload that meets an
-        ///     expired session is sent again; if not, it fails and the caller decides.
+        ///   - isReplayable: Whether another call of `chunks` gives the same bytes. If so, an upload that meets an
+        ///     ended session is sent again; if not, it fails.
         ///   - chunks: Makes the publisher of the bytes.
         public init(
             fileName: String,
@@ -112,7 +112,7 @@ extension FMRest {
             }
         }
 
-        /// Whether the bytes can be sent a second time: always, except for a publisher that says it cannot.
+        /// Whether the bytes can be sent a second time: always, except for a publisher that is not replayable.
         public var isReplayable: Bool {
             switch source {
             case .data, .file: true
@@ -123,7 +123,7 @@ extension FMRest {
 }
 
 extension FMRest.ContainerFile {
-    /// Where the bytes are.
+    /// The source of the bytes.
     enum Source: Sendable {
         case data(Data)
         case file(path: String, length: Int)

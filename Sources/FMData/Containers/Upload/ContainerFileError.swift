@@ -1,29 +1,29 @@
 extension FMRest {
-    /// Why a ``ContainerFile`` cannot be made or sent. Raised before anything goes to the server.
+    /// Why a ``ContainerFile`` cannot be made or sent. It occurs before anything is sent to the server.
     public struct ContainerFileError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong. May grow.
+        /// The kind of failure. Later versions may add kinds.
         public struct Code: RawRepresentable, Hashable, Sendable {
             /// The name of the code.
             public let rawValue: String
 
-            /// A code by its name.
+            /// A code with the given name.
             public init(rawValue: String) {
                 self.rawValue = rawValue
             }
 
-            /// The path leads to no regular file, or the file may not be read.
+            /// There is no regular file at the path, or it cannot be read.
             public static let unreadable = Code(rawValue: "unreadable")
-            /// The file name is empty, or has a line break or NUL.
+            /// The file name is empty, or contains a line break or NUL.
             public static let invalidFileName = Code(rawValue: "invalidFileName")
-            /// The media type is none: it would break the header of its part or smuggle another one in.
+            /// The media type is invalid: it would break the header of its part, or inject another header.
             public static let invalidMIMEType = Code(rawValue: "invalidMIMEType")
             /// The length is negative or too large to be sent.
             public static let invalidLength = Code(rawValue: "invalidLength")
         }
 
-        /// What is wrong.
+        /// The kind of failure.
         public let code: Code
-        /// What is wrong, in words.
+        /// The failure in words.
         public let description: String
 
         init(_ code: Code, _ description: String) {

@@ -2,10 +2,10 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Publishes the bytes of a file, chunk by chunk: nothing is opened before demand, one chunk goes down per unit
-/// of demand, and one more is read ahead, so that the end is known as soon as the last byte is out. Reading happens on a
-/// queue of the subscription's own; values and completion arrive there, so whoever takes them may take his time.
-/// Cancelling closes the file.
+/// Publishes the bytes of a file, chunk by chunk. The file is opened on the first demand. One chunk is published per
+/// unit of demand and one more is read ahead, so that the end is known with the last byte. Reading happens on a queue
+/// of the subscription; values and completion arrive on it, so a slow subscriber delays no other. Cancelling closes the
+/// file.
 struct FileChunks: Publisher {
     typealias Output = Data
     typealias Failure = any Error
@@ -21,16 +21,16 @@ struct FileChunks: Publisher {
 }
 
 extension FileChunks {
-    /// `@unchecked Sendable`: `state` is touched under `lock` only, `reader` on `queue` only, and `downstream` is spoken
-    /// to on `queue` only, never under the lock.
+    /// `@unchecked Sendable`: `state` is used under `lock` only, `reader` on `queue` only, and `downstream` is called
+    /// on `queue` only, never under the lock.
     private final class Inner: Subscription, @unchecked Sendable {
         private enum State {
             /// No read is under way. → `reading` with demand, `terminal` when cancelled.
             case idle
-            /// The queue works off the demand. → `idle` without demand, `terminal` at the end, on failure or when
+            /// The queue satisfies the demand. → `idle` without demand, `terminal` at the end, on failure or when
             /// cancelled.
             case reading(demand: Subscribers.Demand)
-            /// Over. Nothing leaves this state.
+            /// Ended. There is no way out of this state.
             case terminal
         }
 
@@ -80,7 +80,7 @@ extension FileChunks {
             }
         }
 
-        /// Whether a chunk may go down now; ends the work otherwise.
+        /// Takes one unit of demand. Returns whether there was one; otherwise the work ends.
         private func takeOneUnit() -> Bool {
             lock.withLock {
                 guard case .reading(let demand) = state else { return false }
@@ -111,7 +111,7 @@ extension FileChunks {
     }
 }
 
-/// Bytes read one chunk ahead.
+/// Reads a file, one chunk ahead.
 private struct Reader {
     private let path: String
     private let chunkLength: Int
@@ -123,7 +123,7 @@ private struct Reader {
         chunkLength = chunks.chunkLength
     }
 
-    /// The next chunk, `nil` at the end.
+    /// The next chunk; `nil` at the end.
     mutating func next() throws -> Data? {
         try isAtEnd() ? nil : ahead.take()
     }
@@ -151,7 +151,7 @@ private struct Reader {
 }
 
 extension Optional {
-    /// The value, which is gone afterwards.
+    /// Returns the value and sets this to `nil`.
     fileprivate mutating func take() -> Wrapped? {
         defer { self = nil }
         return self

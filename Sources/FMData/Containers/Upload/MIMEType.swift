@@ -1,15 +1,16 @@
 import FMHTTP
 
-/// Media types from file names and leading bytes.
+/// Infers media types from file names and leading bytes.
 ///
-/// Bytes win over the name, since a name is what somebody typed. A signature here has several bytes (or, for two-byte
-/// ones, further bytes at a fixed place), so text that begins with "BM" or "M" does not become a picture. Where one
-/// signature stands for a family of formats (ZIP for the office formats, OLE, RIFF, XML) the name chooses the member.
+/// Bytes take precedence over the name, since users choose names freely. Each signature has several bytes (two-byte
+/// ones have further bytes at a fixed offset), so text that begins with "BM" or "M" is not taken for a picture. If one
+/// signature stands for a family of formats (ZIP for the office formats, OLE, RIFF, XML), the name selects the format.
 enum MIMEType {
-    /// What is left when neither name nor bytes tell.
+    /// The type if neither name nor bytes determine one.
     static let octetStream = "application/octet-stream"
 
-    /// How many leading bytes ``infer(fileName:leadingBytes:)`` looks at: the signature of tar is the last, at 257.
+    /// The number of leading bytes that ``infer(fileName:leadingBytes:)`` reads: the last signature is that of tar, at
+    /// 257.
     static let sniffLength = 262
 
     static func infer(fileName: String, leadingBytes: some Collection<UInt8>) -> String {
@@ -43,7 +44,7 @@ extension Substring.UTF8View {
     }
 }
 
-/// Bytes at fixed places that give a format away.
+/// Bytes at fixed offsets that identify a format.
 private struct Signature: Sendable {
     let type: String
     let parts: [(offset: Int, bytes: [UInt8])]
@@ -63,7 +64,7 @@ private func ascii(_ text: StaticString, at offset: Int = 0) -> (offset: Int, by
 }
 
 extension MIMEType {
-    /// The first match counts, so a signature that begins like another one stands before it.
+    /// The first match counts, so a signature that is more specific than another one stands before it.
     private static let signatures: [Signature] = [
         Signature("image/png", (0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])),
         Signature("image/jpeg", (0, [0xFF, 0xD8, 0xFF])),
@@ -116,7 +117,7 @@ extension MIMEType {
         Signature("application/xml", ascii("<?xml ")),
     ]
 
-    /// Signatures shared by several formats, and the formats among which the name may choose.
+    /// Signatures shared by several formats, with the formats that the name may select.
     private static let families: [String: Set<String>] = [
         "application/zip": [
             "application/vnd.openxmlformats-officedocument.wordprocessingml.document",

@@ -5,15 +5,15 @@ import OpenCombine
 
 /// The body of an upload: one part named `upload`, by [RFC 7578](https://www.rfc-editor.org/rfc/rfc7578).
 ///
-/// What stands before and after the bytes, and so the total length, is known before anything is sent; the bytes pass
-/// between them untouched and unbuffered. The server ignores parts of any other name, so there is none; `modId` goes
-/// into the URL.
+/// The text before and after the bytes, and so the total length, is known before anything is sent. The bytes are passed
+/// between them unchanged and unbuffered. The server ignores parts of any other name, so there are none; `modId` is
+/// sent in the URL.
 struct MultipartForm: Sendable {
     /// The value of `Content-Type`.
     let contentType: String
-    /// All that precedes the bytes.
+    /// The text before the bytes.
     let prefix: ByteBuffer
-    /// All that follows them.
+    /// The text after the bytes.
     let suffix: ByteBuffer
     /// The exact number of bytes of the whole body.
     let contentLength: Int
@@ -22,9 +22,9 @@ struct MultipartForm: Sendable {
     private let observer: DataAPI.ProgressObserver?
 
     /// - Parameters:
-    ///   - file: What to upload.
-    ///   - observer: Is told how many bytes of the file have been handed down.
-    ///   - generator: Where the boundary around a stream comes from. The boundary around bytes in memory follows from
+    ///   - file: The file to upload.
+    ///   - observer: Called with the number of bytes passed to the connection.
+    ///   - generator: The source of the boundary around a stream. The boundary around bytes in memory is computed from
     ///     these bytes, so that equal uploads are equal requests.
     /// - Throws: When the name, the type or the length of the file cannot be sent.
     init(
@@ -60,7 +60,7 @@ struct MultipartForm: Sendable {
     /// Whether the body can be sent a second time.
     var isReplayable: Bool { file.isReplayable }
 
-    /// The whole body, chunk by chunk under the subscriber's demand. Each subscription reads the file anew.
+    /// The whole body, chunk by chunk on demand. Each subscription reads the file again.
     func chunks() -> AnyPublisher<ByteBuffer, any Error> {
         let content = observer.map(file.chunks(reportingTo:)) ?? file.chunks()
         return content.map { ByteBuffer(data: $0) }.prepend(prefix).append(suffix).eraseToAnyPublisher()
@@ -70,10 +70,10 @@ struct MultipartForm: Sendable {
 // MARK: - Header values
 
 extension MultipartForm {
-    /// A file name as the quoted value of `filename`: UTF-8 as it is (RFC 7578 §5.1; the encoded form `filename*` is
-    /// forbidden by §4.2), in which a quote and a backslash follow a backslash (RFC 9110 §5.6.4). Browsers write `%22`
-    /// for a quote, but nothing for a percent sign, so that no reader could get every name back. A line break would end
-    /// the header, and is refused.
+    /// A file name as the quoted value of `filename`: unencoded UTF-8 (RFC 7578 §5.1; the encoded form `filename*` is
+    /// forbidden by §4.2), with a backslash before each quote and backslash (RFC 9110 §5.6.4). Browsers encode a quote
+    /// as `%22` but leave a percent sign as it is, so not every name could be decoded. A line break would end the
+    /// header, and is refused.
     static func escaped(fileName: String) throws(FMRest.ContainerFileError) -> String {
         guard !fileName.isEmpty, !fileName.unicodeScalars.contains(where: { "\0\r\n".unicodeScalars.contains($0) })
         else {
@@ -92,7 +92,7 @@ extension MultipartForm {
 
     private static func checked(mimeType: String) throws(FMRest.ContainerFileError) -> String {
         guard MIMEType.isValid(mimeType) else {
-            // The text is not repeated: a broken one may be anything, also of the size of a file.
+            // The text is not part of the error: an invalid one may be anything, even as large as a file.
             throw FMRest.ContainerFileError(.invalidMIMEType, "A media type must look like \"image/jpeg\".")
         }
         return mimeType
@@ -102,8 +102,8 @@ extension MultipartForm {
 // MARK: - Boundaries
 
 extension MultipartForm {
-    /// A boundary that does not occur in the bytes. It is made from them and the number of the attempt, so that a file
-    /// which contains the boundary of one attempt cannot easily contain those of all the next.
+    /// A boundary that does not occur in the bytes. It is computed from them and the number of the attempt, so that a
+    /// file that contains the boundary of one attempt is unlikely to contain those of the next attempts.
     static func boundary(notIn data: Data, candidate: (Data, UInt64) -> String = hashed) -> String {
         var attempt: UInt64 = 0
         while true {
@@ -113,7 +113,7 @@ extension MultipartForm {
         }
     }
 
-    /// FNV-1a of the attempt and the bytes: small and well mixed; nothing depends on it being hard to invert.
+    /// FNV-1a of the attempt and the bytes: short and well mixed; it need not be hard to invert.
     static func hashed(_ data: Data, attempt: UInt64) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ attempt
         for byte in data {
@@ -122,7 +122,7 @@ extension MultipartForm {
         return "FMData-" + hexadecimal(hash)
     }
 
-    /// A boundary of 128 random bits: nobody meets it by chance or foresees it.
+    /// A boundary of 128 random bits, which can be neither met by chance nor predicted.
     static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         "FMData-" + hexadecimal(generator.next()) + hexadecimal(generator.next())
     }

@@ -1,9 +1,10 @@
 import OpenCombine
 
-/// Publishes the latest values of all publishers whenever one of them has changed, once each has published its first.
+/// Publishes the latest values of all publishers whenever one of them publishes a value, once each has published its
+/// first.
 ///
-/// It ends when all have ended, or as soon as one has ended without a value, since there will never be a whole then; with the
-/// first failure it fails. A subscriber that is slower than its publishers misses what is out of date, never the latest.
+/// It finishes when all have finished, or as soon as one has finished without a value, since there can be no complete
+/// set then. It fails with the first failure. A slow subscriber misses outdated values, never the latest.
 struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
     private enum Inlet {
         case asleep
@@ -14,7 +15,7 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
     private var inlets: [Inlet]
     private var latest: [Element?]
     private var demand = Subscribers.Demand.none
-    /// Whether something has changed since the last whole was handed over.
+    /// Whether a value has come since the last set was delivered.
     private var hasNews = false
     private var completion: Subscribers.Completion<Failure>?
     private var isOver = false
@@ -49,7 +50,7 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
         if isOver { return .rest }
         if demand > .none, completion == nil, let inlet = inlets.firstIndex(of: .asleep) {
             inlets[inlet] = .running
-            // Everything: only the latest is kept, so nothing piles up.
+            // Unlimited demand: only the latest value is kept, so nothing piles up.
             return .ask(inlet: inlet, .unlimited)
         }
         if hasNews, !isFailed {

@@ -1,7 +1,7 @@
 import OpenCombine
 
-/// What decides how the values of several publishers become those of one: events in, steps out, no subscriber, lock or
-/// thread. The shell around it is ``JoinSubscription``.
+/// Decides how the values of several publishers become those of one: events in, steps out; no subscribers, locks or
+/// threads. The shell around it is ``JoinSubscription``.
 protocol JoinMachine<Input, Output, Failure> {
     associatedtype Input
     associatedtype Output
@@ -11,17 +11,17 @@ protocol JoinMachine<Input, Output, Failure> {
     mutating func received(_ value: Input, from inlet: Int)
     mutating func finished(_ completion: Subscribers.Completion<Failure>, from inlet: Int)
 
-    /// What to do next. It is asked again and again until it says ``JoinStep/rest``.
+    /// Returns the next step. It is called again and again until it returns ``JoinStep/rest``.
     ///
-    /// - Parameter mayDeliver: whether this is the place where values may be handed over. Where it is not, a value or an end
-    ///   that is due stays, and ``JoinStep/deliverElsewhere`` says that it is there.
+    /// - Parameter mayDeliver: whether values may be delivered here. If not, a due value or completion is kept, and
+    ///   ``JoinStep/deliverElsewhere`` is returned.
     mutating func next(mayDeliver: Bool) -> JoinStep<Output, Failure>
 }
 
-/// One thing to do for several publishers that are joined.
+/// One step in joining several publishers.
 enum JoinStep<Output, Failure: Error> {
     case value(Output)
-    /// The last step. The publishers that still run are to be cancelled.
+    /// The last step. The publishers that still run have to be cancelled.
     case end(Subscribers.Completion<Failure>)
     case ask(inlet: Int, Subscribers.Demand)
     case deliverElsewhere

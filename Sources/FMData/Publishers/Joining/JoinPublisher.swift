@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Several publishers of one type as one, as its machine decides, and on the actor that is given.
+/// Joins several publishers of one type, as its machine decides, and delivers on the given actor.
 struct JoinPublisher<Upstream: Publisher, Machine: JoinMachine>: Publisher
 where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
     typealias Output = Machine.Output
@@ -9,26 +9,26 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
 
     let upstreams: [Upstream]
     let machine: Machine
-    /// Where values are handed over; `nil` is on whatever thread they arrive.
+    /// The actor to deliver on; `nil` delivers on the thread on which a value arrives.
     var actor: ActorTurn?
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
         let subscription = JoinSubscription(machine, on: actor, downstream: subscriber)
         let inlets = subscription.inlets(for: upstreams)
-        // Before the publishers, any of which may have something to say at once.
+        // Sent before subscribing to the publishers, since any of them may publish at once.
         subscriber.receive(subscription: subscription)
         for (upstream, inlet) in Swift.zip(upstreams, inlets) { upstream.subscribe(inlet) }
-        // Without a publisher no call will come that lets the machine say that it has finished.
+        // Without a publisher, no other call would let the machine finish.
         if upstreams.isEmpty { subscription.go() }
     }
 }
 
-/// The shell around a ``JoinMachine``: publishers on one side, a subscriber on the other, either of which may call in while
-/// the other is being served. Whoever finds somebody at work only leaves a note in the machine.
+/// The shell around a ``JoinMachine``, between several publishers and a subscriber. Either side may call while the
+/// other is being served; if a thread is working already, such a call only passes its event to the machine.
 final class JoinSubscription<Machine: JoinMachine, Downstream: Subscriber>: Subscription, ActorWorker,
     @unchecked Sendable
 where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure {
-    // @unchecked: `lock` guards every `var`; the subscriber is called by the one who works, so one call at a time.
+    // @unchecked: `lock` guards every `var`; only the working thread calls the subscriber, so one call at a time.
     private let lock = NIOLock()
     private let actor: ActorTurn?
     private var machine: Machine
@@ -42,7 +42,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
         self.downstream = downstream
     }
 
-    /// The subscribers of the publishers. They keep what is asked of them until they have been subscribed.
+    /// The subscribers of the publishers. They keep demand until they have received their subscription.
     fileprivate func inlets<Upstream: Publisher>(for upstreams: [Upstream]) -> [Inlet<Upstream>]
     where Upstream.Output == Machine.Input, Upstream.Failure == Machine.Failure {
         let inlets = upstreams.indices.map { Inlet<Upstream>(index: $0, of: self) }
@@ -98,7 +98,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
             case .ask(let inlet, let demand):
                 lock.withLock { upstreams.indices.contains(inlet) ? upstreams[inlet] : nil }?.request(demand)
             case .deliverElsewhere:
-                // Still at work: what comes until the actor has its turn waits for it.
+                // The worker is not stopped: events that come before the actor's turn are handled in that turn.
                 actor?.ask(for: self)
                 return
             case .rest:
@@ -114,7 +114,7 @@ where Downstream.Input == Machine.Output, Downstream.Failure == Machine.Failure 
         return step
     }
 
-    /// The actor's turn.
+    /// Called on the actor.
     func work() { goOn(mayDeliver: true) }
 
     private func letGo() -> (Downstream?, [any Subscription]) {
@@ -134,7 +134,7 @@ private final class Inlet<Upstream: Publisher>: Subscriber, Subscription, @unche
     typealias Input = Upstream.Output
     typealias Failure = Upstream.Failure
 
-    // @unchecked: `lock` guards the variables; the subscription to which values go guards itself.
+    // @unchecked: `lock` guards the variables; the subscription that receives the values guards itself.
     private let lock = NIOLock()
     private let receiveValue: (Input) -> Void
     private let receiveEnd: (Subscribers.Completion<Failure>) -> Void

@@ -1,14 +1,14 @@
 import OpenCombine
 
-/// Passes on the values of every publisher, in the order in which they arrive, and ends with the last of them or with the
-/// first failure.
+/// Passes on the values of all publishers in the order in which they arrive. Finishes when all have finished, and fails
+/// with the first failure, after the values that came before.
 ///
-/// Of each publisher no more is asked for than the subscriber wants, and never more than `window` ahead of it, however much
-/// it wants: what waits for a slow subscriber is bounded, and demand reaches back.
+/// Each publisher is asked for no more values than the subscriber wants, and for at most `window` values ahead of it.
+/// So the number of values that wait for a slow subscriber is bounded, and demand reaches back.
 struct MergeMachine<Output, Failure: Error>: JoinMachine {
     private let window: Int
     private var demand = Subscribers.Demand.none
-    /// For each inlet the values that were asked of it and not yet handed over; `nil` once it has ended.
+    /// For each inlet, the number of values requested and not yet delivered; `nil` once it has completed.
     private var outstanding: [Int?]
     private var waiting: [(value: Output, inlet: Int)] = []
     private var failure: Failure?
@@ -51,7 +51,7 @@ struct MergeMachine<Output, Failure: Error>: JoinMachine {
     }
 
     private mutating func ask() -> JoinStep<Output, Failure>? {
-        // After a failure nothing more is wanted of anybody.
+        // After a failure no more values are requested.
         guard failure == nil else { return nil }
         let wanted = min(window, demand.max ?? window)
         for inlet in outstanding.indices {

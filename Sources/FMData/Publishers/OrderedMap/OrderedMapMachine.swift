@@ -1,24 +1,26 @@
 import OpenCombine
 
-/// What decides how values become what a piece of work makes of them, several pieces at a time and in the order of the values:
-/// events in, steps out, no subscriber, lock or thread. The shell around it is ``OrderedMapPublisher``.
+/// Decides how values are turned into the results of work on them, several pieces of work at a time and in the order of
+/// the values: events in, steps out; no subscribers, locks or threads. The shell around it is ``OrderedMapPublisher``.
 ///
-/// 1. Values are asked for in whole groups, as long as the values that were asked for here are not all under way, and no more
-///    than `window` groups are. A value is taken to make one; what makes none or many changes the sum when that is known.
-/// 2. A group is worked on when it is full, when nothing that was asked for is missing, or when nothing more will come. A
-///    publisher that brings its values now and then fills no group for a long time: so also when nothing else is worked on and
-///    everybody has had a turn since the last value came. No time is measured: while work is under way, the next group grows.
-/// 3. What comes of a group waits until all groups before it are handed over.
-/// 4. After a failure nothing is begun, and what came before it is handed over first.
+/// 1. Values are requested in whole groups, as long as fewer values are under way than the subscriber has asked for and
+///    at most `window` groups are. Each value is expected to give one result; if it gives none or several, the count is
+///    corrected when that is known.
+/// 2. Work on a group begins when the group is full, when no requested value is missing, or when no more values will
+///    come. A publisher of occasional values fills no group for a long time, so work also begins when no other group is
+///    worked on and all other tasks have had a turn since the last value came. No time is measured: while work is under
+///    way, the next group grows.
+/// 3. The results of a group wait until those of all groups before it are delivered.
+/// 4. After a failed piece of work no more work begins, and the results before it are delivered first.
 struct OrderedMapMachine<Input, Output, Failure: Error> {
-    /// One thing to do.
+    /// One step.
     enum Step {
         case ask(Int)
         case work(group: Int, [Input])
-        /// Say ``turnPassed()`` when all others have had a turn.
+        /// Call ``turnPassed()`` when all others have had a turn.
         case awaitTurn
         case value(Output)
-        /// The last step. What still runs is to be cancelled.
+        /// The last step. Work that still runs has to be cancelled.
         case end(Subscribers.Completion<Failure>)
         case rest
     }
@@ -30,14 +32,14 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
 
         enum State {
             case working(inputCount: Int)
-            /// What is to be handed over, and then perhaps the failure.
+            /// The results that are not delivered yet, followed by the failure, if any.
             case done(ArraySlice<Output>, Failure?)
         }
     }
 
     private enum Turn {
         case none
-        /// With as many values in the next group.
+        /// The associated value is the number of values in the next group.
         case awaited(Int)
         case passed
     }
@@ -47,21 +49,22 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
     private let window: Int
 
     private var demand = Subscribers.Demand.none
-    /// Values that were asked for and have not come.
+    /// The number of values that were requested and have not come.
     private var missing = 0
-    /// The next group.
+    /// The values of the next group.
     private var gathered: [Input] = []
     private var turn = Turn.none
     private var groups: [Group] = []
     private var lastID = 0
-    /// The end of the values.
+    /// The completion of the publisher.
     private var completion: Subscribers.Completion<Failure>?
     private var isOver = false
 
     /// - Parameters:
-    ///   - groupSize: how many values are worked on together.
-    ///   - concurrency: how many groups are worked on at a time.
-    ///   - window: how many groups may be under way in all: asked for, worked on, and waiting for those before them.
+    ///   - groupSize: the number of values that are worked on together.
+    ///   - concurrency: the number of groups that are worked on at a time.
+    ///   - window: the number of groups that may be under way in total: requested, worked on, or waiting for those
+    ///     before them.
     init(groupSize: Int = 1, concurrency: Int, window: Int? = nil) {
         self.groupSize = max(1, groupSize)
         self.concurrency = max(1, concurrency)
@@ -84,7 +87,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         missing = 0
     }
 
-    /// A group has been worked on; `failure` comes after `values`.
+    /// The work on a group has ended; `failure` comes after `values`.
     mutating func worked(on group: Int, _ values: [Output], _ failure: Failure?) {
         guard let index = groups.firstIndex(where: { $0.id == group }) else { return }
         groups[index].state = .done(values[...], failure)
@@ -97,10 +100,10 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
 
     // MARK: Steps
 
-    /// What to do next. It is asked again and again until it says `rest`.
+    /// Returns the next step. It is called again and again until it returns `rest`.
     mutating func next() -> Step {
         if isOver { return .rest }
-        // Work comes before delivery: a subscriber that takes its time does not hold it up.
+        // Work is begun before results are delivered, so that a slow subscriber does not delay it.
         return beginning() ?? delivery() ?? .rest
     }
 
@@ -154,7 +157,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
             }
             if let failure { return end(.failure(failure)) }
             groups.removeFirst()
-            // There is room for a group again.
+            // There is room for another group now.
             if let step = beginning() { return step }
         }
         guard let completion, groups.isEmpty, gathered.isEmpty else { return nil }
@@ -176,7 +179,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         groups.count { if case .working = $0.state { true } else { false } }
     }
 
-    /// Values that wait to be handed over, and those that are worked on.
+    /// The number of values that are worked on, and of results that wait to be delivered.
     private var isUnderWay: Int {
         groups.reduce(0) { sum, group in
             switch group.state {

@@ -1,20 +1,20 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// What a piece of work makes of each value, or of each group of values: several pieces at a time, published in the order of
-/// the values.
+/// Publishes the results of work on each value, or on each group of values: several pieces of work at a time, with the
+/// results in the order of the values.
 ///
-/// Nothing happens before demand, and no more is begun than was asked for. A failure comes after what is published of the values
-/// before it. Cancelling cancels the publisher and all work.
+/// Nothing happens before demand, and no more work begins than there is demand for. A failure comes after the results
+/// of the values before it. Cancelling cancels the publisher and all work.
 struct OrderedMapPublisher<Upstream: Publisher, Output>: Publisher {
     typealias Failure = Upstream.Failure
     typealias Machine = OrderedMapMachine<Upstream.Output, Output, Failure>
 
     let upstream: Upstream
     let machine: Machine
-    /// Calls back when all others have had a turn. Groups of one need none.
+    /// Calls back when all others have had a turn. Groups of one value need none.
     var turn: (any TurnTaker) -> Void = { $0.turnPassed() }
-    /// The work on a group, subscribed to once. All that it publishes is what comes of the group.
+    /// Makes the work on a group, which is subscribed to once. Everything it publishes is a result of the group.
     let work: ([Upstream.Output]) -> AnyPublisher<[Output], Failure>
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
@@ -22,18 +22,18 @@ struct OrderedMapPublisher<Upstream: Publisher, Output>: Publisher {
     }
 }
 
-/// Who waits until all others have had a turn.
+/// Waits until all others have had a turn.
 protocol TurnTaker: AnyObject, Sendable {
     func turnPassed()
 }
 
 extension Publisher {
-    /// What a piece of work makes of each value, in the order of the values; see ``OrderedMapPublisher``.
+    /// Publishes the results of work on each value, in the order of the values; see ``OrderedMapPublisher``.
     ///
     /// - Parameters:
-    ///   - concurrency: how many values are worked on at a time.
-    ///   - window: how many values may be under way in all, with those that wait for one before them; by default as many as are
-    ///     worked on.
+    ///   - concurrency: the number of values that are worked on at a time.
+    ///   - window: the number of values that may be under way in total, including those that wait for one before them.
+    ///     The default is `concurrency`.
     func orderedMap<Result>(
         concurrency: Int,
         window: Int? = nil,
@@ -45,7 +45,8 @@ extension Publisher {
     }
 }
 
-/// The shell around an ``OrderedMapMachine``. Whoever finds somebody at work only leaves a note in the machine.
+/// The shell around an ``OrderedMapMachine``. If a thread is working already, a call only passes its event to the
+/// machine.
 private final class OrderedMapSubscription<Upstream: Publisher, Output, Downstream: Subscriber>: Subscription,
     Subscriber, TurnTaker, @unchecked Sendable
 where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
@@ -53,15 +54,15 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
     typealias Failure = Upstream.Failure
     typealias Source = OrderedMapPublisher<Upstream, Output>
 
-    // @unchecked: `lock` guards every `var`; the subscriber and what `source` holds are called by the one who works, so one call
-    // at a time.
+    // @unchecked: `lock` guards every `var`; only the working thread calls the subscriber and the closures of `source`,
+    // one call at a time.
     private let lock = NIOLock()
     private var machine: Source.Machine
-    /// `nil` when all is over, and so is the next.
+    /// `nil` after the end, like `downstream`.
     private var source: Source?
     private var downstream: Downstream?
     private var upstream: (any Subscription)?
-    /// Asked for before the publisher has sent its subscription.
+    /// Demand from before the publisher has sent its subscription.
     private var asked = Subscribers.Demand.none
     private var groups: [Int: GroupSubscriber<Output, Failure>] = [:]
     private var hasBegun = false
@@ -157,7 +158,7 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
     }
 
     private func work(on group: Int, _ inputs: [Input], _ source: Source) {
-        // It holds this subscription: there may be nobody else who does.
+        // The closure keeps this subscription alive, since there may be no other reference to it.
         let subscriber = GroupSubscriber<Output, Failure> { values, failure in
             self.lock.withLock { self.groups[group] = nil }
             self.tell { $0.worked(on: group, values, failure) }
@@ -172,8 +173,8 @@ where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
 
     // MARK: The end
 
-    /// What is left when all is over. It is held until it has been cancelled: what it captures may run anything when it goes, so
-    /// not under the lock.
+    /// The objects released at the end. They are kept until they have been cancelled, and not released under the lock,
+    /// since deinitializing what they captured may run any code.
     private struct Remains {
         var source: Source?
         var downstream: Downstream?

@@ -1,11 +1,10 @@
 import NIOCore
 
-/// Answers that are kept for those who ask for the same again: as many as there is room for. When it is full, the one that was asked
-/// for least lately goes.
+/// A cache of answers with room for a fixed number. When it is full, the least recently used answer is removed.
 struct KeptAnswers<Key: Hashable, Answer> {
     private struct Entry {
         let answer: Answer
-        /// When it was asked for: what it says was true at that time or later.
+        /// When the answer was requested: it was true at that time or later.
         let asked: NIODeadline
         var lastUse: Int
     }
@@ -18,7 +17,7 @@ struct KeptAnswers<Key: Hashable, Answer> {
 
     var count: Int { entries.count }
 
-    /// The answer to a question, if one is kept that is not older than that.
+    /// The cached answer to a request, if it is not older than `age`.
     mutating func answer(to key: Key, within age: TimeAmount, _ now: NIODeadline) -> Answer? {
         guard let entry = entries[key], now - entry.asked < age else { return nil }
         uses += 1
@@ -26,7 +25,8 @@ struct KeptAnswers<Key: Hashable, Answer> {
         return entry.answer
     }
 
-    /// Keeps an answer in place of the one before. Returns what it takes the place of, to be let go outside of a lock.
+    /// Stores an answer in place of any earlier one. Returns the answer that was removed, to be released outside of a
+    /// lock.
     mutating func keep(_ answer: Answer, to key: Key, asked: NIODeadline) -> Answer? {
         uses += 1
         let old = entries.updateValue(Entry(answer: answer, asked: asked, lastUse: uses), forKey: key)
@@ -36,7 +36,7 @@ struct KeptAnswers<Key: Hashable, Answer> {
         return entries.removeValue(forKey: oldest.key)?.answer
     }
 
-    /// Forgets all. Returns it, to be let go outside of a lock.
+    /// Removes all answers. Returns them, to be released outside of a lock.
     mutating func forget() -> [Answer] {
         guard !entries.isEmpty else { return [] }
         defer { entries = [:] }

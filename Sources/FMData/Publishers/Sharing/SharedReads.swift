@@ -2,24 +2,25 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// The reads of a database, as one account, that are shared while they are under way, and whose answers are kept for a time; see
-/// ``DataAPI/Calling/shared()`` and ``DataAPI/Calling/cached(for:)``.
+/// The reads of a database, as one account, that are shared while they are under way, and whose answers are cached for
+/// a time; see ``DataAPI/Calling/shared()`` and ``DataAPI/Calling/cached(for:)``.
 final class SharedReads: @unchecked Sendable {
-    // @unchecked: `state` is a lock with what it guards, the flights among it, which change under this lock only.
-    /// What makes two reads the same: the request to the byte, what is made of the answer, and how long it may take.
+    // @unchecked: `state` is a lock with its guarded values, including the flights, which change under this lock only.
+    /// Two reads with equal keys are the same: the bytes of the request, the type of the result, and the time limits
+    /// are equal.
     struct Key: Hashable {
         let target: String
         let body: [WireOption]
         let response: ObjectIdentifier
-        /// Of the values that are shared, so that all who share an exchange take values of one type.
+        /// The type of the shared values, so that all readers of an exchange expect the same type.
         let value: ObjectIdentifier
         let timeouts: DataAPI.Timeouts
         let tag: String?
-        /// Where the session matters: its globals are seen by its own reads alone.
+        /// The lease of a pinned session: its global fields are visible to its own reads only.
         let lease: LeaseID?
     }
 
-    /// How many answers are kept.
+    /// The number of answers that are cached.
     static let room = 256
 
     fileprivate struct State {
@@ -31,11 +32,11 @@ final class SharedReads: @unchecked Sendable {
 
     fileprivate let state = NIOLockedValueBox(State())
 
-    /// What a read of this kind publishes, by an exchange of its own or by that of somebody else.
+    /// Publishes the value of a read, by an exchange of its own or by one that is under way already.
     ///
     /// - Parameters:
-    ///   - age: how old an answer may be that was kept; `nil` when none is wanted.
-    ///   - now: what time it is.
+    ///   - age: the greatest age of a cached answer; `nil` for none from the cache.
+    ///   - now: the clock.
     func publisher<Value>(
         _ key: Key,
         _ exchange: AnyPublisher<Value, FMRest.APIError>,
@@ -45,19 +46,19 @@ final class SharedReads: @unchecked Sendable {
         AnyPublisher(SharedRead(key: key, reads: self, age: age, now: now, exchange: exchange))
     }
 
-    /// Something may have been written: who reads from now on gets nothing that has begun before.
+    /// Something may have been written: later reads use no exchange that began before, and no cached answer.
     func wrote() {
         let old = state.withLockedValue { state in
             state.sharing.wrote()
             return state.kept.forget()
         }
-        // Answers hold other people's types, and are let go outside of the lock.
+        // Answers contain types of the program, so they are released outside of the lock.
         withExtendedLifetime(old) {}
     }
 }
 
 extension SharedReads.Key {
-    /// `nil` for what cannot be sent.
+    /// `nil` if the request cannot be encoded.
     init?<Response, Value>(
         _ request: DataAPIRequest<Response>,
         publishing value: Value.Type,
@@ -95,14 +96,15 @@ private struct SharedRead<Value>: Publisher {
             switch source.reads.join(self, source) {
             case .kept(let value): succeed(with: value)
             case .flight(let place, let flight, let isNew):
-                // Cancelled meanwhile it leaves at once; somebody may have joined it even so.
+                // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even
+                // so.
                 if !proceed(with: place) { place.cancel() }
                 if isNew { source.exchange.subscribe(flight) }
             }
         }
     }
 
-    /// How a reader comes to its value.
+    /// How a reader gets its value.
     enum Joining {
         case kept(Value)
         case flight(Place, Flight, isNew: Bool)
@@ -116,7 +118,7 @@ private struct SharedRead<Value>: Publisher {
         func cancel() { flight.left(reader) }
     }
 
-    /// One exchange and those who wait for it.
+    /// One exchange and the readers that wait for it.
     final class Flight: Subscriber, @unchecked Sendable {
         typealias Input = Value
         typealias Failure = FMRest.APIError
@@ -126,7 +128,7 @@ private struct SharedRead<Value>: Publisher {
         private let reads: SharedReads
         private let key: SharedReads.Key
         private let began: NIODeadline
-        /// Whether somebody wants its answer to be kept.
+        /// Whether a reader wants its answer to be cached.
         fileprivate var isToBeKept = false
         fileprivate var readers: [Int: Reader] = [:]
         private var subscription: (any Subscription)?
@@ -187,7 +189,7 @@ private struct SharedRead<Value>: Publisher {
             }
         }
 
-        /// What is let go at the end, which may run anything, so not under the lock.
+        /// The objects released at the end: not under the lock, since deinitializing them may run any code.
         private struct Remains {
             var subscription: (any Subscription)?
             var value: Value?
@@ -212,7 +214,7 @@ extension SharedReads {
         _ read: SharedRead<Value>
     ) -> SharedRead<Value>.Joining {
         state.withLockedValue { state in
-            // What is kept for a key is of this type, which is a part of the key.
+            // Values cached under a key are of this type, since the type is a part of the key.
             if let age = read.age, let kept = state.kept.answer(to: read.key, within: age, read.now()) as? Value {
                 return .kept(kept)
             }
@@ -222,7 +224,7 @@ extension SharedReads {
                 switch state.sharing.joined(number, read.key) {
                 case .begin(let id), .wait(let id): id
                 }
-            // And so is one that is waited for.
+            // The same holds for the type of a flight under way.
             let known = state.flights[id] as? SharedRead<Value>.Flight
             let flight = known ?? SharedRead<Value>.Flight(id, of: read)
             state.flights[id] = flight

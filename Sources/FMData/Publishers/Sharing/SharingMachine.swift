@@ -1,11 +1,11 @@
-/// Who shares which exchange: events in, actions out. The shell around it is ``SharedReads``.
+/// Decides which readers share which exchange: events in, actions out. The shell around it is ``SharedReads``.
 ///
-/// The first who asks for something begins an exchange, whoever asks for the same while it is under way joins, and the last who
-/// goes ends it. What has ended is not joined, and neither is what began before a write was answered: whoever reads after a write
-/// has to see it.
+/// The first reader of a key begins an exchange, later readers join it while it is under way, and it is cancelled when
+/// the last of them leaves. An exchange that has ended cannot be joined, nor can one that began before a write was
+/// answered, since a read after a write must see what was written.
 struct SharingMachine<Key: Hashable> {
     enum Joining: Equatable {
-        /// Nobody is asking for it: begin this flight.
+        /// No exchange can be joined: begin this flight.
         case begin(flight: Int)
         case wait(flight: Int)
     }
@@ -31,7 +31,7 @@ struct SharingMachine<Key: Hashable> {
         return .begin(flight: lastID)
     }
 
-    /// Returns whether the flight is to be cancelled, since nobody waits for it any more.
+    /// Returns whether the flight has to be cancelled, since no reader waits for it any more.
     mutating func left(_ reader: Int, _ flight: Int) -> Bool {
         guard let index = flights[flight]?.readers.firstIndex(of: reader) else { return false }
         flights[flight]?.readers.remove(at: index)
@@ -40,14 +40,14 @@ struct SharingMachine<Key: Hashable> {
         return true
     }
 
-    /// Returns who waits for the flight, in the order in which they came.
+    /// Returns the readers that wait for the flight, in the order in which they joined.
     mutating func ended(_ flight: Int) -> [Int] {
         let readers = flights[flight]?.readers ?? []
         forget(flight)
         return readers
     }
 
-    /// Whether nothing was written since it began: who asks for the same may have its answer.
+    /// Whether nothing was written since the flight began, so that later reads may use its answer.
     func isOpen(_ flight: Int) -> Bool {
         flights[flight].map { open[$0.key] == flight } ?? false
     }

@@ -1,15 +1,15 @@
-/// Whose sessions, reads and caches are whose: equal for logins of one account, and for no others.
+/// Identifies the owner of sessions, reads and caches. Logins of one account are equal; all others differ.
 ///
-/// A name with another password is another account: whoever has not proved who he is shares nothing with who has. The
-/// token of a session, an OAuth pair and a Claris ID token do not say whose they are, so each is an account of its own,
-/// and so is each provider that names none. Data sources belong to it, since with other credentials for them other
-/// records are seen.
+/// The same name with another password is another account: a login with an unproven password must not share anything
+/// with one that is proven. A session token, an OAuth pair and a Claris ID token do not name their user, so each is an
+/// account of its own, and so is each provider without an identity. Data sources are part of the account, since other
+/// credentials for them give access to other records.
 ///
-/// It keeps a digest and no secret, and shows neither.
+/// It stores a digest, no secrets, and prints neither.
 struct Account: Hashable, Sendable {
     private let digest: [UInt8]
 
-    /// `nil` where there is nobody to log in.
+    /// `nil` if the credentials are `.invalid`.
     init?(_ login: DataAPI.Login) {
         guard var parts = login.provider.owner.parts else { return nil }
         for source in login.dataSources?.fmDataSource ?? [] {
@@ -29,7 +29,7 @@ extension Account: CustomStringConvertible, CustomReflectable {
 }
 
 extension DataAPI.CredentialsProvider.Owner {
-    /// What tells it from every other.
+    /// The parts that distinguish this owner from every other; `nil` for `.invalid` credentials.
     fileprivate var parts: [String]? {
         switch self {
         case .named(let identity): ["named", identity]

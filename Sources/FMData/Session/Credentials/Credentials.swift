@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// How a session proves who it is: an account, an OAuth pair, a Claris ID token, or the token of a session that is
+    /// The credentials of a login: an account, an OAuth pair, a Claris ID token, or the token of a session that is
     /// already open.
     ///
     ///     Credentials(user: "api", password: secret)
@@ -7,11 +7,11 @@ extension DataAPI {
     ///     Credentials(clarisId: idToken)
     ///     Credentials(token: sessionToken)
     ///
-    /// Nothing secret is ever printed: descriptions, dumps and mirrors show the kind and, for an account, its name.
+    /// Secrets are never printed: descriptions, dumps and mirrors show the kind and, for an account, its name.
     ///
     /// Source: Claris Data API guide, "Log in to a database session" and its OAuth and Claris ID forms.
     public struct Credentials: Hashable, Sendable {
-        /// What kind of proof this is.
+        /// The kind of credentials.
         public enum Kind: Hashable, Sendable {
             /// A FileMaker or externally authenticated account: name and password.
             case basic
@@ -21,7 +21,7 @@ extension DataAPI {
             case clarisId
             /// The token of an open session.
             case token
-            /// No longer of use: the session is lost and could not be renewed.
+            /// Unusable: the session is lost and could not be renewed.
             case invalid
         }
 
@@ -35,24 +35,23 @@ extension DataAPI {
 
         let secret: Secret
 
-        /// A FileMaker account. Neither name nor password may hold a colon-separated pair that HTTP Basic cannot say:
-        /// a colon in the *name* is refused when the login is sent.
+        /// A FileMaker account. HTTP Basic does not allow a colon in the *name*: such a login fails without being sent.
         public init(user: String, password: String) {
             secret = .basic(user: user, password: password)
         }
 
-        /// An OAuth sign-in: the `X-FMS-Request-ID` and the `identifier` the identity provider handed out. The pair is
-        /// good for one login.
+        /// An OAuth sign-in: the `X-FMS-Request-ID` and the `identifier` from the identity provider. The pair is valid
+        /// for one login.
         public init(oAuthId: String, oAuthIdentifier: String) {
             secret = .oAuth(requestId: oAuthId, identifier: oAuthIdentifier)
         }
 
-        /// The ID token of a Claris ID sign-in, good for one hour (FileMaker Cloud only).
+        /// The ID token of a Claris ID sign-in, valid for one hour (FileMaker Cloud only).
         public init(clarisId: String) {
             secret = .clarisId(clarisId)
         }
 
-        /// A session that is already open. It is used until the server refuses it; nothing can renew it.
+        /// A session that is already open. It is used until the server refuses it, and cannot be renewed.
         public init(token: String) {
             secret = .token(token)
         }
@@ -61,10 +60,10 @@ extension DataAPI {
             self.secret = secret
         }
 
-        /// No longer of use.
+        /// Unusable credentials; see ``Kind/invalid``.
         public static let invalid = Credentials(.invalid)
 
-        /// What kind of proof these are.
+        /// The kind of these credentials.
         public var kind: Kind {
             switch secret {
             case .basic: .basic
@@ -121,7 +120,7 @@ extension DataAPI {
 // MARK: - Printing without secrets
 
 extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// The kind and, for an account, its name; no secret.
     public var description: String {
         switch secret {
         case .basic(let user, _): "Credentials(user: \"\(user)\", password: ••••)"
@@ -135,7 +134,7 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The mirror of a dump, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: user.map { [("kind", kind as Any), ("user", $0 as Any)] } ?? [("kind", kind as Any)])
     }
@@ -144,7 +143,7 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
 extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// The kind and, for an account, its name; no secret.
     public var description: String {
         switch self {
         case .basic(let user, _): "basic(user: \"\(user)\", password: ••••)"
@@ -155,6 +154,6 @@ extension DataAPI.FMDataSourceAuth.DataSource.Credentials: CustomStringConvertib
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The mirror of a dump, without secrets.
     public var customMirror: Mirror { Mirror(reflecting: description) }
 }

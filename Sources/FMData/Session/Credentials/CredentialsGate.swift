@@ -3,16 +3,17 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// Between the credentials provider and the login: brings credentials, and holds back those that the server refused.
+/// Stands between the credentials provider and the login: supplies credentials, and holds back those that the server
+/// refused.
 ///
 ///     logIn: { gate.logIn { credentials in perform(.logIn(credentials)) } }
 final class CredentialsGate: Sendable {
     private struct State {
         var provider: DataAPI.CredentialsProvider
         var loginGuard: LoginGuard
-        /// What the provider supplied, as long as it is valid.
+        /// The credentials that the provider supplied, as long as they are valid.
         var supplied: (credentials: DataAPI.Credentials, until: NIODeadline)?
-        /// What the server said to credentials that were given for one login only.
+        /// The server's refusal of credentials that were given for one login only.
         var refusal: FMRest.APIError?
         /// Counts the providers: what an earlier one supplies late is not kept.
         var generation = 0
@@ -22,7 +23,7 @@ final class CredentialsGate: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let place: String
 
-    /// - Parameter place: which database on which server, for the errors.
+    /// - Parameter place: the database and its server, for error messages.
     init(
         provider: DataAPI.CredentialsProvider,
         place: String,
@@ -36,8 +37,8 @@ final class CredentialsGate: Sendable {
         )
     }
 
-    /// Other credentials from now on. What was refused may be tried again: somebody decided so. Returns the provider of
-    /// those before.
+    /// Uses other credentials from now on. Credentials that were refused before may be tried again, since this is an
+    /// explicit request. Returns the previous provider.
     @discardableResult
     func replace(with provider: DataAPI.CredentialsProvider) -> DataAPI.CredentialsProvider {
         state.withLockedValue { state in
@@ -52,17 +53,17 @@ final class CredentialsGate: Sendable {
         }
     }
 
-    /// The server refused credentials that somebody logged in with, and that are not kept.
+    /// Notes that the server refused the credentials of an external login, which are not kept.
     func refused(_ error: FMRest.APIError) {
         state.withLockedValue { $0.refusal = error }
     }
 
-    /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused before,
-    /// and once more with fresh ones when those that were kept turn out to have been refused meanwhile (a Claris ID
-    /// token that ended before its hour, a password that was changed).
+    /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused
+    /// before. It is called once more, with fresh ones, if kept credentials turn out to have been refused meanwhile (a
+    /// Claris ID token that ended before its hour, a changed password).
     ///
-    /// Fails with the server's own answer. Credentials that it has refused are not sent again: the error then says so, with
-    /// the code of that answer. With code `unauthorized` when there is nothing to log in with.
+    /// Fails with the server's own answer. Refused credentials are not sent again; the error then says so and has the
+    /// code of the earlier answer. Fails with code `unauthorized` when there are no credentials.
     func logIn(
         _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>
     ) -> AnyPublisher<SessionToken, FMRest.APIError> {
@@ -78,8 +79,8 @@ final class CredentialsGate: Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// - Parameter refused: what the server has said just now, and to which credentials: the answer to those, if the provider
-    ///   has no others.
+    /// - Parameter refused: credentials that the server has just refused, and its error. If the provider supplies the
+    ///   same ones again, the login fails with that error.
     private func logInFresh(
         _ send: @escaping @Sendable (DataAPI.Credentials) -> AnyPublisher<SessionToken, FMRest.APIError>,
         after refused: (credentials: DataAPI.Credentials, error: FMRest.APIError)? = nil
@@ -154,7 +155,7 @@ final class CredentialsGate: Sendable {
 
     private static func providerFailed(_ error: any Error) -> FMRest.APIError {
         if let error = error as? FMRest.APIError { return error }
-        // The error itself is kept for whoever knows its type; its text may hold what must not be printed.
+        // The error itself is kept for code that knows its type; its text may contain secrets.
         return FMRest.APIError(
             .unauthorized,
             reason: "The credentials provider failed (\(type(of: error))).",
@@ -173,7 +174,7 @@ extension FMRest.APIError {
         )
     }
 
-    /// What to say instead of sending once more what the server has answered by this error.
+    /// The error for credentials that are not sent because the server refused them earlier with this error.
     fileprivate var refusedEarlier: FMRest.APIError {
         var error = self
         let answer = fileMakerCode.map { "\($0)" } ?? httpStatus.map { "HTTP \($0)" } ?? "\(code)"

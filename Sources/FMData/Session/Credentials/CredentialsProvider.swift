@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 public import OpenCombine
 
 extension DataAPI {
-    /// Where the credentials of the next login come from: one pair that stays, or a publisher that supplies fresh ones.
+    /// Supplies the credentials of each login: one fixed pair, or fresh ones from a publisher.
     ///
     ///     .fixed(Credentials(user: "api", password: secret))
     ///
@@ -11,20 +11,20 @@ extension DataAPI {
     ///     }
     ///
     /// The publisher is subscribed to when a login needs credentials; its first value is used. Credentials that the
-    /// server refused are not sent again: the provider is asked for others, and if it has none the login fails with
+    /// server refused are not sent again: the provider is asked for others, and if it has none, the login fails with
     /// the server's first answer.
     public struct CredentialsProvider: Sendable {
-        /// Who logs in, without any secret: what tells one user's sessions from another's. `nil` when nothing says so;
-        /// nothing is stored then, and the copies of the one provider are an account of their own.
+        /// Identifies the user, without any secret, to tell one user's sessions from another's. With `nil`, nothing is
+        /// stored, and the copies of this one provider are an account of their own.
         public let identity: String?
-        /// How long supplied credentials are good for, and may be used for further logins. `nil`: one login.
+        /// How long supplied credentials are valid and may be used for further logins. `nil`: for one login.
         public let validity: Duration?
 
-        /// Whose credentials it supplies.
+        /// The user whose credentials the provider supplies.
         enum Owner: Sendable {
             case holder(Credentials)
             case named(String)
-            /// Nobody says. By its number it is told from other providers of which nobody says either.
+            /// Unknown. The number tells this provider from other providers without an identity.
             case unnamed(Int)
         }
 
@@ -33,9 +33,10 @@ extension DataAPI {
 
         private static let lastNumber = NIOLockedValueBox(0)
 
-        /// The same credentials for each login. An account's name is its identity.
+        /// The same credentials for each login. The identity is the account's name; other kinds of credentials have
+        /// none.
         public static func fixed(_ credentials: Credentials) -> CredentialsProvider {
-            // A length first, so that no identity given by hand is equal by accident.
+            // The name is preceded by its length, so that no identity given by the program is equal by accident.
             let identity = credentials.user.map { "account \($0.utf8.count):\($0)" }
             return CredentialsProvider(identity: identity, owner: .holder(credentials), validity: .seconds(Int64.max)) {
                 Just(credentials).setFailureType(to: (any Error).self).eraseToAnyPublisher()
@@ -45,14 +46,14 @@ extension DataAPI {
         /// Fresh credentials from a publisher.
         ///
         /// - Parameters:
-        ///   - identity: who logs in, in any words, without secrets. **Whoever gives the same words gets the same
-        ///     sessions** (``Server/addDatabase(_:credentialsProvider:dataSources:)``), and no password is asked of
-        ///     him: take what has been proved, such as the subject of a verified token, and nothing that was typed into
-        ///     a form. `nil`, the default, is an account of its own, whose sessions are not stored.
-        ///   - validity: how long one pair can be used, counted from when it was supplied: an hour for a Claris ID
-        ///     token. The last minute (or tenth, if that is less) is not used. `nil` (the default): each login asks
-        ///     anew, as the pairs of an OAuth sign-in demand.
-        ///   - supply: a cold publisher. Cancelled when the login is.
+        ///   - identity: identifies the user, in any words, without secrets. **The same words give the same sessions**
+        ///     (``Server/addDatabase(_:credentialsProvider:dataSources:)``) without a password check. So use something
+        ///     proven, such as the subject of a verified token, and never text typed into a form. The default `nil` is
+        ///     an account of its own, whose sessions are not stored.
+        ///   - validity: how long supplied credentials can be used, counted from when they were supplied: an hour for a
+        ///     Claris ID token. The last minute (or the last tenth, if that is shorter) is not used. The default `nil`
+        ///     asks for new ones with each login, as the pairs of an OAuth sign-in require.
+        ///   - supply: a cold publisher. It is cancelled with its login.
         public init(
             identity: String? = nil,
             validity: Duration? = nil,

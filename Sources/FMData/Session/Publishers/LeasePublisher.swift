@@ -1,14 +1,14 @@
 import OpenCombine
 
 extension SessionPool {
-    /// Publishes one lease, then finishes: of a session that is free, after a login if need be, which all who wait share.
+    /// Publishes one lease, then finishes: a free session's, or one after a login, which all waiting requests share.
     ///
-    /// Asks on the first demand; cancelling leaves the queue, or gives back a lease that was on its way. Whoever receives the
-    /// lease has to release it.
+    /// Asks the pool on the first demand. Cancelling leaves the queue, or gives back a lease that was on its way. The
+    /// subscriber has to release the lease that it receives.
     ///
     /// - Parameters:
-    ///   - clock: the time of the call that the session is for; `nil` for as long as the pool says.
-    ///   - tenure: of the account that the call is made as. When it is over there is no session.
+    ///   - clock: the time limit of the call that needs the session; `nil` if only the pool's limits apply.
+    ///   - tenure: the tenure of the call's account. Once it is over, the request fails.
     func lease(
         for purpose: LeasePurpose = .request,
         within clock: CallClock? = nil,
@@ -33,7 +33,7 @@ struct LeasePublisher: Publisher {
     }
 }
 
-/// Somebody who wants a session. The pool calls it once, outside of its lock, to grant a lease or to refuse one.
+/// A subscription that waits for a session. The pool calls it once, outside of its lock, to grant or refuse a lease.
 final class LeaseSubscription: ColdSubscription<LeasePublisher>, @unchecked Sendable {
     // @unchecked: as the superclass.
     private let pool: SessionPool
@@ -57,7 +57,7 @@ final class LeaseSubscription: ColdSubscription<LeasePublisher>, @unchecked Send
             refuse(error)
         case .waiting(let id):
             let place = PlaceInQueue(id: id, pool: pool)
-            // Cancelled meanwhile, or answered: then leaving the queue has no effect.
+            // If the subscription was cancelled or answered meanwhile, leaving the queue is harmless.
             if !proceed(with: place) { place.cancel() }
         }
     }

@@ -2,31 +2,32 @@ import NIOConcurrencyHelpers
 import OpenCombine
 
 extension Publisher where Output == SessionLease, Failure == FMRest.APIError {
-    /// Attempts something with the lease that this publishes; say with `givingBack` what becomes of the lease then.
+    /// Runs an attempt with the published lease. Follow it with `givingBack`, which says how the lease is returned.
     ///
     ///     pool.lease()
     ///         .attempt { lease in exchange(request, lease.token) }
     ///         .givingBack(to: pool)
     ///
-    /// - Parameter work: what to do. It is subscribed to once, on the thread that brought the lease.
+    /// - Parameter work: makes the attempt. It is called once, on the thread that delivers the lease.
     func attempt<Attempt: Publisher>(_ work: @escaping (SessionLease) -> Attempt) -> AttemptWithLease<Self, Attempt>
     where Attempt.Failure == FMRest.APIError {
         AttemptWithLease(lease: self, work: work)
     }
 }
 
-/// Half of a pipeline; see ``OpenCombine/Publisher/attempt(_:)``.
+/// The first half of a pipeline; see ``OpenCombine/Publisher/attempt(_:)``.
 struct AttemptWithLease<Lease: Publisher, Attempt: Publisher>
 where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Failure == FMRest.APIError {
     fileprivate let lease: Lease
     fileprivate let work: (SessionLease) -> Attempt
 
-    /// Publishes what the attempt publishes, as far as the subscriber asks, and gives the lease back when it has ended:
-    /// before the subscriber hears of the end, since he may want the next session at once.
+    /// Publishes the attempt's values, as far as there is demand, and gives the lease back when the attempt has ended:
+    /// before the subscriber receives the completion, since it may want the next session at once.
     ///
-    /// The lease is asked for with the first demand. Cancelling ends the wait for it, or the attempt.
+    /// The lease is requested with the first demand. Cancelling ends the wait for it, or the attempt.
     ///
-    /// - Parameter outcome: what the end says of the session. The default is that of a request.
+    /// - Parameter outcome: derives the session's outcome from the end of the attempt. The default is that of a
+    ///   request.
     func givingBack(
         to pool: SessionPool,
         as outcome: @escaping (AttemptEnd, SessionLease) -> SessionOutcome = SessionOutcome.init(of:in:)
@@ -42,10 +43,10 @@ enum AttemptEnd {
     case cancelled(hasPublished: Bool)
 }
 
-/// Why an attempt failed.
+/// The failure of an attempt.
 struct AttemptFailure: Error {
     let error: FMRest.APIError
-    /// Of the session it was made in; `nil` when none was to be had, so that nothing was sent.
+    /// The lease of the attempt; `nil` if no session was available, so that nothing was sent.
     let lease: SessionLease?
 }
 
@@ -71,7 +72,7 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
 
         private let pool: SessionPool
         private let outcome: (AttemptEnd, SessionLease) -> SessionOutcome
-        /// While the attempt is under way.
+        /// The lease while the attempt is under way.
         private var lease: SessionLease?
 
         override init(_ source: AttemptPublisher, downstream: Downstream) {
@@ -93,7 +94,7 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
             if let work = take(lease) { work(lease).subscribe(self) } else { pool.release(lease, .unused) }
         }
 
-        /// Returns what to do with the lease; `nil` when all is over.
+        /// Stores the lease and returns the work to do with it; `nil` when the subscription has ended.
         private func take(_ lease: SessionLease) -> ((SessionLease) -> Attempt)? {
             lock.withLock {
                 if source != nil { self.lease = lease }
@@ -142,7 +143,7 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
         }
 
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            // With a lease the end is the attempt's.
+            // Once there is a lease, the attempt's completion is the completion.
             if !hasLease { inner.receive(completion: completion) }
         }
     }

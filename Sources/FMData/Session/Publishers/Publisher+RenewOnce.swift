@@ -1,14 +1,15 @@
 import OpenCombine
 
 extension Publisher where Failure == AttemptFailure {
-    /// Makes a second attempt, in another session, in the place of one whose session the server refused before a value was
-    /// published. How the second ends is the end; so is any other failure of the first.
+    /// Makes a second attempt, in another session, if the server refused the first attempt's session before a value was
+    /// published. The completion is then that of the second attempt. Any other failure of the first attempt is passed
+    /// on.
     ///
     /// - Parameters:
-    ///   - isRepeatable: whether the attempt may be made again although the server may have carried the first one out. If so,
-    ///     a session counts as refused as well when it was found broken.
-    ///   - isReplayable: whether the attempt can be made again at all.
-    ///   - second: makes the second attempt, from the failure of the first.
+    ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out. If so, a
+    ///     session that was found broken counts as refused as well.
+    ///   - isReplayable: whether the attempt can be made a second time at all.
+    ///   - second: makes the second attempt, given the failure of the first.
     func renewOnce<Second: Publisher>(
         isRepeatable: Bool,
         isReplayable: Bool,
@@ -28,14 +29,14 @@ extension Publisher where Failure == AttemptFailure {
 }
 
 extension AttemptFailure {
-    /// Whether another session may help: the server did not know the token, so that nothing was carried out, or found the
-    /// session broken under a request that may be carried out twice.
+    /// Whether another session may help: the server did not know the token, so nothing was carried out, or it found the
+    /// session broken and the request may be carried out twice.
     fileprivate func callsForAnotherSession(isRepeatable: Bool) -> Bool {
         guard let lease else { return false }
         return error.meansTokenRefused || isRepeatable && error.meansSessionBroken(lease)
     }
 
-    /// What the failure of a second attempt is told as: when its session was refused as well, though fresh, it is the tokens.
+    /// The error of a failed second attempt: `tokensRefused` if its session was refused as well although it was fresh.
     fileprivate var errorOfSecond: FMRest.APIError {
         guard let lease, !lease.hasWorked, error.fileMakerCode?.meansSessionLost == true else { return error }
         return error.ofFreshToken
@@ -43,7 +44,7 @@ extension AttemptFailure {
 }
 
 extension SessionOutcome {
-    /// What the end of a request says of the session it was made in.
+    /// What the end of a request says about its session.
     init(of end: AttemptEnd, in lease: SessionLease) {
         self =
             switch end {
@@ -52,7 +53,7 @@ extension SessionOutcome {
             case .failed(let error) where error.meansSessionBroken(lease): .broken
             case .failed(let error) where error.meansHostFull: .hostFull
             case .failed(let error): error.provesToken ? .used : .unused
-            // Whoever wants one value cancels as soon as he has it: the server took the token all the same.
+            // `first()` and the like cancel after one value; the server accepted the token even so.
             case .cancelled(let hasPublished): hasPublished ? .used : .unused
             }
     }

@@ -13,7 +13,7 @@ struct SessionEndingPublisher: Publisher {
     }
 }
 
-/// Somebody who waits for the end of a pool's sessions. The pool calls it once, outside of its lock.
+/// A subscription that waits for a logout or shutdown. The pool calls it once, outside of its lock.
 final class SessionEndingSubscription: ColdSubscription<SessionEndingPublisher>, @unchecked Sendable {
     // @unchecked: as the superclass, to which it adds nothing.
 

@@ -1,12 +1,12 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Something that a database does as one account: that of the moment when it is first asked for. It is made then, and
-/// fails when the account's ``Tenure`` ends, with what is under way cancelled.
+/// A call of a database as one account: the account at the time of the first demand. The work is created then. When the
+/// account's ``Tenure`` ends, the work is cancelled and the publisher fails.
 struct TenuredPublisher<Output>: Publisher {
     typealias Failure = FMRest.APIError
 
-    /// What is done, and what it fails with when it is cut off.
+    /// The work, and the error that it fails with when its tenure ends.
     struct Work {
         let publisher: AnyPublisher<Output, FMRest.APIError>
         var error: () -> FMRest.APIError = { .credentialsReplaced() }
@@ -20,7 +20,7 @@ struct TenuredPublisher<Output>: Publisher {
     }
 
     private final class Inner: RelaySubscription<TenuredPublisher>, Subscriber, TenuredCall, @unchecked Sendable {
-        // @unchecked: as the superclass; `error` is set before the tenure knows of the call.
+        // @unchecked: as the superclass; `error` is set before the tenure knows the call.
         typealias Input = Output
         typealias Failure = FMRest.APIError
 
@@ -33,7 +33,7 @@ struct TenuredPublisher<Output>: Publisher {
             error = work.error
             guard let number = tenure.enter(self) else { return finish(.failure(error())) }
             lock.withLock { place = (tenure, number) }
-            // It may have been cancelled before it had a place to leave, or cut off.
+            // The call may have been cancelled or interrupted before it had a `place`.
             guard isRunning else { return leave() }
             work.publisher.subscribe(self)
         }
@@ -55,10 +55,10 @@ struct TenuredPublisher<Output>: Publisher {
 }
 
 extension DataAPI.Database {
-    /// Several calls of which all are made as one account, that of the beginning. They end together when that is
-    /// replaced.
+    /// Several calls that are all made as one account: the account at the time of the first demand. They fail together
+    /// when that account is replaced.
     ///
-    /// - Parameter make: gets the account's tenure, to which its calls are to be bound
+    /// - Parameter make: makes the publisher. Its argument is the account's tenure, which the calls have to be bound to
     ///   (``DataAPI/Calling/bound(to:)``).
     func asOneAccount<Output>(
         _ make: @escaping (Tenure) -> AnyPublisher<Output, FMRest.APIError>
@@ -69,7 +69,8 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Calling {
-    /// The same, whose calls are made in this tenure or not at all. They are steps of one thing, and see what the host has.
+    /// The same, with its calls bound to this tenure. They are steps of one operation, so none is answered from a
+    /// cache.
     func bound(to tenure: Tenure) -> Self {
         callOptions { options in
             options.tenure = tenure
@@ -79,12 +80,12 @@ extension DataAPI.Calling {
 }
 
 extension Publisher where Failure == FMRest.APIError {
-    /// What was read as one account, for whoever asked for it as that. What comes when its tenure is over is dropped,
-    /// wherever it has waited until then, and is a failure.
+    /// Delivers values to a call of the account that they were read as. A value that arrives after the tenure has
+    /// ended, however long it was buffered, is dropped and the publisher fails.
     ///
     /// - Parameters:
-    ///   - tenure: asked for on the first demand.
-    ///   - mayHaveWritten: whether something may have been carried out of which nobody is told then.
+    ///   - tenure: returns the tenure; called on the first demand.
+    ///   - mayHaveWritten: whether the server may have carried out a write whose result is lost by this failure.
     func read(
         in tenure: @escaping () -> Tenure,
         mayHaveWritten: Bool = false
@@ -107,7 +108,7 @@ struct TenuredValues<Upstream: Publisher>: Publisher where Upstream.Failure == F
     }
 
     private final class Inner: RelaySubscription<TenuredValues>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; `tenure` is set before there are values.
+        // @unchecked: as the superclass; `tenure` is set before values arrive.
         typealias Input = Output
         typealias Failure = FMRest.APIError
 
@@ -136,7 +137,7 @@ struct TenuredValues<Upstream: Publisher>: Publisher where Upstream.Failure == F
 }
 
 extension FMRest.APIError {
-    /// - Parameter outcomeIsUnknown: whether the server may have carried out something of which nothing was heard.
+    /// - Parameter outcomeIsUnknown: whether the server may have carried out a request whose answer is lost.
     static func credentialsReplaced(outcomeIsUnknown: Bool = false) -> FMRest.APIError {
         FMRest.APIError(
             .credentialsReplaced,

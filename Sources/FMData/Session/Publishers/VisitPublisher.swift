@@ -1,13 +1,13 @@
 import OpenCombine
 
 extension SessionPool {
-    /// Publishes the token of a login that is not the pool's own, then finishes; the session is the pool's from then on.
+    /// Publishes the token of an external login, then finishes. From then on the session belongs to the pool.
     ///
-    /// Sends the login with the first demand. When it is cancelled, or the pool is shut down, a login that is under way has
-    /// some time to end (``DataAPI/SessionConfiguration/abandonedLogin``), and its session is logged out: nothing is left on
+    /// Sends the login with the first demand. If it is cancelled, or the pool is shut down, a login under way has
+    /// ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session is logged out, so that none is left on
     /// the server.
     ///
-    /// - Parameter welcome: called before the pool adopts its session; says in which tenure it holds.
+    /// - Parameter welcome: called before the pool adopts the session; returns the tenure that the session belongs to.
     func visit(
         _ login: AnyPublisher<SessionToken, FMRest.APIError>,
         welcome: @escaping @Sendable () -> Tenure?
@@ -30,7 +30,7 @@ struct VisitPublisher: Publisher {
     }
 }
 
-/// Somebody who makes a login of his own and brings the session along. The pool calls it once, outside of its lock.
+/// The subscription of an external login. The pool calls it once, outside of its lock.
 final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Sendable {
     // @unchecked: as the superclass.
     private let pool: SessionPool
@@ -44,7 +44,7 @@ final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Send
 
     override func begin(_ source: VisitPublisher) {
         guard let (id, exchange) = pool.beginVisit(self) else { return finish(.failure(.sessionsShutDown)) }
-        // When it was cancelled meanwhile nothing has been sent yet.
+        // Cancelled meanwhile: nothing has been sent yet.
         guard proceed(with: Visit(id: id, pool: pool)) else { return pool.visitFailed(id) }
         exchange.start(source.login)
     }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The pause between two attempts at a full server: doubling, with the upper half drawn at random so that many clients
-/// do not come back together.
+/// The pause between two attempts at a full server. It doubles, and its upper half is drawn at random so that many
+/// clients do not return at the same time.
 struct BackOff: Equatable {
     let minimum: TimeAmount
     let maximum: TimeAmount
@@ -18,7 +18,7 @@ struct BackOff: Equatable {
         return pause(jitter: jitter)
     }
 
-    /// The pause as it is now.
+    /// The current pause.
     func pause(jitter: Double) -> TimeAmount {
         let doublings = min(refusals, 40)
         let whole = min(Double(maximum.nanoseconds), Double(minimum.nanoseconds) * Double(1 << doublings))
@@ -26,7 +26,7 @@ struct BackOff: Equatable {
         return .nanoseconds(Int64(min(part, Double(Int64.max / 4))))
     }
 
-    /// The shortest pause, whatever was refused before.
+    /// The shortest pause, regardless of earlier refusals.
     func least(jitter: Double) -> TimeAmount { BackOff(minimum: minimum, maximum: maximum).pause(jitter: jitter) }
 
     mutating func reset() {

@@ -1,25 +1,25 @@
 import NIOCore
 
-/// The wishes that wait for a session, first come, first served. Leaving from the middle costs a binary search; places
-/// that were left are skipped, and swept when they are the majority.
+/// The requests that wait for a session, first come, first served. Removing one from the middle costs a binary search;
+/// its place stays, is skipped, and is swept when empty places are the majority.
 struct LeaseQueue {
     struct Entry: Equatable {
         let id: LeaseID
         let purpose: LeasePurpose
-        /// A replay wants a session that was good at this epoch or later.
+        /// A replay needs a session that was good at this epoch or later.
         let goodSince: TokenEpoch
-        /// When it came.
+        /// When the request was made.
         let since: NIODeadline
         let deadline: NIODeadline
-        /// Whose limit `deadline` is.
+        /// The limit that `deadline` comes from.
         let limit: WaitingLimit
     }
 
-    /// Who says how long a wish may wait.
+    /// The limit of a request's waiting time.
     enum WaitingLimit: Equatable {
-        /// The pool, by `waitingDeadline`: equally long for all.
+        /// The pool's `waitingDeadline`, the same for all requests.
         case pool
-        /// The call that it is for, by `timeouts.total`.
+        /// The `timeouts.total` of the request's call.
         case call
     }
 
@@ -31,15 +31,15 @@ struct LeaseQueue {
     /// Sorted by id, since ids are given in order of arrival.
     private var places = CircularBuffer<Place>()
     private(set) var count = 0
-    /// How many of them want a session of their own.
+    /// The number of waiting requests for a session of their own.
     private(set) var pinnedCount = 0
-    /// No deadline is earlier than this one; `nil` when the queue is empty. The wish with this deadline may have left: the
-    /// next one is looked for when this one has come, not with each wish that leaves.
+    /// No deadline is earlier than this one; `nil` when the queue is empty. The request with this deadline may have
+    /// left: the next deadline is determined when this one has passed, not with each request that leaves.
     private(set) var earliestDeadline: NIODeadline?
 
     var isEmpty: Bool { count == 0 }
 
-    /// Who came first.
+    /// The oldest request.
     var first: Entry? { places.first?.entry }
 
     mutating func append(_ entry: Entry) {
@@ -48,7 +48,7 @@ struct LeaseQueue {
         earliestDeadline = min(earliestDeadline ?? entry.deadline, entry.deadline)
     }
 
-    /// Takes the wish out; `nil` when it does not wait (any more).
+    /// Removes the request; `nil` when it does not wait (any more).
     mutating func remove(_ id: LeaseID) -> Entry? {
         guard let index = index(of: id), places[index].isTaken else { return nil }
         let entry = places[index].entry
@@ -58,7 +58,7 @@ struct LeaseQueue {
         return entry
     }
 
-    /// Takes out those whose deadline has come, in order.
+    /// Removes the requests whose deadline has passed, and returns them in order.
     mutating func removeLate(_ now: NIODeadline) -> [Entry] {
         guard let earliestDeadline, earliestDeadline <= now else { return [] }
         var late: [Entry] = []
@@ -82,13 +82,13 @@ struct LeaseQueue {
         places.first { $0.isTaken && isFit($0.entry) }?.entry
     }
 
-    /// The wish with this many others before it.
+    /// The request with this many others before it.
     func entry(at position: Int) -> Entry? {
         if position == 0 { return first }
         return places.lazy.filter(\.isTaken).dropFirst(position).first?.entry
     }
 
-    /// Of those that want a session of their own, the one with this many others before it.
+    /// The request for a session of its own that has this many others of that kind before it.
     func pinnedEntry(at position: Int) -> Entry? {
         places.lazy.filter { $0.isTaken && $0.entry.purpose == .pinned }.dropFirst(position).first?.entry
     }

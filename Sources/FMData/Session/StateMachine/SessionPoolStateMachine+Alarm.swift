@@ -1,9 +1,9 @@
 import NIOCore
 
-// What time does. There is one alarm: it is set to the nearest instant at which something is due, and may ring early
-// (what it was set for has gone), but never late.
+// What is due at which time. There is one alarm, set to the earliest instant at which something is due. It may fire
+// early (what it was set for no longer applies), but never late.
 extension SessionPoolStateMachine {
-    /// The alarm rang. It is set anew even when it rang too early: it will not ring twice.
+    /// The alarm fired. It is set again even if it fired too early, since it fires only once.
     mutating func wakeUp(now: NIODeadline) -> [Action] {
         alarm = nil
         var actions: [Action] = []
@@ -11,7 +11,8 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Everything that is due, but for the surplus, which is ended after it was offered to those who wait.
+    /// Does everything that is due, except for ending the surplus: surplus sessions are offered to waiting requests
+    /// first.
     mutating func passTime(_ now: NIODeadline, _ actions: inout [Action]) {
         if let opensNotBefore, opensNotBefore <= now { self.opensNotBefore = nil }
         refuseLate(now, &actions)
@@ -22,8 +23,8 @@ extension SessionPoolStateMachine {
         endIdle(now, &actions)
     }
 
-    /// Sets the alarm when something is due before it rings. It is not put off: ringing early is cheaper than setting
-    /// it anew with each request.
+    /// Sets the alarm if something is due before it fires. It is never postponed: an early alarm costs less than
+    /// setting it again with each request.
     mutating func setAlarm(_ now: NIODeadline, _ actions: inout [Action]) {
         guard let due = nextDue(now) else {
             if isShutDown, sessions.isEmpty, alarm != nil {
@@ -56,7 +57,7 @@ extension SessionPoolStateMachine {
         if let earliest = queue.earliestDeadline {
             note(earliest)
             if let opensNotBefore { note(opensNotBefore) }
-            // One that is over already waits for something else: room, or a login that is under way.
+            // If the time to grow has passed already, growth waits for something else: room, or a login under way.
             if let growth = nextGrowth, growth > now { note(growth) }
         }
         if let first = queue.first, isShutOut { note(first.since + settings.fullHostTime) }
@@ -105,10 +106,10 @@ extension SessionPoolStateMachine {
         if queue.isEmpty { abandonOpenings(now) }
     }
 
-    /// Whether the host is full and there is no session, open or on its way, that could serve anybody meanwhile.
+    /// Whether the host is full and the pool has no session, open or being opened, that could serve meanwhile.
     private var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
 
-    /// Should a token come all the same, it is logged out; if none does, the server may have a session that nobody knows.
+    /// A token that still comes is logged out. If none comes, the server may have a session that the client cannot end.
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
         for session in sessions {
             switch session.phase {

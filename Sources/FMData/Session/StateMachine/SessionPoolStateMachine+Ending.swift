@@ -1,8 +1,9 @@
 import NIOCore
 
-// Sessions that end: one, the surplus, all of them.
+// Ending sessions: one, the surplus, or all of them.
 extension SessionPoolStateMachine {
-    /// Log out what is open, after the requests that were there first. The pool goes on: a later request logs in anew.
+    /// Logs out what is open, after the requests that were made before. The pool goes on: a later request logs in
+    /// again.
     mutating func logOut(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         var actions: [Action] = []
         let id = nextEnding()
@@ -11,8 +12,8 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
-    /// Log out everything and refuse all wishes, those that wait included. It is over at the deadline: requests under way
-    /// have what the logouts do not need of that time.
+    /// Logs out everything and refuses all requests, including those that wait. It is over at the deadline; requests
+    /// under way have the part of that time that is not reserved for the logouts.
     mutating func shutdown(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         isShutDown = true
         var actions: [Action] = queue.removeAll().map { .refuse($0.id, .isShutDown) }
@@ -27,12 +28,12 @@ extension SessionPoolStateMachine {
         return (id, actions)
     }
 
-    /// The server has ended the session. Without effect when the time for that was over before.
+    /// The server has ended the session. Has no effect if the logout was given up before.
     mutating func logOutFinished(_ id: SessionID, now: NIODeadline) -> [Action] {
         logOutEnded(id, isLeft: false, now: now)
     }
 
-    /// The server could not be told; one more attempt is made if that `isPassing` and there is time.
+    /// The logout failed. It is repeated if the failure `isPassing` and there is time.
     mutating func logOutFailed(_ id: SessionID, isPassing: Bool, jitter: Double, now: NIODeadline) -> [Action] {
         let pause = BackOff(minimum: settings.minimumBackOff, maximum: settings.maximumBackOff).pause(jitter: jitter)
         guard isPassing, let index = index(of: id), case .loggingOut(let until, nil) = sessions[index].phase,
@@ -55,7 +56,7 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// The server may still have a session that was to be ended, or that nobody knows.
+    /// Counts a session that the server may still have: its logout failed, or its token never arrived.
     mutating func noteLeftSession(_ now: NIODeadline) {
         totals.sessionsLeft += 1
         for place in endings.indices { endings[place].left += 1 }
@@ -63,7 +64,7 @@ extension SessionPoolStateMachine {
         leftUntil.append(now + settings.lifeTime)
     }
 
-    /// Begins those that need not wait for an older wish any more.
+    /// Begins the endings for which no older request waits any more.
     mutating func beginEndings(_ now: NIODeadline, _ actions: inout [Action]) {
         for place in endings.indices where endings[place].upTo == nil {
             if let first = queue.first, first.id <= endings[place].after { continue }
@@ -77,7 +78,7 @@ extension SessionPoolStateMachine {
 
     mutating func finishEndings(_ now: NIODeadline, _ actions: inout [Action]) {
         endings.removeAll { ending in
-            // A visit is no session of this database yet; only a shutdown sees it to its end.
+            // An external login has no session of this database yet, so only a shutdown waits for it.
             let oldest = sessions.first { ending.kind != .logOut || !$0.isVisiting }?.id
             guard let upTo = ending.upTo, oldest.map({ $0 > upTo }) ?? true else { return false }
             if ending.kind == .logOut, !sessions.contains(where: \.mayServe) {
@@ -86,15 +87,15 @@ extension SessionPoolStateMachine {
             }
             switch ending.kind {
             case .logOut: actions.append(.finish(ending.id, left: ending.left))
-            // Nobody else will tell of those that were left before.
+            // No later ending will report sessions that were left before.
             case .shutdown: actions.append(.finish(ending.id, left: leftUntil.count { $0 > now }))
             }
             return true
         }
     }
 
-    /// Ends every session as soon as nobody uses it. `isAsked`: by somebody who wants the sessions closed, rather than
-    /// left to whoever else knows them.
+    /// Ends every session as soon as it is not leased any more. `isAsked`: the program called `logOut()`, so stored
+    /// sessions are closed as well, instead of being left to other users of the store.
     mutating func endAll(isAsked: Bool, _ now: NIODeadline, _ actions: inout [Action]) {
         let storeIsUntouched = !sessions.contains { $0.owner == .store && !$0.isLoggingOut }
         for index in sessions.indices where !sessions[index].isLoggingOut && !sessions[index].isVisiting {
@@ -108,7 +109,7 @@ extension SessionPoolStateMachine {
         }
         endIdle(now, &actions)
         if isAsked, settings.hasStore, storeIsUntouched {
-            // A session that only the store knows is closed, too.
+            // A session that only the store knows is closed as well.
             let id = nextSession()
             let patience = now + settings.logOutTime
             sessions.append(
@@ -124,8 +125,8 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Ends sessions beyond the limit (the host was full, or one was adopted), and those beyond the first that nobody
-    /// has needed for some time.
+    /// Ends sessions beyond the limit (the host was full, or one was adopted), and sessions beyond the first that have
+    /// not been used for some time.
     mutating func endSurplus(_ now: NIODeadline, _ actions: inout [Action]) {
         while lastingCount > limit, let oldest = longestIdle(), let index = index(of: oldest) {
             end(index, now, &actions)
@@ -145,7 +146,7 @@ extension SessionPoolStateMachine {
         abandon(victim, now)
     }
 
-    /// Ends the idle sessions that are to end, or have expired.
+    /// Ends the idle sessions that have expired or are marked as ending.
     mutating func endIdle(_ now: NIODeadline, _ actions: inout [Action]) {
         for id in idle {
             guard let index = index(of: id) else { continue }
@@ -153,7 +154,7 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Ends a session: an idle one, or one whose lease is taken back.
+    /// Ends a session that is idle, or whose lease is taken back.
     mutating func end(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
         let session = sessions[index]
         idle.removeAll { $0 == session.id }
@@ -180,6 +181,6 @@ extension SessionPoolStateMachine {
         }.min()
     }
 
-    /// Sessions that are here to stay.
+    /// The number of sessions that serve or will serve requests.
     var lastingCount: Int { sessions.count(where: \.mayServe) }
 }

@@ -1,10 +1,10 @@
 import NIOCore
 
-// Who gets which session, and what happens when it comes back.
+// Leasing and releasing sessions.
 extension SessionPoolStateMachine {
-    /// Somebody wants a session.
+    /// Requests a session.
     ///
-    /// - Parameter callDeadline: when the call that it is for must have ended; `nil` if the call may take any time.
+    /// - Parameter callDeadline: when the request's call must have ended; `nil` if the call has no time limit.
     mutating func request(
         _ purpose: LeasePurpose,
         until callDeadline: NIODeadline? = nil,
@@ -35,8 +35,8 @@ extension SessionPoolStateMachine {
         return (.waiting(entry.id), actions)
     }
 
-    /// From now on requests get this session alone, as long as it lives: it holds what the others do not. Work that needs a
-    /// session of its own gets another one. Without effect when the session has gone.
+    /// From now on requests get only this session, as long as it lives: it is reserved because it holds state that the
+    /// others lack. Work that needs a session of its own gets another one. Has no effect if the session has ended.
     mutating func confine(to token: TokenEpoch, now: NIODeadline) -> [Action] {
         kept = token
         var actions: [Action] = []
@@ -44,18 +44,18 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// The session that requests are confined to.
+    /// The reserved session, to which requests are confined.
     var keeper: Session? {
         kept.flatMap { token in sessions.first { $0.token == token && $0.isOpen } }
     }
 
-    /// The session that has lain idle for the longest time and holds nothing that others do not.
+    /// The session that has been idle for the longest time, except the reserved one.
     func longestIdle(where isMeant: (SessionID) -> Bool = { _ in true }) -> SessionID? {
         let keeper = keeper?.id
         return idle.first { $0 != keeper && isMeant($0) }
     }
 
-    /// Somebody does not want a session any more. Without effect when the wish was answered already.
+    /// Withdraws a request. Has no effect if it was answered already.
     mutating func withdraw(_ lease: LeaseID, now: NIODeadline) -> [Action] {
         guard queue.remove(lease) != nil else { return [] }
         var actions: [Action] = []
@@ -64,7 +64,7 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// A lease ended. Without effect when it ended before.
+    /// A lease ended. Has no effect if it ended before.
     mutating func release(
         _ lease: LeaseID,
         of id: SessionID,
@@ -92,14 +92,15 @@ extension SessionPoolStateMachine {
             _ = tick()
             lose(index, &actions)
         case .refused:
-            // Behind a load balancer the machine that refuses it may not be the one that gave it, where the session lives on.
+            // Behind a load balancer another machine than the refusing one may have given the token and still have the
+            // session.
             let token = sessions[index].token
             condemn(index, &actions)
             noteRefusal(ofFresh: token, jitter: jitter, now: now)
         case .broken:
             condemn(index, &actions)
         case .hostFull:
-            // A host that has no room need not have looked at the token.
+            // A full host may have answered without checking the token.
             sessions[index].lastUse = now
             park(index)
             shrink(to: activeCount - 1, jitter: jitter, now: now)
@@ -112,8 +113,8 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Gives idle sessions to the wishes that wait, in order, looks last; one that cannot use any of them does not hold up the
-    /// others.
+    /// Leases idle sessions to waiting requests, in order, but polls last. A request that cannot use any idle session
+    /// does not hold up the others.
     mutating func serve(_ actions: inout [Action]) {
         var place = idle.count - 1
         while place >= 0, !queue.isEmpty {
@@ -129,25 +130,25 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Ends every event, unless a session was granted or given back and nothing else can have changed: lets time pass, brings sessions and wishes together,
-    /// opens and ends what must be, and sets the alarm.
+    /// Ends every event, except when a session was leased or released and nothing else can have changed. Does what is
+    /// due, leases sessions to waiting requests, opens and ends sessions as needed, and sets the alarm.
     mutating func settle(_ now: NIODeadline, _ actions: inout [Action]) {
         passTime(now, &actions)
         serve(&actions)
-        // Those who are left would be served by one more session.
+        // Requests that still wait would be served by one more session.
         notePressure(now)
         refuseWhileTokensAreRefused(&actions)
         beginEndings(now, &actions)
         endSurplus(now, &actions)
         open(now, &actions)
-        // A login that was begun may be for the last of them.
+        // A login that has just begun may be for the last of them.
         notePressure(now)
         finishEndings(now, &actions)
         showAnother(&actions)
         setAlarm(now, &actions)
     }
 
-    /// Puts a session back among the idle ones, in the order of last use.
+    /// Puts a session among the idle ones, in the order of last use.
     mutating func park(_ index: Int) {
         let lastUse = sessions[index].lastUse
         sessions[index].phase = .idle
@@ -158,14 +159,14 @@ extension SessionPoolStateMachine {
         idle.insert(sessions[index].id, at: place)
     }
 
-    /// Forgets a session whose token is dead.
+    /// Removes a session whose token the server does not know.
     private mutating func lose(_ index: Int, _ actions: inout [Action]) {
         let session = sessions.remove(at: index)
         if session.owner == .store { actions.append(.drop(session.token)) }
         actions.append(.forget(session.token))
     }
 
-    /// The session is of no use any more, and is logged out.
+    /// Ends a session that is not usable any more, and logs it out.
     private mutating func condemn(_ index: Int, _ actions: inout [Action]) {
         totals.refusals += 1
         sessions[index].isRefused = true
@@ -183,7 +184,7 @@ extension SessionPoolStateMachine {
         sessions[index].hasWorked = true
     }
 
-    /// The caller has taken it out of `idle`.
+    /// The caller has removed it from `idle`.
     private mutating func grant(_ id: SessionID, to lease: LeaseID) -> Grant {
         guard let index = index(of: id) else { preconditionFailure("An idle session is always among the sessions") }
         sessions[index].phase = .leased(lease, since: epoch)

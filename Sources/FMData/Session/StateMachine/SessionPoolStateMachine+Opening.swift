@@ -2,7 +2,8 @@ import NIOCore
 
 // New sessions, from the store or by a login.
 extension SessionPoolStateMachine {
-    /// The store answered. With a token it is named by the epoch that comes back, unless nobody needs it.
+    /// The store answered. A token that is used or has to be logged out is named by the returned epoch; otherwise
+    /// `nil`.
     mutating func loaded(
         _ id: SessionID,
         found: Bool,
@@ -22,7 +23,7 @@ extension SessionPoolStateMachine {
             sessions.remove(at: index)
         } else if found {
             token = receiveToken(index, now: now)
-            // In an earlier run: a token is stored when its login has succeeded, and used at once.
+            // The token worked in an earlier run: a token is stored when its login has succeeded, and used at once.
             sessions[index].hasWorked = true
             show(sessions[index].token, &actions)
             park(index)
@@ -35,12 +36,12 @@ extension SessionPoolStateMachine {
         return (token, actions)
     }
 
-    /// A login gave a token; it is named by the epoch that comes back.
+    /// A login returned a token, which is named by the returned epoch.
     mutating func loginSucceeded(_ id: SessionID, now: NIODeadline) -> (token: TokenEpoch, actions: [Action]) {
         var actions: [Action] = []
         totals.logins += 1
         guard let index = index(of: id), case .opening(_, let abandoned) = sessions[index].phase else {
-            // Cancelled, but the token was on its way.
+            // The login was cancelled, but the token was on its way.
             return (logOutStray(now, &actions), actions)
         }
         noteLogin(now)
@@ -61,7 +62,7 @@ extension SessionPoolStateMachine {
         return (token, actions)
     }
 
-    /// The store has not kept a token: its session is nobody else's, and is logged out at its end.
+    /// The store does not keep a token, so no other process knows its session: it is logged out at its end.
     mutating func storeRefused(_ token: TokenEpoch, now: NIODeadline) -> [Action] {
         guard let index = sessions.firstIndex(where: { $0.token == token && $0.owner == .store }) else { return [] }
         sessions[index].owner = .pool
@@ -70,15 +71,15 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Whether nobody else will log this session out.
+    /// Whether the pool has to log this session out, since no other process will.
     func isOwn(_ id: SessionID) -> Bool {
         index(of: id).map { sessions[$0].owner == .pool } ?? false
     }
 
-    /// Other credentials are to be used from now on: the sessions of the old ones end when their requests do.
+    /// Other credentials are used from now on: the sessions of the old ones end when their requests do.
     ///
-    /// - Parameter isAnother: whether they are those of another account. What waits was to be done as the one before,
-    ///   and gets no session of the new one.
+    /// - Parameter isAnother: whether they are those of another account. Waiting requests were made as the previous
+    ///   account, so they fail instead of getting a session of the new one.
     mutating func credentialsReplaced(
         hasStore: Bool,
         isAnother: Bool = false,
@@ -98,27 +99,28 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// Starts logins for wishes that no login under way will meet, as far as there is room and growing is worth it.
+    /// Starts logins for requests that no login under way will serve, if there is room and growing is worth it.
     ///
-    /// The rule, since a login costs the host more than a short wait costs anybody:
-    /// - The first login is alone: it proves the credentials, and that there is a host.
-    /// - Where sessions serve already, one more is opened when there have been some who wait for as long as the last login took (a
-    ///   second at most), counted anew from each session that came: by then a login would have been worth it. It is not one
-    ///   wish that has to wait so long: under constant load of short calls each is served sooner. See ``WaitingPressure``.
-    /// - As many at once as there are sessions that serve, so the pool doubles while the demand lasts: 1, 2, 4, 8.
-    /// - A replay asks for the place of the session that it has lost: that is no growth, and does not wait.
+    /// A login costs the host more than a short wait costs a client, so the rules are:
+    /// - The first login runs alone: it proves the credentials, and that the host answers.
+    /// - While sessions serve, one more is opened when requests have been waiting for as long as the last login took (a
+    ///   second at most), counted from the last session that came: by then a login would have been worth it. No single
+    ///   request has to wait that long, since under constant load of short calls each is served sooner. See
+    ///   ``WaitingPressure``.
+    /// - As many logins run at once as there are open sessions, so the pool doubles while the demand lasts: 1, 2, 4, 8.
+    /// - A replay replaces the session that it has lost: this is not growth, and does not wait.
     mutating func open(_ now: NIODeadline, _ actions: inout [Action]) {
         takeOverOpenings()
         guard let growth = nextGrowth, growth <= now else { return }
         makeRoom(for: unmetCount, now, &actions)
-        // The host was full; one more at a time shows whether it still is.
+        // The host was full; one more login at a time shows whether it still is.
         if activeCount == limit, limit < settings.maximumSessions, !sessions.contains(where: \.isOpening) { limit += 1 }
         while activeCount < limit, let growth = nextGrowth, growth <= now, let entry = firstUnmet {
             start(for: entry.purpose, now, &actions)
         }
     }
 
-    /// When one more session is to be opened for those who wait; `nil` when that is not a question of time.
+    /// When one more session is to be opened for waiting requests; `nil` when that does not depend on time.
     var nextGrowth: NIODeadline? {
         guard let entry = firstUnmet, !isPausing, mayOpenOneMore else { return nil }
         guard activeCount < settings.maximumSessions || longestIdle() != nil else { return nil }
@@ -128,15 +130,15 @@ extension SessionPoolStateMachine {
         return pressure.reaches(growthTime)
     }
 
-    /// How long there must have been some who wait before the pool grows.
+    /// How long requests must have been waiting before the pool grows.
     private var growthTime: TimeAmount { min(loginTime, settings.longestPatience) }
 
-    /// Whether somebody waits from now on whom one more session would serve.
+    /// Notes whether, from now on, requests wait that one more session would serve.
     mutating func notePressure(_ now: NIODeadline) {
         pressure.pass(now, atMost: growthTime, isGrowing: unmetCount > 0)
     }
 
-    /// Nobody waits any more: logins under way are given some time, to be taken over or logged out.
+    /// No request waits any more: logins under way get some time, to be taken over or logged out.
     mutating func abandonOpenings(_ now: NIODeadline) {
         for index in sessions.indices where sessions[index].isOpeningForSomebody {
             abandon(index, now)
@@ -152,7 +154,8 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Wishes that no login under way will meet, and that another session could: none of a request while there is a keeper.
+    /// The number of waiting requests that no login under way will serve and another session could. While a session is
+    /// reserved, only requests for a session of their own count.
     private var unmetCount: Int {
         (keeper == nil ? queue.count : queue.pinnedCount) - sessions.count(where: \.isOpeningForSomebody)
     }
@@ -164,13 +167,13 @@ extension SessionPoolStateMachine {
         return queue.pinnedEntry(at: queue.pinnedCount - missing)
     }
 
-    /// Whether a login more may be under way at the same time.
+    /// Whether one more login may run at the same time.
     private var mayOpenOneMore: Bool {
         let serving = credentialsAreProven ? sessions.count(where: \.isOpen) : 0
         return sessions.count(where: \.isOpening) < max(1, serving)
     }
 
-    /// Logins that were left alone and may serve those who wait now.
+    /// Takes over abandoned logins that can serve requests which wait now.
     private mutating func takeOverOpenings() {
         while let entry = firstUnmet, let index = sessions.firstIndex(where: { isTakenOver($0, by: entry) }) {
             guard case .opening(let stage, _) = sessions[index].phase else { break }
@@ -178,14 +181,14 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Shows the token of a new session, unless that of another one is shown that is still open.
+    /// Announces the token of a new session, unless the announced session is still open.
     private mutating func show(_ token: TokenEpoch, _ actions: inout [Action]) {
         if isShownOpen { return }
         shown = token
         actions.append(.announce(.loggedIn(token)))
     }
 
-    /// The session whose token is shown has ended: shows the one that was used last, if any is open.
+    /// Announces the most recently used open session, if any, once the announced one has ended.
     mutating func showAnother(_ actions: inout [Action]) {
         guard shown != nil, !isShownOpen else { return }
         guard let other = sessions.filter(\.isOpen).max(by: { $0.lastUse < $1.lastUse }) else { return }
@@ -194,14 +197,14 @@ extension SessionPoolStateMachine {
 
     private var isShownOpen: Bool { sessions.contains { $0.token == shown && $0.isOpen } }
 
-    /// Every session that takes a place on the server, or is about to.
+    /// The number of sessions that have a place on the server, or are about to.
     var activeCount: Int { sessions.count }
 
     private mutating func start(for purpose: LeasePurpose, _ now: NIODeadline, _ actions: inout [Action]) {
         let usesStore =
             settings.hasStore && purpose != .pinned
             && !sessions.contains { $0.owner == .store && !$0.isLoggingOut && !$0.isEnding }
-        // A replay follows a token that was refused, perhaps the stored one: only a login is certain to help.
+        // A replay follows the refusal of a token, perhaps the stored one: only a login is certain to help.
         let stage: Session.Stage = usesStore && purpose == .request ? .load : .logIn
         let id = nextSession()
         sessions.append(
@@ -218,7 +221,7 @@ extension SessionPoolStateMachine {
         }
     }
 
-    /// Those who still wait cannot use the sessions that lie idle: these make room, the longest unused first.
+    /// Waiting requests cannot use the sessions that are idle: end these to make room, the longest unused first.
     private mutating func makeRoom(for missing: Int, _ now: NIODeadline, _ actions: inout [Action]) {
         let onTheirWay = sessions.count(where: \.isLoggingOut)
         var tooFew = min(missing, limit) - max(0, limit - activeCount) - onTheirWay
@@ -266,12 +269,12 @@ extension SessionPoolStateMachine.Session {
         }
     }
 
-    /// Whether it will come back to those who wait.
+    /// Whether it is leased and will serve again when it is released.
     var isLeased: Bool {
         if case .leased = phase { !isEnding } else { false }
     }
 
-    /// Whether somebody who waits may hope for it.
+    /// Whether a waiting request may get it.
     var mayServe: Bool {
         switch phase {
         case .opening, .idle, .leased: !isEnding

@@ -1,11 +1,11 @@
 import NIOCore
 
-// Logins that fail, a full host, tokens that are refused: when to try again, and when to tell those who wait.
+// Failed logins, a full host, refused tokens: when to try again, and when to refuse the waiting requests.
 extension SessionPoolStateMachine {
-    /// A login failed. Without effect when it was cancelled before.
+    /// A login failed. Has no effect if it was cancelled before.
     ///
-    /// Those who wait keep waiting as long as there is a chance: other sessions serve meanwhile, the host has room again one
-    /// day, or the failure was a passing one and the login has not been tried often enough.
+    /// Requests keep waiting as long as there is a chance: other sessions serve meanwhile, the host is full and may
+    /// have room later, or the failure was temporary and attempts are left.
     mutating func loginFailed(
         _ id: SessionID,
         _ failure: LoginFailure,
@@ -17,7 +17,7 @@ extension SessionPoolStateMachine {
         sessions.remove(at: index)
         totals.failedLogins += 1
         var actions: [Action] = []
-        // With old credentials, or for nobody: it says nothing about those who wait now.
+        // A login with replaced credentials says nothing about the requests that wait now.
         if !wasEnding {
             let othersServe = sessions.contains(where: \.mayServe)
             if failure == .hostFull {
@@ -46,33 +46,34 @@ extension SessionPoolStateMachine {
     /// A login succeeded.
     mutating func noteLogin(_ now: NIODeadline) {
         failuresInARow = 0
-        // One that was sent before the host said that it is full does not say that there is room again.
+        // The login may have been sent before the host reported that it is full, so it does not prove that there is
+        // room again.
         if hostIsFull, let opensNotBefore, opensNotBefore > now { return }
         backOff.reset()
         hostIsFull = false
         opensNotBefore = nil
     }
 
-    /// The host is full: no more sessions than this, and a pause.
+    /// The host is full: allow no more sessions than this, and pause.
     mutating func shrink(to count: Int, jitter: Double, now: NIODeadline) {
         limit = min(limit, max(1, count))
         opensNotBefore = now + backOff.next(jitter: jitter)
     }
 
-    /// A token was refused that had never worked. After the second one in a row logging in again would only pile up
-    /// sessions: requests do not come to the machine that opened them, or it forgets them at once.
+    /// A token was refused that had never worked. After the second such refusal in a row, further logins would only
+    /// pile up sessions: requests do not reach the machine that opened them, or it forgets them at once.
     mutating func noteRefusal(ofFresh token: TokenEpoch, jitter: Double, now: NIODeadline) {
-        // Those that were opened side by side and end together, as when the host restarts, count once.
+        // Tokens that were opened side by side and end together, as when the host restarts, count once.
         guard token > lastRefusal else { return }
         lastRefusal = epoch
         refusalsInARow += 1
         guard tokensAreRefused else { return }
-        // After the pause one login at a time shows whether it still is so.
+        // After the pause, one login at a time shows whether tokens are still refused.
         credentialsAreProven = false
         opensNotBefore = now + refusalBackOff.next(jitter: jitter)
     }
 
-    /// The server has taken a token in a request that was sent at that time.
+    /// The server has accepted the token of a request whose lease began at that tick.
     mutating func noteTokenTaken(since: TokenEpoch) {
         guard refusalsInARow > 0, since >= lastRefusal else { return }
         refusalsInARow = 0
@@ -89,13 +90,13 @@ extension SessionPoolStateMachine {
         opensNotBefore = nil
     }
 
-    /// During the pause after refused tokens those who wait are told so, unless an open session may serve them.
+    /// During the pause after refused tokens, waiting requests fail, unless an open session may serve them.
     mutating func refuseWhileTokensAreRefused(_ actions: inout [Action]) {
         guard tokensAreRefused, opensNotBefore != nil, !sessions.contains(where: \.mayServe) else { return }
         actions += queue.removeAll().map { .refuse($0.id, .tokensRefused) }
     }
 
-    /// A login failed lately, or brought nothing, and there is a reason to wait.
+    /// Whether logins are paused because the last one failed, or its token was refused, and there is a reason to wait.
     var isPausing: Bool {
         guard opensNotBefore != nil else { return false }
         return hostIsFull || tokensAreRefused || failuresInARow > 0 || sessions.contains(where: \.mayServe)

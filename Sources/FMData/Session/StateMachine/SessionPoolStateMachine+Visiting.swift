@@ -1,8 +1,8 @@
 import NIOCore
 
-// Sessions that come from outside: by a login that somebody makes for himself, or with a token that he has.
+// Sessions that come from outside: by an external login, or with a token that the program supplies.
 extension SessionPoolStateMachine {
-    /// Somebody logs in, and will bring the session along. `nil` when the pool takes no more.
+    /// An external login begins, which will bring its session. Returns `nil` after a shutdown.
     mutating func visit(now: NIODeadline) -> (id: SessionID?, actions: [Action]) {
         if isShutDown { return (nil, []) }
         let id = nextSession()
@@ -10,7 +10,7 @@ extension SessionPoolStateMachine {
         return (id, [])
     }
 
-    /// He does not want it any more: the login has some time to end, and its session is logged out.
+    /// The external login was cancelled. It gets some time to end; then its session is logged out.
     mutating func abandonVisit(_ id: SessionID, now: NIODeadline) -> [Action] {
         guard let index = index(of: id) else { return [] }
         var actions: [Action] = []
@@ -19,7 +19,7 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// His login failed.
+    /// The external login failed.
     mutating func visitFailed(_ id: SessionID, now: NIODeadline) -> [Action] {
         guard let index = index(of: id), case .visiting = sessions[index].phase else { return [] }
         sessions.remove(at: index)
@@ -28,12 +28,12 @@ extension SessionPoolStateMachine {
         return actions
     }
 
-    /// A token that was opened elsewhere. It makes room for itself when the pool is full. With `isOwned` it is logged
-    /// out with the others; without, it is used until the server refuses it.
+    /// Takes a token that was opened elsewhere, and makes room for it if the pool is full. With `isOwned` it is logged
+    /// out like the others; without, it is used until the server refuses it.
     ///
     /// - Parameters:
-    ///   - visit: the login that has brought it; nobody has any use for it when that was abandoned.
-    ///   - isOutOfDate: whether it is of an account that has been replaced since.
+    ///   - visit: the external login that brought it. If that was abandoned, the session is logged out.
+    ///   - isOutOfDate: whether its account has been replaced since.
     mutating func adopt(
         isOwned: Bool,
         from visit: SessionID? = nil,
@@ -44,7 +44,7 @@ extension SessionPoolStateMachine {
         if let visit {
             guard let index = index(of: visit) else { return (logOutStray(now, &actions), false, actions) }
             guard sessions[index].phase == .visiting(abandoned: nil), !isOutOfDate else {
-                // In its place, so that a shutdown waits for its end.
+                // The session ends in the place of its login, so that a shutdown waits for it.
                 let token = receiveToken(index, now: now)
                 end(index, now, &actions)
                 settle(now, &actions)
@@ -70,14 +70,14 @@ extension SessionPoolStateMachine {
         sessions[sessions.count - 1].hasWorked = !isOwned
         park(sessions.count - 1)
         pressure.relieve(now)
-        // Whoever brought it wants to see it.
+        // The caller of the login expects its token to be shown.
         shown = token
         actions.append(.announce(.loggedIn(token)))
         settle(now, &actions)
         return (token, true, actions)
     }
 
-    /// A session of which nobody has any use.
+    /// Logs out a session that cannot be used.
     mutating func logOutStray(_ now: NIODeadline, _ actions: inout [Action]) -> TokenEpoch {
         sessions.append(
             Session(id: nextSession(), owner: .pool, phase: .opening(.logIn, abandoned: nil), lastUse: now)

@@ -2,55 +2,55 @@ import NIOCore
 
 /// The sessions of one database under one identity, as a pure state machine.
 ///
-/// Events come in (a wish for a session, a login that ended, the alarm), orders come out. It knows neither tokens nor
-/// subscribers nor errors: its shell, ``SessionPool``, keeps those in tables under the names used here. Time and chance
-/// come from outside, so a test is a list of events and the orders they must give.
+/// Events come in (a lease request, the end of a login, the alarm), actions come out. The machine knows neither tokens
+/// nor subscribers nor errors: its shell, ``SessionPool``, keeps those in tables under the names used here. Time and
+/// random numbers come from outside, so a test is a list of events and the actions that must follow.
 ///
-/// A session's life:
+/// The phases of a session:
 ///
-///     opening (ask the store, log in) → idle ⇄ leased → logging out → gone
-///            ↘ gone (login failed)                ↘ gone (refused)
+///     opening (ask the store, log in) → idle ⇄ leased → logging out → removed
+///            ↘ removed (login failed)             ↘ removed (refused)
 ///
-/// The parts: `+Leasing` (who gets which session), `+Opening` (stores and logins), `+Trouble` (logins that fail, a full
-/// host, tokens that are refused), `+Visiting` (sessions that come from outside), `+Ending` (logging out, shutting down),
-/// `+Alarm` (what time does).
+/// The parts: `+Leasing` (which request gets which session), `+Opening` (stores and logins), `+Trouble` (failed logins,
+/// a full host, refused tokens), `+Visiting` (sessions that come from outside), `+Ending` (logging out, shutting down),
+/// `+Alarm` (what is due at which time).
 struct SessionPoolStateMachine {
     var settings: Settings
 
-    /// Sorted by id: new ones are appended.
+    /// Sorted by id, since new sessions are appended.
     var sessions: [Session] = []
-    /// Sorted by last use: the most recently used one is offered first, so that the others can be trimmed.
+    /// Sorted by last use. The most recently used session is leased first, so that the others can be trimmed.
     var idle: [SessionID] = []
     var queue = LeaseQueue()
     var endings: [Ending] = []
 
-    /// How many sessions may be open at this moment: `settings.maximumSessions`, or fewer after the host was full.
+    /// How many sessions may be open at the moment: `settings.maximumSessions`, or fewer after the host was full.
     var limit: Int
     var backOff: BackOff
-    /// No login before this instant.
+    /// No login starts before this instant.
     var opensNotBefore: NIODeadline?
-    /// How many logins have failed in a row for a reason that passes, while nobody was served.
+    /// How many logins have failed in a row for a temporary reason while no other session could serve.
     var failuresInARow = 0
-    /// How many tokens in a row the server has refused that had never worked, each given after the one before was refused.
+    /// How many refusals in a row concerned a token that had never worked and was opened after the refusal before.
     var refusalsInARow = 0
-    /// When that was last so.
+    /// The tick of the last refusal counted in `refusalsInARow`.
     var lastRefusal = TokenEpoch(tick: 0)
     var refusalBackOff: BackOff
-    /// Whether a login has succeeded since the credentials were set. Until then one at a time is tried, so that wrong
-    /// ones are not sent again and again.
+    /// Whether a login has succeeded since the credentials were set. Until then only one login runs at a time, so that
+    /// wrong credentials are not sent again and again.
     var credentialsAreProven = false
     /// Whether the last login found the host full.
     var hostIsFull = false
-    /// How long the last login took: what one more session costs.
+    /// How long the last login took: the cost of one more session.
     var loginTime = TimeAmount.zero
-    /// For how long somebody has waited whom one more session would have served.
+    /// How long requests have waited that one more session would have served.
     var pressure = WaitingPressure()
-    /// The token of the session that requests are confined to; see ``keeper``.
+    /// The token of the reserved session, to which requests are confined; see ``keeper``.
     var kept: TokenEpoch?
-    /// The token that the owner was told of last.
+    /// The token that the owner was told last.
     var shown: TokenEpoch?
-    /// When the server drops the sessions by itself that it may still have though they are not here any more: it could not be
-    /// told of their ends, or nobody knows them.
+    /// For each session that the server may still have although it is not in `sessions` any more: when the server drops
+    /// it. Such a session could not be logged out, or its token never arrived.
     var leftUntil: [NIODeadline] = []
     var isShutDown = false
     var alarm: NIODeadline?
@@ -89,11 +89,11 @@ struct SessionPoolStateMachine {
         return epoch
     }
 
-    /// The newest wish so far: what came after it is younger.
+    /// The name of the newest request so far; later requests have greater names.
     var newestLease: LeaseID { LeaseID(number: lastLease) }
     var newestSession: SessionID { SessionID(number: lastSession) }
 
-    /// Where in `sessions` this one is; `nil` when it is gone.
+    /// The position in `sessions`, found by binary search; `nil` if the session is not there any more.
     func index(of id: SessionID) -> Int? {
         var low = 0
         var high = sessions.count
@@ -104,12 +104,12 @@ struct SessionPoolStateMachine {
         return low < sessions.count && sessions[low].id == id ? low : nil
     }
 
-    /// When the last of the open sessions ends if none of them is used any more; `nil` when none is open.
+    /// When the last of the open sessions ends if none of them is used again; `nil` when none is open.
     var expiry: NIODeadline? {
         sessions.lazy.filter(\.isOpen).map(\.lastUse).max().map { $0 + settings.lifeTime }
     }
 
-    /// All but the expiry, which the shell says in the time of the wall clock.
+    /// The status without the expiry, which the shell converts to a date.
     var status: DataAPI.SessionStatus {
         var status = totals
         status.limit = limit
@@ -127,26 +127,26 @@ struct SessionPoolStateMachine {
     }
 }
 
-// MARK: - The words it speaks in
+// MARK: - Types of events and actions
 
 extension SessionPoolStateMachine {
-    /// ``DataAPI/SessionConfiguration`` in the machine's own units, and checked.
+    /// ``DataAPI/SessionConfiguration`` in the machine's own units, with invalid values corrected.
     struct Settings: Equatable {
         var maximumSessions = 1
         var maximumWaiting = 10_000
         var waitingTime = TimeAmount.seconds(30)
-        /// How long to wait for a full host when there is no session that serves meanwhile.
+        /// How long to wait for a full host when no session of the pool can serve meanwhile.
         var fullHostTime = TimeAmount.seconds(10)
-        /// The longest wait that may be needed before the pool grows, however long logins take.
+        /// The upper limit of the time that requests must have waited before the pool grows, however long logins take.
         var longestPatience = TimeAmount.seconds(1)
         /// How long the server keeps an idle session.
         var lifeTime = TimeAmount.seconds(15 * 60)
-        /// The same, less the margin.
+        /// `lifeTime` minus the margin.
         var idleTime = TimeAmount.seconds(14 * 60 + 30)
         var trimTime = TimeAmount.seconds(60)
         var minimumBackOff = TimeAmount.seconds(1)
         var maximumBackOff = TimeAmount.seconds(60)
-        /// How often a login is tried that fails for a reason that passes.
+        /// The number of attempts at a login that fails for a temporary reason.
         var loginAttempts = 3
         var abandonedTime = TimeAmount.seconds(5)
         var shutdownTime = TimeAmount.seconds(25)
@@ -157,46 +157,47 @@ extension SessionPoolStateMachine {
 
     struct Session: Equatable {
         enum Phase: Equatable {
-            /// → idle, leased or logging out (a token came), gone (it failed, or was cancelled). Nobody waits for it
-            /// any more when `abandoned` says when it is to be cancelled.
+            /// → idle, leased or logging out (a token came), removed (it failed, or was cancelled). No request waits
+            /// for it if `abandoned` is set: the instant at which it is cancelled.
             case opening(Stage, abandoned: NIODeadline?)
-            /// A login by somebody who brings the session along: → gone (and then adopted, or logged out).
+            /// An external login, which will bring its session: → removed (its session is then adopted, or logged out).
             case visiting(abandoned: NIODeadline?)
-            /// → leased, logging out, gone (left alone, or expired).
+            /// → leased, logging out, removed (a session that was opened elsewhere, when it ends).
             case idle
-            /// → idle (released), logging out (released for good, or taken away by a shutdown), gone (refused).
+            /// → idle (released), logging out (released for good, or taken back by a shutdown), removed (refused).
             case leased(LeaseID, since: TokenEpoch)
-            /// → gone, when the server has answered or its time is over. `again` while a failed one waits to be repeated.
+            /// → removed, when the server has answered or `until` has passed. `again`: when a failed logout is
+            /// repeated.
             case loggingOut(until: NIODeadline, again: NIODeadline?)
         }
 
-        /// Where there is a store it is asked first.
+        /// The stage of opening. A store, if there is one, is asked first.
         enum Stage: Equatable {
             case load, logIn
         }
 
         enum Owner: Equatable {
-            /// Opened here, logged out here.
+            /// Opened by the pool, which logs it out.
             case pool
-            /// Kept in the store: other processes may be using it, so it is left alone at the end.
+            /// Kept in the store: other processes may be using it, so it is left open at the end.
             case store
-            /// A token somebody else opened: used until it is refused, never logged out unasked.
+            /// Opened elsewhere: used until it is refused, and logged out only by an explicit `logOut()`.
             case stranger
         }
 
         let id: SessionID
         var owner: Owner
         var phase: Phase
-        /// Ends as soon as nobody uses it.
+        /// Ends as soon as it is not leased any more.
         var isEnding = false
-        /// Named by the tick at which it came; zero while there is none.
+        /// The token's name: the tick at which it came; zero while there is none.
         var token = TokenEpoch(tick: 0)
-        /// When the server last answered on it.
+        /// When the server last answered in this session.
         var lastUse: NIODeadline
         /// The newest tick at which the token is known to have been good.
         var goodAsOf = TokenEpoch(tick: 0)
         var hasWorked = false
-        /// Counted as such, though it is logged out in addition.
+        /// Already counted as refused; the logout that follows is not counted.
         var isRefused = false
     }
 
@@ -204,43 +205,43 @@ extension SessionPoolStateMachine {
         let number: Int
     }
 
-    /// A `logOut()` or `shutdown()` that is not done yet.
+    /// A `logOut()` or `shutdown()` that is not complete yet.
     struct Ending: Equatable {
         enum Kind: Equatable {
             case logOut
-            /// Leases are taken back at `forced`; at the deadline it is over.
+            /// Leases are taken back at `forced`; the shutdown is over at `deadline`.
             case shutdown(forced: NIODeadline, deadline: NIODeadline)
         }
 
         let id: EndingID
         let kind: Kind
-        /// Wishes up to this one are served first.
+        /// Requests up to this one are served first.
         let after: LeaseID
-        /// The newest session that has to go; `nil` while older wishes still wait.
+        /// The newest session that has to end; `nil` while older requests still wait.
         var upTo: SessionID?
-        /// Sessions that the server may still have since then, as it could not be told.
+        /// How many sessions could not be logged out since this began, so that the server may still have them.
         var left = 0
     }
 
-    /// Why a wish was not granted. The shell makes an error of it.
+    /// Why a request was not granted. The shell turns it into an error.
     enum Refusal: Equatable {
         case queueIsFull
         case deadlinePassed
-        /// The call's own time is over, and nothing of it was sent.
+        /// The call's own time is over, and nothing of the call was sent.
         case callDeadlinePassed
-        /// As `loginFailed`, after waiting for a host that stayed full while no session served.
+        /// Like `loginFailed`, after waiting for a host that stayed full while no session could serve.
         case hostStayedFull
         case loginFailed
-        /// The server refuses the tokens that it gives: no login for some time.
+        /// The server refuses the tokens that it gives, so there is no login for some time.
         case tokensRefused
-        /// Work that needs a session of its own, where the only one is the ``SessionPoolStateMachine/keeper``.
+        /// The request needs a session of its own, and the only one is the ``SessionPoolStateMachine/keeper``.
         case onlySessionIsKept
-        /// It was to be done as an account that the pool opens sessions for no more.
+        /// The request was made as an account that has been replaced.
         case credentialsReplaced
         case isShutDown
     }
 
-    /// A session that is given to a wish.
+    /// A session leased to a request.
     struct Grant: Equatable {
         let lease: LeaseID
         let session: SessionID
@@ -248,7 +249,7 @@ extension SessionPoolStateMachine {
         let hasWorked: Bool
     }
 
-    /// The answer to a wish.
+    /// The answer to a request.
     enum Answer: Equatable {
         case granted(Grant)
         case waiting(LeaseID)
@@ -258,7 +259,7 @@ extension SessionPoolStateMachine {
     enum LoginFailure: Equatable {
         case credentialsRefused
         case hostFull
-        /// It says nothing about the next one: a connection that broke, a web server that waits for its Data API.
+        /// It says nothing about the next attempt: the connection broke, or the web server waits for its Data API.
         case passing
         case other
     }
@@ -278,22 +279,22 @@ extension SessionPoolStateMachine {
         /// Ask the store for a token.
         case load(SessionID)
         case logIn(SessionID)
-        /// Give up loading or logging in. A token that comes all the same is reported, and logged out.
+        /// Give up loading or logging in. A token that still comes is reported, and logged out.
         case cancelOpening(SessionID)
         case save(TokenEpoch)
         /// Take this token out of the store, unless a newer one is there.
         case drop(TokenEpoch)
-        /// May come again for the same session.
+        /// May be repeated for the same session.
         case logOut(SessionID, TokenEpoch)
-        /// Leave the session to the store; log it out if the store has another one by now.
+        /// Leave the session to the store; log it out if the store holds another token by now.
         case leave(SessionID, TokenEpoch)
         case cancelLogOut(SessionID)
-        /// The token is of no use any more.
+        /// The token is not needed any more.
         case forget(TokenEpoch)
         case announce(Announcement)
-        /// With the number of sessions that the server may still have.
+        /// `left`: the number of sessions that the server may still have.
         case finish(EndingID, left: Int)
-        /// Ring at this instant instead of any earlier order.
+        /// Set the alarm to this instant; it replaces any earlier alarm.
         case setAlarm(NIODeadline)
         case cancelAlarm
     }

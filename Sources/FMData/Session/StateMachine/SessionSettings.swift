@@ -2,7 +2,7 @@ import FMHTTP
 import NIOCore
 
 extension SessionPoolStateMachine.Settings {
-    /// Takes what makes sense of a configuration: at least one session and one place in the queue, no negative times.
+    /// Corrects invalid values of a configuration: at least one session and one place in the queue, no negative times.
     init(_ configuration: DataAPI.SessionConfiguration, hasStore: Bool) {
         maximumSessions = max(1, configuration.maximumSessions)
         maximumWaiting = max(1, configuration.maximumWaiting)
@@ -11,7 +11,7 @@ extension SessionPoolStateMachine.Settings {
         let expiry = TimeAmount(clamping: configuration.idleExpiry)
         lifeTime = expiry
         let margin = TimeAmount(clamping: configuration.idleMargin)
-        // A margin larger than the whole, or nothing at all, would make every session expire before it is used.
+        // A margin as large as the expiry, or an expiry of zero, would make every session expire before it is used.
         idleTime = max(.seconds(1), margin < expiry ? expiry - margin : .nanoseconds(expiry.nanoseconds / 2))
         trimTime = TimeAmount(clamping: configuration.idleTrim)
         minimumBackOff = TimeAmount(clamping: configuration.minimumBackOff)

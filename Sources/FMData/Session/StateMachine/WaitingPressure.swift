@@ -1,23 +1,23 @@
 import NIOCore
 
-/// For how long somebody has waited whom one more session would have served, since the last one came.
+/// The time that requests have waited which one more session would have served, since the last session came.
 ///
-/// What counts is that there is a waiting line, not who is in it: under constant load of short calls each wish is served soon, and
-/// another one takes its place. Time without a line takes off a quarter of itself, so that gaps of a moment between two calls matter
-/// little, and a burst now and then, over sooner than a login would be, never adds up.
+/// It counts whether requests wait at all, not which: under constant load of short calls each request is served soon,
+/// and another one takes its place. Time without a waiting request takes a quarter of its length off the sum. So short
+/// gaps between two calls matter little, and occasional bursts that end sooner than a login takes never add up.
 struct WaitingPressure: Equatable {
-    /// How much slower it falls than it rises.
+    /// The sum falls this many times more slowly than it rises.
     private static let slowness: Int64 = 4
 
     private var waited = TimeAmount.zero
     private var since = NIODeadline.uptimeNanoseconds(0)
     private var isGrowing = false
 
-    /// Time has passed.
+    /// Adds the time since the last call.
     ///
     /// - Parameters:
-    ///   - limit: more is not remembered: a pool that could not grow for a while owes nobody anything.
-    ///   - isGrowing: whether there is a line from now on.
+    ///   - limit: the most that is remembered, so that a pool that could not grow for a while does not catch up later.
+    ///   - isGrowing: whether requests wait from now on.
     mutating func pass(_ now: NIODeadline, atMost limit: TimeAmount, isGrowing: Bool) {
         // The clock may have been set back.
         let passed = max(.zero, now - since)
@@ -33,6 +33,6 @@ struct WaitingPressure: Equatable {
         since = now
     }
 
-    /// When there will have been a line for so long, if there is one from the last event on.
+    /// When the sum reaches the amount, if requests keep waiting from the last event on.
     func reaches(_ amount: TimeAmount) -> NIODeadline { since + max(.zero, amount - waited) }
 }

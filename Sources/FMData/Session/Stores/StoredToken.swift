@@ -1,15 +1,15 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// One entry of a token store, as a pool uses it: one operation after the other, in the order in which they were asked
-/// for, so that a dead token is out before the next one is looked up.
+/// A pool's access to one entry of a token store. Operations run one after the other, in the order of the calls, so
+/// that an invalid token is removed before the next one is looked up.
 final class StoredToken: Sendable {
     private let store: DataAPI.TokenStore.Shared
     private let key: DataAPI.TokenStore.Key
     private let onFailure: @Sendable (any Error) -> Void
     private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
-    /// `nil` when there is no store, or no key to use it with.
+    /// `nil` when there is no store or no key.
     init?(
         _ store: DataAPI.TokenStore,
         _ key: DataAPI.TokenStore.Key?,
@@ -21,8 +21,8 @@ final class StoredToken: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Reports what the store holds, unless the loading is cancelled. A failure is reported by those stores that are to be
-    /// heard; one of the others counts as empty.
+    /// Reports the stored token, unless the loading is cancelled. A failure is reported only if the store's failure
+    /// policy is `.fail`; otherwise the store counts as empty.
     func load(
         _ report: @escaping @Sendable (Result<SessionToken?, FMRest.APIError>) -> Void
     ) -> Loading {
@@ -31,7 +31,8 @@ final class StoredToken: Sendable {
         return loading
     }
 
-    /// Reports whether the store has kept it: not when it fails, or when another process has put a token there meanwhile.
+    /// Reports whether the store keeps the token: `false` if it fails, or if another process has put a token there
+    /// meanwhile.
     func save(_ token: SessionToken, _ report: @escaping @Sendable (_ isKept: Bool) -> Void) {
         run { [self] in
             let isKept = try? await attempt { try await store.save(token.value, key) }.get()
@@ -43,18 +44,18 @@ final class StoredToken: Sendable {
         run { [self] in _ = await attempt { try await store.remove(token.value, key) } }
     }
 
-    /// Reports whether the store holds another token than this one by now, or none, so that nobody will use this one.
+    /// Reports whether the store now holds another token or none, so that no other process will use this one.
     func ifReplaced(_ token: SessionToken, _ report: @escaping @Sendable (Bool) -> Void) {
         run { [self] in
             switch await attempt({ try await store.load(key) }) {
             case .success(let stored): report(stored != token.value)
-            // A store that cannot be read does not say that nobody uses the session.
+            // If the store cannot be read, another process may still use the session.
             case .failure: report(false)
             }
         }
     }
 
-    /// Calls back when everything that was asked for so far is done.
+    /// Calls `body` when all operations requested so far are done.
     func afterwards(_ body: @escaping @Sendable () -> Void) {
         run { body() }
     }
@@ -63,7 +64,7 @@ final class StoredToken: Sendable {
         switch await attempt({ try await store.load(key) }) {
         case .success(let text?):
             if let token = SessionToken(stored: text) { return .success(token) }
-            // It would keep the next token out.
+            // The unusable entry would keep the next token out.
             _ = await attempt { try await store.remove(text, key) }
             return .success(nil)
         case .success(nil):
@@ -94,7 +95,7 @@ final class StoredToken: Sendable {
 }
 
 extension SessionToken {
-    /// A text that a store holds; `nil` when it cannot be a token, which goes into a header as it is.
+    /// A token from a store; `nil` if the text cannot be a token, since it is put into a header unchanged.
     fileprivate init?(stored text: String) {
         guard (1...4096).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             return nil
@@ -104,7 +105,7 @@ extension SessionToken {
 }
 
 extension StoredToken {
-    /// A question to the store whose answer may be waived.
+    /// A read of the store whose result can be discarded by cancelling.
     final class Loading: Sendable {
         private let report: NIOLockedValueBox<(@Sendable (Result<SessionToken?, FMRest.APIError>) -> Void)?>
 

@@ -3,17 +3,16 @@ import Foundation
 extension DataAPI.TokenStore {
     /// A file that the processes of one user on one machine share.
     ///
-    /// It is readable by its owner alone (mode 0600); a file that others can read or that somebody else owns is not
-    /// used. Changes are made under a lock (a second file, with `.lock` at the end of its name) and appear at once, by
-    /// renaming. Entries of several servers, databases and accounts live side by side, a thousand at most: for one more
-    /// another one is forgotten, which costs its account a login. What is not understood counts as empty and is
-    /// overwritten.
+    /// Only its owner can read it (mode 0600). A file that others can read, or that another user owns, is not used.
+    /// Changes are made under a lock (a second file, with the suffix `.lock`) and take effect at once, by renaming. The
+    /// file holds entries of several servers, databases and accounts, at most a thousand. One more replaces another
+    /// entry, which costs that account a login. Content that cannot be parsed counts as empty and is overwritten.
     ///
     /// - Parameters:
-    ///   - path: the file. Its folder has to exist; choose one that only the owner can write to.
-    ///   - onFailure: what becomes of calls when the file cannot be used: its mode or owner is wrong, it cannot be read, its
-    ///     folder cannot be written to, another process keeps it locked for 2 seconds. The default is
-    ///     ``FailurePolicy/fail``: such a file is set up wrongly as a rule.
+    ///   - path: the file. Its folder must exist; choose one that only the owner can write to.
+    ///   - onFailure: what happens to calls when the file cannot be used: its mode or owner is wrong, it cannot be
+    ///     read, its folder cannot be written to, or another process keeps it locked for 2 seconds. The default is
+    ///     ``FailurePolicy/fail``, since the cause is usually a wrong setup.
     public static func file(at path: String, onFailure: FailurePolicy = .fail) -> DataAPI.TokenStore {
         let file = TokenFile(path: path)
         return DataAPI.TokenStore(
@@ -58,14 +57,14 @@ struct TokenFileError: Error, Equatable, CustomStringConvertible {
 }
 
 private struct TokenFile: Sendable {
-    /// Well below the greatest size, with names of databases as long as they may be.
+    /// A thousand entries stay well below `maximumBytes`, even with the longest database names.
     static let maximumEntries = 1000
     private static let maximumBytes = 1 << 20
     private static let lockAttempts = 400
 
     let path: String
 
-    /// A reader takes the lock as well: so it finds out that it could not write before a session has been opened.
+    /// Reading takes the lock as well, so that an unwritable folder is noticed before a session has been opened.
     func change<Result>(_ body: (inout [String: String]) -> Result) async throws -> Result {
         let lock = try await takeLock()
         defer { close(lock) }
@@ -93,7 +92,7 @@ private struct TokenFile: Sendable {
         return (try? JSONDecoder().decode([String: String].self, from: data)) ?? [:]
     }
 
-    /// Under the lock: nobody else uses the second name.
+    /// Called under the lock, so no other process uses the draft's name.
     private func write(_ entries: [String: String]) throws {
         let draft = path + ".new"
         unlink(draft)
@@ -111,7 +110,7 @@ private struct TokenFile: Sendable {
         guard rename(draft, path) == 0 else { throw failure(.system, errno) }
     }
 
-    /// Two seconds at most: the others keep it for the length of one small write.
+    /// Waits at most two seconds: other processes hold the lock only for one small write.
     private func takeLock() async throws -> Int32 {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw failure(.system, errno) }

@@ -1,17 +1,17 @@
 import FMHTTP
 
 extension DataAPI.TokenStore {
-    /// Whose session an entry is: the server, the database, and a digest of who logged in and of the data sources that
-    /// went along. Two accounts never share an entry, and neither do two passwords: whoever has a wrong one finds no
-    /// session of who has the right one.
+    /// Identifies an entry: the server, the database, and a digest of the login and its data sources. Two accounts
+    /// never share an entry, nor do two passwords: a login with a wrong password does not find the session of one with
+    /// the right password.
     public struct Key: Hashable, Sendable {
         /// The server, as `scheme://host:port`.
         public let host: String
         /// The hosted file's name.
         public let database: String
-        /// A digest, in hexadecimal digits, of the account's name and those of the data sources, and of their
-        /// passwords: PBKDF2 with HMAC-SHA-256, 1,000 rounds. Whoever can read keys can try passwords on them at that
-        /// price. When a password changes, so does the key.
+        /// A digest, in hexadecimal digits, of the account's name, the names of the data sources, and all their
+        /// passwords: PBKDF2 with HMAC-SHA-256, 1,000 rounds. A reader of the keys can test password guesses at that
+        /// cost. A changed password changes the key.
         ///
         /// Source: [RFC 8018](https://www.rfc-editor.org/rfc/rfc8018), 5.2.
         public let identity: String
@@ -26,15 +26,15 @@ extension DataAPI.TokenStore {
 }
 
 extension DataAPI.TokenStore.Key: CustomStringConvertible {
-    /// One line that no other key has.
+    /// The key as one line of text, unique to it.
     public var description: String {
         DigestText([host, database, identity]).text
     }
 }
 
 extension DataAPI.TokenStore.Key {
-    /// The key of a database's sessions; `nil` when nothing names who logs in: an OAuth pair, a Claris ID token or a
-    /// session token that came without a name.
+    /// The key of a database's sessions; `nil` if the login has no identity: an OAuth pair, a Claris ID token or a
+    /// session token without a name.
     init?(
         host: String,
         database: String,
@@ -65,7 +65,7 @@ extension DataAPI.TokenStore.Key {
 }
 
 extension DataAPI.CredentialsProvider.Owner {
-    /// What else proves who it is, beside the name.
+    /// The secrets that prove the identity, in addition to the name.
     fileprivate var passwords: [String] {
         guard case .holder(let credentials) = self, case .basic(_, let password) = credentials.secret else { return [] }
         return [password]
