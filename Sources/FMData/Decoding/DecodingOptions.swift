@@ -95,8 +95,8 @@ public struct DecodingOptions: Sendable {
 
     /// How the names in `fieldData` and in portal rows (`Name`, `Table::Name`) are matched with coding keys.
     public enum KeyStrategy: Sendable {
-        /// The coding key is the name in the JSON text, with its table if it has one: `case article =
-        /// "Lines::Article"`.
+        /// The coding key is the name in the JSON text, with its table if it has one:
+        /// `case article = "Lines::Article"`.
         case exact
         /// Like ``exact``, but a key that is not found also matches the first name that equals it after its `::`. So
         /// for the rows of a portal on `Lines`, `case article = "Article"` is enough.
