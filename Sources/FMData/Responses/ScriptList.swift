@@ -1,5 +1,6 @@
 extension DataAPI.Database {
-    /// One entry of the list of scripts: a script or a folder of entries. A script named "-" is a separator of the menu.
+    /// One entry of the list of scripts: a script, or a folder of entries. A script named "-" is a separator of the
+    /// menu.
     ///
     /// Source: Claris Data API guide, "Get script names".
     public indirect enum ScriptItem: Hashable, Sendable {
@@ -13,7 +14,7 @@ extension DataAPI.Database {
             }
         }
 
-        /// The names of the scripts of the entry, at any depth, in order, without separators.
+        /// The names of the scripts in the entry at any depth, in order, without separators.
         public var allScripts: [String] {
             switch self {
             case .script("-"): []
@@ -25,7 +26,7 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Database.ScriptItem: Comparable {
-    /// By name, folders and scripts alike.
+    /// Compares names, of folders and scripts alike.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
 }
 
@@ -34,7 +35,7 @@ extension DataAPI.Database.ScriptItem: Decodable {
         case name, folderScriptNames
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads an entry of a server's response.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let name = try container.decode(String.self, forKey: .name)
@@ -49,7 +50,7 @@ extension DataAPI.Database.ScriptItem: Decodable {
 struct ScriptListBody: Decodable {
     var scripts: [DataAPI.Database.ScriptItem]
 
-    /// The names of the scripts, at any depth, in order.
+    /// The names of the scripts at any depth, in order.
     var names: [String] { scripts.flatMap(\.allScripts) }
 }
 
