@@ -85,7 +85,7 @@ final class DecodingContext {
     /// Of portals, the names that come twice.
     @exclusivity(unchecked) var repeatedNames: [UInt32: Set<ExactName>] = [:]
     @exclusivity(unchecked) var repetitions = Repetitions()
-    /// The places for the types read through ``FieldRow`` that were used last.
+    /// The places for the types read through `FieldRow` that were used last.
     @exclusivity(unchecked) private var places: [FieldPlaces] = []
     /// The position in each container that the last search for a path reached.
     @exclusivity(unchecked) private var cursors: [UInt32: Cursor] = [:]

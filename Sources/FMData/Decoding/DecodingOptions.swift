@@ -7,8 +7,8 @@
 public struct DecodingOptions: Sendable {
     /// The format of dates, the time zone and the decimal separator.
     public var values: ValueOptions
-    /// Numbers may come as text, as the content of FileMaker's number fields often does. On by default; if off, a text
-    /// is never a number.
+    /// Numbers may come as text, because FileMaker's number fields hold text. On by default; if off, a text is never a
+    /// number.
     public var numbersFromText = true
     /// Which texts are numbers. The default is ``Numbers/asWritten``; other texts, such as `"12 kg"`, are an error.
     public var numbers = Numbers.asWritten

@@ -3,7 +3,9 @@ extension DataAPI.Database {
     ///
     /// Source: Claris Data API guide, "Get layout names".
     public indirect enum LayoutListItem: Hashable, Sendable {
+        /// A layout.
         case layout(layout: DataAPI.Layout)
+        /// A folder with its entries, in order.
         case folder(name: String, layouts: [LayoutListItem])
 
         /// The name of the layout or the folder.

@@ -4,7 +4,9 @@ extension DataAPI.Database {
     ///
     /// Source: Claris Data API guide, "Get script names".
     public indirect enum ScriptItem: Hashable, Sendable {
+        /// A script.
         case script(_ name: String)
+        /// A folder with its entries, in order.
         case folder(_ name: String, scripts: [ScriptItem])
 
         /// The name of the script or the folder.

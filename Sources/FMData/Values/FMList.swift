@@ -86,7 +86,7 @@ extension FMList: Decodable where Element: Decodable {
 extension FMList: Encodable where Element: Encodable {
     /// Writes the values as the lines of a text.
     ///
-    /// - Throws: ``EncodingFailure`` for a value that contains a line end, or that is a list or an object.
+    /// - Throws: `EncodingFailure` for a value that contains a line end, or that is a list or an object.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? ValueEncoder {
             own.node.content = .text(try own.context.lines(elements, own.codingPath))

@@ -7,6 +7,7 @@ public import Foundation
 ///
 ///     let person: FieldData = ["Name": "Ada", "Age": 36, "Rate": 12.50]
 public enum FieldValue: Hashable, Sendable {
+    /// A text, with the line ends that the server sent.
     case text(String)
     /// A number with exactly the digits that were sent.
     case number(FMNumber)
