@@ -1,9 +1,10 @@
 import Foundation
 
-/// A `JSONDecoder` of the user's, for what is a record: the object `fieldData` and the rows of portals. The envelope around
-/// them, the ids and the names of portals are read by the library, whatever that decoder makes of names.
+/// Uses the user's own `JSONDecoder` for the object `fieldData` and for the rows of portals. The envelope around them,
+/// the ids and the names of portals are read by the library, independently of that decoder's key strategy.
 extension DecodingContext {
-    /// Whether that decoder has to read the value: in a record only the record itself is an object, no field holds one.
+    /// Whether that decoder has to read the value. Within a record only the record itself is an object; no field
+    /// contains one.
     @inline(__always)
     func isForeign(_ node: UInt32, _ mode: Mode) -> Bool {
         rules.contains(.recordDecoder) && mode == .fields && entry(node).kind == .object
@@ -18,7 +19,7 @@ extension DecodingContext {
         }
     }
 
-    /// An object as it stands in the text. The text is known to be good JSON.
+    /// The text of an object. It is known to be valid JSON.
     private func objectText(_ node: UInt32) -> UnsafeBufferPointer<UInt8> {
         let text = document.bytes + document.valueStart + Int(entry(node).offset)
         var depth = 0
@@ -39,7 +40,7 @@ extension DecodingContext {
 }
 
 extension DecodingError {
-    /// The error of a decoder that knows only a part of the text, with the way to that part before its own.
+    /// Prefixes the path of an error of a decoder that read only a part of the text.
     fileprivate func below(_ path: [any CodingKey]) -> DecodingError {
         func moved(_ context: Context) -> Context {
             Context(

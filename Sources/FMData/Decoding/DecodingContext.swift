@@ -1,49 +1,50 @@
 import Foundation
 
-/// What all decoders and containers of one document share. Values are named by their index on the tape.
+/// The state shared by all decoders and containers of one document. Values are identified by their index on the tape.
 ///
-/// Some values are not on the tape: the member that a `superDecoder(forKey:)` asks for and that is not there, the
-/// repetitions of a field, the rows of an absent portal. They are kept beside it, under indices with the high bit set.
+/// Some values are not on the tape: a missing member requested by `superDecoder(forKey:)`, the repetitions of a field,
+/// the rows of an absent portal. They are stored separately, under indices with the high bit set.
 final class DecodingContext {
-    /// What a value is part of, and so which rules hold.
+    /// The part of an answer that a value belongs to, which decides which rules apply.
     enum Mode: UInt8 {
         /// Plain JSON.
         case plain
         /// The fields of a record or of a portal row.
         case fields
-        /// The value of a field within the `init(from:)` of a type that looks at it by itself, and may try one kind after
-        /// the other: the kinds of JSON decide.
+        /// The value of a field within the `init(from:)` of a type that reads it by itself and may try one kind after
+        /// another: the kind of the JSON value decides.
         case kinds
         /// The portals of a record, by name.
         case portals
 
-        /// The mode of what is inside.
+        /// The mode of the values of an object's members.
         var inside: Mode { self == .portals ? .fields : self }
 
         /// Whether a value is that of a field.
         var isField: Bool { self == .fields || self == .kinds }
 
-        /// The mode of an object's members: a row is a row, however its type came to it.
+        /// The mode of an object's members: in a portal's row FileMaker's rules apply, even if its type was tried among
+        /// others.
         var members: Mode { self == .kinds ? .fields : self }
     }
 
     /// A value that is not on the tape.
     enum Detached {
-        /// As if `null` stood there.
+        /// A value read as `null`.
         case absent(parent: UInt32, key: DecodingKey)
-        /// A repetition that is not there, before one that is.
+        /// A missing repetition before one that is there.
         case gap(parent: UInt32, key: DecodingKey)
-        /// Without a key it stands in the place of its parent.
+        /// A list; without a key, it takes the place of its parent.
         case list(parent: UInt32, key: DecodingKey?, elements: [UInt32])
-        /// A single value that is read as a list, as the element of that list. It is not read as a list again: a type of
-        /// lists within lists would never come to an end.
+        /// A single value that is read as a list, as the element of that list. It is not read as a list again, because
+        /// a type of lists within lists would never end.
         case element(UInt32)
-        /// A part of a text, as a text.
+        /// One line of a text, as a text.
         case line(parent: UInt32, key: DecodingKey, JSONTape.Entry)
     }
 
     static let detachedBit: UInt32 = 0x8000_0000
-    /// A record and the rows of its portals.
+    /// Enough for a record and the rows of its portals.
     private static let maximumPlaces = 16
 
     let document: JSONDocument
@@ -51,31 +52,32 @@ final class DecodingContext {
     let options: DecodingOptions
     let rules: Rules
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// The user's own, for records; see ``isForeign(_:_:)``.
+    /// The user's own decoder for records; see ``isForeign(_:_:)``.
     let recordDecoder: JSONDecoder?
-    // A context belongs to one reader and is touched by one call at a time, and no access to these properties calls code of
-    // anybody else's: checks for overlapping accesses, which cost a few percent of all decoding, could find none.
+    // A context belongs to one reader and is used by one call at a time, and access to these properties never calls
+    // other code. Checks for overlapping accesses, which cost a few percent of all decoding, would find none.
 
-    /// The record on the tape, counted from 0; `nil` when it holds a whole text.
+    /// The index of the record on the tape, from 0; `nil` if the tape holds another value.
     @exclusivity(unchecked) var recordIndex: Int?
     /// The path to another member of an answer; empty for a whole text.
     var memberPath: [DecodingKey] = []
-    /// How the format lays out what servers write, as plain values: a copy of the format itself counts references.
+    /// The layouts of the formats in which servers write, as plain values: copying the format itself would count
+    /// references.
     let layouts:
         (
             date: CivilPattern.FixedLayout?, time: CivilPattern.FixedLayout?, timestamp: CivilPattern.FixedLayout?
         )
     @exclusivity(unchecked) var wallClock: WallClock
-    /// The type that was begun last; tells of whom an error is that does not say it.
+    /// The type whose decoding began last. It identifies the type for errors that do not name it.
     @exclusivity(unchecked) var expectedType: Any.Type = Void.self
-    /// How many types are being made within each other, and how many may be.
+    /// The current number of types that are being decoded within each other, and its limit.
     @exclusivity(unchecked) private var nesting = 0
     private let maximumNesting: Int
-    /// Whether a type has asked for itself more often than any sound one does. The error for it stands, even where the type
+    /// Whether a type has decoded itself more often than any valid type does. The error is kept, even if the type
     /// catches it and tries something else.
     @exclusivity(unchecked) private var isEndless = false
-    /// The object whose keys a type has listed last, if some of them are not plain ASCII: they may differ in their form in
-    /// Unicode only. See ``checkNames(_:_:)``.
+    /// The object whose keys a type has listed last, if some of them are not plain ASCII, so that two of them may
+    /// differ in their Unicode form only. See ``checkNames(_:_:)``.
     @exclusivity(unchecked) var listed: UInt32?
     /// What a strategy of the user's made of names, over all records and for the objects of this one.
     var convertedNames: [ExactName: String] = [:]
@@ -83,9 +85,9 @@ final class DecodingContext {
     /// The names of portals, of objects that have a name twice.
     @exclusivity(unchecked) var portalNames: [UInt32: PortalNames] = [:]
     @exclusivity(unchecked) var repetitions = Repetitions()
-    /// Of the types that are read by the places of their fields, those that were read last.
+    /// The places for the types read through `FieldRow` that were used last.
     @exclusivity(unchecked) private var places: [FieldPlaces] = []
-    /// How far the members of containers were gone through in search of a place.
+    /// The position in each container that the last search for a path reached.
     @exclusivity(unchecked) private var cursors: [UInt32: Cursor] = [:]
     @exclusivity(unchecked) private var detached: [Detached] = []
 
@@ -104,11 +106,11 @@ final class DecodingContext {
         let format = options.values.format
         layouts = (format.date.fixedLayout, format.time.fixedLayout, format.timestamp.fixedLayout)
         wallClock = WallClock(timeZone: options.values.timeZone)
-        // A container takes a few types: a list, an optional, a property wrapper and what they hold.
+        // One container uses several types: a list, an optional, a property wrapper and their content.
         maximumNesting = 64 + 4 * min(max(options.maximumDepth, 0), 1 << 20)
     }
 
-    /// A context that has read nothing yet.
+    /// A new context.
     convenience init(
         options: DecodingOptions = DecodingOptions(),
         userInfo: [CodingUserInfoKey: any Sendable] = [:],
@@ -122,14 +124,14 @@ final class DecodingContext {
         )
     }
 
-    /// Forgets the bytes, and keeps what was learned of keys.
+    /// Drops the bytes and keeps what was learned about keys.
     func restart() {
         document.restart()
         recordIndex = nil
         memberPath = []
     }
 
-    /// A context for the bytes that this one has not read, for when somebody keeps hold of this one.
+    /// A new context for the bytes that this one has not read, for use when another object still refers to this one.
     func continuation() -> DecodingContext {
         DecodingContext(
             document: document.continuation(),
@@ -139,8 +141,7 @@ final class DecodingContext {
         )
     }
 
-    /// Forgets the value on the tape. Nobody may hold a decoder or a container of it: otherwise there is
-    /// ``continuation()``.
+    /// Drops the value on the tape. No decoder or container of it may exist; otherwise use ``continuation()``.
     func end() {
         document.tape.count = 0
         if !detached.isEmpty { detached.removeAll() }
@@ -152,10 +153,10 @@ final class DecodingContext {
         listed = nil
     }
 
-    /// Makes a value of a type by its own `init(from:)`.
+    /// Decodes a type with its own `init(from:)`.
     ///
-    /// A type may ask for itself at the same place again and again, directly or through others. That ends here, before the
-    /// stack does, and for good: a type that tries something else after the error would try for ever.
+    /// A type may decode itself at the same place without end, directly or through other types. This stops it before
+    /// the stack overflows, and permanently: a type that tries something else after the error would never end.
     @inline(__always)
     func make<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T {
         expectedType = type
@@ -172,7 +173,7 @@ final class DecodingContext {
         return value
     }
 
-    /// What is remembered for a list of names.
+    /// The remembered places for a list of names.
     func places(of names: FieldRow.Names) -> FieldPlaces {
         for known in places where known.names === names { return known }
         if places.count == Self.maximumPlaces { places.removeFirst() }
@@ -181,7 +182,8 @@ final class DecodingContext {
         return new
     }
 
-    /// A dictionary takes two names for one that differ in their form in Unicode only, and would drop one of the values.
+    /// Refuses a dictionary if two names differ in their Unicode form only: they are equal as keys, so one value would
+    /// be lost.
     private func checkNames(_ type: any Any.Type, _ object: UInt32) throws {
         listed = nil
         guard (type as? any DictionaryValue.Type)?.hasTextKeys == true else { return }
@@ -197,7 +199,7 @@ final class DecodingContext {
         }
     }
 
-    /// The members of an object.
+    /// A container for the members of an object.
     func members<Key: CodingKey>(
         of object: UInt32,
         by type: Key.Type,
@@ -209,13 +211,13 @@ final class DecodingContext {
 
     // MARK: Values
 
-    /// What the containers work with.
+    /// The tape and text that the containers work with.
     @inline(__always)
     var view: TapeView {
         TapeView(entries: document.tape.entries, text: document.bytes + document.valueStart)
     }
 
-    /// The value at an index. A list stands for its first element.
+    /// The entry of a value. A list has the entry of its first element.
     @inline(__always)
     func entry(_ node: UInt32) -> JSONTape.Entry {
         node & DecodingContext.detachedBit == 0 ? document[node] : detachedEntry(node)
@@ -223,7 +225,7 @@ final class DecodingContext {
 
     func isOnTape(_ node: UInt32) -> Bool { node & DecodingContext.detachedBit == 0 }
 
-    /// Whether it is a repetition that is not there, or a list that begins with one.
+    /// Whether the value is a missing repetition, or a list that begins with one.
     func isGap(_ node: UInt32) -> Bool {
         guard !isOnTape(node) else { return false }
         switch detached(node) {
@@ -251,7 +253,7 @@ final class DecodingContext {
         return UInt32(detached.count - 1) | DecodingContext.detachedBit
     }
 
-    /// The elements of a list beside the tape.
+    /// The elements of a list that is not on the tape.
     func list(_ node: UInt32) -> [UInt32]? {
         guard node & DecodingContext.detachedBit != 0, case .list(_, _, let elements) = detached(node) else {
             return nil
@@ -259,7 +261,7 @@ final class DecodingContext {
         return elements
     }
 
-    /// Whether the value is an array of objects, by its first element.
+    /// Whether the value is an array whose first element is an object.
     @inline(__always)
     func holdsObjects(_ node: UInt32) -> Bool {
         guard isOnTape(node) else { return false }
@@ -267,7 +269,7 @@ final class DecodingContext {
         return head.kind == .array && head.length > 0 && document[node + 1].kind == .object
     }
 
-    /// Whether the value is an empty field.
+    /// Whether the entry is an empty field.
     @inline(__always)
     func isEmptyField(_ entry: JSONTape.Entry, _ mode: Mode) -> Bool {
         entry.kind == .string && entry.length == 0 && mode.isField
@@ -280,7 +282,8 @@ final class DecodingContext {
         recordIndex.map { [DecodingKey("response"), DecodingKey("data"), DecodingKey(index: $0)] } ?? memberPath
     }
 
-    /// The way to a value, found by walking down to it: nobody pays for paths while nothing goes wrong.
+    /// The path to a value. It is found by walking down to the value, so paths cost nothing as long as there is no
+    /// error.
     func codingPath(_ node: UInt32) -> [any CodingKey] {
         prefix + path(node)
     }
@@ -310,10 +313,10 @@ final class DecodingContext {
         var position: Int
     }
 
-    /// The member of a container that a value is, or is somewhere in.
+    /// The member of a container that is the value or contains it.
     ///
-    /// A type that tries what fits makes an error for one element after the other: each search goes on where the one before
-    /// it in the same container came to.
+    /// A type that tries several alternatives may cause an error for each element, so each search continues where the
+    /// previous one in the same container ended.
     private func member(of container: UInt32, holding node: UInt32) -> (key: DecodingKey, value: UInt32)? {
         let head = document[container]
         guard head.kind == .object || head.kind == .array else { return nil }
@@ -336,7 +339,7 @@ final class DecodingContext {
         return nil
     }
 
-    /// The value that a path leads to, as far as it leads somewhere.
+    /// The value at a path; `nil` if the path leads to no value.
     func node(at path: some Sequence<any CodingKey>) -> UInt32? {
         guard document.tape.count > 0 else { return nil }
         var node: UInt32 = 0
@@ -413,7 +416,7 @@ extension DecodingContext {
     }
 }
 
-/// A key of a coding path: a name on the wire or a position in an array.
+/// A key of a coding path: a name in the JSON text or a position in an array.
 struct DecodingKey: CodingKey, Hashable, Sendable {
     let stringValue: String
     let intValue: Int?

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The decoding contexts of one server or decoder, between two answers.
+/// Keeps the decoding contexts of one server or decoder between answers.
 ///
-/// A context knows the keys of what it has decoded and where its types found them, and it has memory of the right size. An
-/// answer of one record gains most: to learn all that anew takes as long as its decoding.
+/// A context remembers the keys that it has decoded and where its types found them, and its memory has the right size.
+/// Answers of one record gain most: learning all that anew takes as long as decoding them.
 final class DecodingContexts: @unchecked Sendable {
-    // Sendable because `spares` is touched under the lock only, nobody else refers to a context that is given back, and whoever
-    // takes it takes it alone.
+    // It is Sendable because `spares` is only used under the lock, a context that is given back has no other reference,
+    // and a context that is taken has one owner.
 
-    /// As many as are worth keeping, and memory that is worth keeping, in bytes.
+    /// The number of contexts worth keeping, and the largest memory worth keeping, in bytes.
     private static let maximumCount = 16
     private static let maximumCapacity = 256 * 1024
 
@@ -18,7 +18,7 @@ final class DecodingContexts: @unchecked Sendable {
     private let lock = NSLock()
     private var spares: [DecodingContext] = []
 
-    /// - Parameter recordDecoder: the user's own, for records.
+    /// - Parameter recordDecoder: the user's own decoder for records.
     init(
         options: DecodingOptions,
         userInfo: [CodingUserInfoKey: any Sendable] = [:],
@@ -29,7 +29,7 @@ final class DecodingContexts: @unchecked Sendable {
         self.recordDecoder = recordDecoder
     }
 
-    /// How many wait for the next answer: for tests.
+    /// The number of unused contexts, for tests.
     var spareCount: Int { lock.withLock { spares.count } }
 
     func take() -> DecodingContext {
@@ -37,13 +37,13 @@ final class DecodingContexts: @unchecked Sendable {
             ?? DecodingContext(options: options, userInfo: userInfo, recordDecoder: recordDecoder)
     }
 
-    /// Keeps a context after a whole answer, unless somebody holds it, one of its decoders or of its containers.
+    /// Keeps a context after a whole answer, unless a decoder or container still refers to it.
     func give(_ context: consuming DecodingContext) {
         var context = context
         guard isKnownUniquelyReferenced(&context), context.document.capacity <= Self.maximumCapacity else { return }
         context.end()
         context.restart()
-        // The superfluous one is destroyed outside of the lock.
+        // A context that is not kept is destroyed outside of the lock.
         lock.withLock {
             if spares.count < Self.maximumCount { spares.append(context) }
         }

@@ -1,5 +1,5 @@
-/// A name that is told from others by its bytes. To `String` a letter with its accent is the same in both forms that Unicode
-/// has for it, but in a file the two may be the names of two fields.
+/// A name that is compared by its bytes. `String` treats the two Unicode forms of an accented letter as equal, but in a
+/// file they may be the names of two fields.
 struct ExactName: Hashable, Sendable {
     let text: String
 
@@ -16,6 +16,6 @@ struct ExactName: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether other bytes may spell the same name.
+    /// Whether the same name may be spelled with other bytes.
     var mayHaveOtherForms: Bool { utf8.contains { $0 >= 0x80 } }
 }

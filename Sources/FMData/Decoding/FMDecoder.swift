@@ -1,36 +1,39 @@
-/// Decodes JSON into any `Decodable` type, much faster than `JSONDecoder` and by FileMaker's rules where you say so.
+/// Decodes JSON into any `Decodable` type, much faster than `JSONDecoder`, and optionally by FileMaker's rules.
 ///
 ///     let person = try FMDecoder().decodeFields(Person.self, from: bytes)
 ///
-/// The publishers of this library use it by themselves; this is the door for JSON from elsewhere, such as the result of a
-/// script. A decoder that is kept for many texts is faster than a new one for each: it remembers what they look like. It may be
-/// used by any number of threads at a time.
+/// The publishers of this library use it internally. Use it yourself for JSON from other sources, such as the result of
+/// a script. One decoder for many texts is faster than a new one for each, because it remembers their structure. Any
+/// number of threads may use it at the same time.
 public struct FMDecoder: Sendable {
-    /// How values are read.
+    /// How values are decoded. A change discards what was learned from earlier texts.
     public var options: DecodingOptions {
         get { contexts.options }
         set { contexts = DecodingContexts(options: newValue, userInfo: userInfo) }
     }
 
-    /// What `Decoder.userInfo` holds.
+    /// The content of `Decoder.userInfo`. A change discards what was learned from earlier texts.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         get { contexts.userInfo }
         set { contexts = DecodingContexts(options: options, userInfo: newValue) }
     }
 
-    /// What was learned under other options is of no use.
+    /// Replaced when options change, because what was learned under other options is of no use.
     private var contexts: DecodingContexts
 
+    /// Creates a decoder.
+    ///
     /// - Parameters:
-    ///   - options: How values are read; FileMaker's rules hold in ``decodeFields(_:from:)`` and ``decodeAnswer(_:from:)``.
-    ///   - userInfo: What types find in `Decoder.userInfo`; empty by default.
+    ///   - options: How values are decoded. FileMaker's rules apply in ``decodeFields(_:from:)`` and
+    ///     ``decodeAnswer(_:from:)``.
+    ///   - userInfo: The content of `Decoder.userInfo`; empty by default.
     public init(options: DecodingOptions = DecodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         contexts = DecodingContexts(options: options, userInfo: userInfo)
     }
 
-    /// Decodes plain JSON, to the same values as Foundation's `JSONDecoder`.
+    /// Decodes plain JSON, with the same result as Foundation's `JSONDecoder`.
     ///
-    /// - Throws: ``DecodingFailure`` with the place and the reason; for a text that is no JSON also its
+    /// - Throws: ``DecodingFailure`` with the place and the reason; for a text that is not JSON also with
     ///   ``DecodingFailure/byteOffset``.
     public func decode<T: Decodable>(
         _ type: T.Type,
@@ -49,13 +52,13 @@ public struct FMDecoder: Sendable {
         try decode(type, from: json, .fields)
     }
 
-    /// Decodes a whole answer with records, envelope and all, such as one that was saved to a file.
+    /// Decodes a whole answer with records and its envelope, such as one that was saved to a file.
     ///
     ///     let people = try FMDecoder().decodeAnswer(DataAPI.RecordResponse<Person, EmptyPortal>.self, from: body)
     ///
-    /// Beside the result this needs no more memory than one record does.
+    /// Apart from the result, this needs the memory of one record only.
     ///
-    /// - Throws: ``DecodingFailure``, also for an answer in which the server refuses the request.
+    /// - Throws: ``DecodingFailure``, also for an answer with an error code.
     public func decodeAnswer<R: Decodable, P: Decodable>(
         _ type: DataAPI.RecordResponse<R, P>.Type,
         from body: some Collection<UInt8>
@@ -78,7 +81,7 @@ public struct FMDecoder: Sendable {
             rest = rest.dropFirst(FMDecoder.chunk)
             try reader.nextRecords(appendTo: &data)
             if let count = reader.dataInfo?.returnedCount, count > data.count {
-                // The server may say what it likes, but no more records can come than there is room for in the body.
+                // The server's count may be wrong, so memory is reserved for no more records than fit into the body.
                 data.reserveCapacity(min(count, body.count / FMDecoder.smallestRecord))
             }
         }
@@ -90,10 +93,10 @@ public struct FMDecoder: Sendable {
         return DataAPI.RecordResponse(data: data, dataInfo: envelope.dataInfo, scriptResponse: envelope.scriptResponse)
     }
 
-    /// Bytes of the shortest record: `{"fieldData":{},"recordId":1,"modId":1}`.
+    /// The size of the shortest record in bytes: `{"fieldData":{},"recordId":1,"modId":1}`.
     private static let smallestRecord = 38
 
-    /// Bytes read at a time: few enough to stay in the cache.
+    /// The number of bytes read at a time: few enough to stay in the processor's cache.
     private static let chunk = 65_536
 
     private func decode<T: Decodable>(

@@ -1,6 +1,6 @@
 import Foundation
 
-// From the value on the tape to a Swift value: plain JSON, and FileMaker's rules where they hold.
+// Converts values on the tape to Swift values, as plain JSON or by FileMaker's rules.
 extension DecodingContext {
     // MARK: Text
 
@@ -23,11 +23,11 @@ extension DecodingContext {
 
     // MARK: Numbers
 
-    /// What stands where a number is wanted.
+    /// The text found where a number is wanted.
     private enum NumberSource {
         /// A JSON literal.
         case literal(UnsafeBufferPointer<UInt8>)
-        /// A JSON literal that was made out of a text.
+        /// A JSON number that was made from a text or boolean.
         case made(String)
         /// An empty field, or a text without a number in it.
         case empty
@@ -52,7 +52,7 @@ extension DecodingContext {
         throw mismatch(type, node)
     }
 
-    /// The number that a text is; the one that FileMaker reads out of it where that is wanted.
+    /// The number in a text, read as FileMaker does if the type or the options say so.
     private func numberInText(_ type: any Any.Type, _ node: UInt32, _ entry: JSONTape.Entry) throws -> NumberSource {
         let content = document.content(entry)
         if NumberText.isLiteral(content) { return .literal(content) }
@@ -71,10 +71,10 @@ extension DecodingContext {
         throw corrupted(node, .numberInText(wanted: type, hasLines: text.hasLineEnds))
     }
 
-    /// Whether a text is just what a number of a type is written as, so that it may have been meant for one.
+    /// Whether a text is exactly how a number of the type is written, so that it may be meant as one.
     private func isText(_ text: UnsafeBufferPointer<UInt8>, of type: any Any.Type) -> Bool {
         guard NumberText.isCanonical(text) else { return false }
-        // The binary types have to hold its digits.
+        // The binary types must be able to represent all its digits.
         switch type {
         case is Double.Type: return NumberText.holds(text, NumberText.double)
         case is Float.Type: return NumberText.holds(text, NumberText.float)
@@ -101,7 +101,7 @@ extension DecodingContext {
         }
     }
 
-    /// Reads a number where there has to be one.
+    /// Reads a number that is not optional.
     private func number<Number: Numeric>(
         _ type: Number.Type,
         _ node: UInt32,
@@ -187,7 +187,7 @@ extension DecodingContext {
             switch try numberInText(Bool.self, node, entry) {
             case .literal(let text): return NumberText.isNonZero(text)
             case .made(var text): return text.withUTF8(NumberText.isNonZero)
-            // FileMaker's false, but nobody who wrote "yes" meant it.
+            // FileMaker reads such a text as false, but a text like "yes" is hardly meant as false.
             case .empty: throw corrupted(node, .noNumber(wanted: Bool.self))
             }
         case .object, .array, .key, .string, .number, .null:
@@ -195,14 +195,14 @@ extension DecodingContext {
         }
     }
 
-    /// For an optional: a field that holds nothing is `nil`, unless that rule is off.
+    /// For an optional: an empty or blank field is `nil`, unless that rule is off.
     func boolIfAny(_ node: UInt32, _ mode: Mode) throws -> Bool? {
         let entry = entry(node)
         if entry.kind == .string, mode == .fields, rules.contains(.emptyIsNil), isBlank(entry) { return nil }
         return try bool(node, mode)
     }
 
-    /// Whether a text holds nothing but white space.
+    /// Whether a text is empty or has only white space.
     private func isBlank(_ entry: JSONTape.Entry) -> Bool {
         guard let first = document.content(entry).first else { return true }
         // White space may be escaped.
@@ -227,7 +227,7 @@ extension DecodingContext {
         return try make(type, node, mode)
     }
 
-    /// A value that is there and not `null`, for an optional.
+    /// For an optional: decodes a value that is there and not `null`.
     func decodeIfAny<T: Decodable>(_ type: T.Type, _ node: UInt32, _ mode: Mode) throws -> T? {
         let entry = entry(node)
         guard mode == .fields, entry.kind == .string else { return try decode(type, node, mode) }
@@ -241,19 +241,19 @@ extension DecodingContext {
         else {
             return try decode(type, node, mode)
         }
-        // No need to try, and to make an error that nobody sees.
+        // Returns without a failing attempt, whose error would be discarded.
         if isNeverEmpty(type) || type is any TextValue.Type || type is any FMListedValue.Type { return nil }
-        // A type that takes an empty text for a value gets it, for all others the field is empty.
+        // A type for which an empty text is a value gets it; for all others the field is empty.
         return try? decode(type, node, mode)
     }
 
-    /// Whether the elements of a list have a value for an empty field.
+    /// Whether the element type of a list has a value for an empty field.
     func hasEmptyValue(_ type: any Any.Type, _ node: UInt32) -> Bool {
         if type is any TextValue.Type || type is any OptionalValue.Type { return true }
         if type == Bool.self { return rules.contains(.booleansFromNumbers) }
         if type is any NumberValue.Type { return rules.contains(.emptyIsZero) }
         if isNeverEmpty(type) { return false }
-        // Nobody knows but the type itself.
+        // Only the type itself can tell, so it is tried.
         guard let type = type as? any Decodable.Type else { return false }
         return isMade(type, node)
     }
@@ -262,27 +262,27 @@ extension DecodingContext {
         (try? decode(type, node, .fields)) != nil
     }
 
-    /// Whether it is known that a type has no value for an empty text.
+    /// Whether a type is known to have no value for an empty text.
     private func isNeverEmpty(_ type: Any.Type) -> Bool {
         type == FMDate.self || type == FMTimestamp.self || type == FMTime.self || type == URL.self
             || type == Date.self && rules.contains(.datesFromText)
     }
 
-    /// Whether an optional is `nil` for a text that is not empty, since it may hold a number and the text holds none.
+    /// Whether an optional number is `nil` for a text that is not empty, because the text contains no number.
     func lacksNumber(_ type: any Any.Type, _ node: UInt32) -> Bool {
-        // Most optionals that come here are these: nothing has to be looked up for them.
+        // This is the most frequent optional; it needs no lookup.
         guard type != String?.self, let number = (type as? any OptionalValue.Type)?.number else { return false }
         return (try? holdsNumber(number, node)) == false
     }
 
-    /// Whether there is a number in a text; for a boolean, whether there is anything.
+    /// Whether a text contains a number; for a boolean, whether it contains anything but white space.
     private func holdsNumber(_ type: Any.Type, _ node: UInt32) throws -> Bool {
         if type == Bool.self { return !isBlank(entry(node)) }
         if case .empty = try number(type, node, .fields) { return false }
         return true
     }
 
-    /// A value whose type is known to be the one asked for.
+    /// Casts a value whose type is known to be the requested one.
     @inline(__always)
     private func cast<Known, T>(_ value: Known) -> T {
         unsafeBitCast(value, to: T.self)
@@ -324,8 +324,8 @@ extension DecodingContext {
     }
 
     /// - Parameters:
-    ///   - type: the type that was declared, for errors.
-    ///   - forms: how it may be written, for errors.
+    ///   - type: the declared type, for errors.
+    ///   - forms: the allowed forms, for errors.
     private func civil<Value>(
         _ type: any Any.Type,
         _ node: UInt32,
@@ -345,7 +345,7 @@ extension DecodingContext {
         return value
     }
 
-    /// A timestamp, or a date: its first instant.
+    /// A timestamp, or the first instant of a date.
     private func date(_ node: UInt32) throws -> Date {
         let entry = entry(node)
         var fields = CivilFields()

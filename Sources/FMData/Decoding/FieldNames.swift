@@ -1,9 +1,9 @@
-// Finding the member that a key means, when it is not where it was expected: elsewhere in the object, spelled otherwise,
-// a repetition, a related field, named by a strategy.
+// Finds the member for a key that is not at its expected place: elsewhere in the object, spelled differently, a
+// repetition, a related field, or named by a strategy.
 extension DecodingContext {
-    /// The value that a key means in an object; `nil` when there is none.
+    /// The value for a key in an object; `nil` if there is none.
     ///
-    /// - Parameter asker: who asks, by ``KeyMemory/beginAsking(_:_:)``.
+    /// - Parameter asker: the number of the key type, from ``KeyMemory/beginAsking(_:_:)``.
     func value(
         named name: String,
         in object: UInt32,
@@ -33,7 +33,7 @@ extension DecodingContext {
 
     private func exactMember(named name: String, in object: UInt32, _ asker: UInt8?) -> UInt32? {
         if let key = keys.search(name, in: object, asker: asker, view) { return key + 1 }
-        // A server may spell accents decomposed where the source code has them composed.
+        // A server may send accents decomposed that are composed in the source code.
         guard name.mayHaveOtherForms else { return nil }
         return first(in: object) { !$0.flags.isDisjoint(with: [.nonASCII, .escaped]) && document.text($0) == name }
     }
@@ -51,10 +51,10 @@ extension DecodingContext {
 
     // MARK: Repetitions
 
-    /// The list that stands where an array is wanted: repetitions, or the one value of a repeating field of which the
-    /// layout shows a single repetition. `nil` when there is no list in it.
+    /// The list to read where an array is wanted: the repetitions, or the one value of a repeating field of which the
+    /// layout shows a single repetition. `nil` if the value is not a list in this sense.
     ///
-    /// Empty repetitions at the end are left out where the elements have no value for them.
+    /// Empty repetitions at the end are left out if the element type has no value for them.
     func filledList(_ node: UInt32, _ mode: Mode, for type: any Any.Type) -> UInt32? {
         guard let elements = list(node) ?? singleRepetition(node, mode) else { return nil }
         var filled = elements[...]
@@ -77,7 +77,8 @@ extension DecodingContext {
 
     // MARK: Portals
 
-    /// The rows of a portal in an answer without portals. Where there are others, the key is more likely to be a wrong one.
+    /// The rows of a portal in an answer without portals. If there are other portals, the key is more likely a wrong
+    /// name.
     func absentList(_ type: Any.Type, _ key: some CodingKey, _ object: UInt32, _ mode: Mode) -> UInt32? {
         guard mode == .portals, document[object].length == 0, rules.contains(.absentPortalsAreEmpty),
             type is any ListValue.Type
@@ -143,7 +144,7 @@ extension DecodingContext {
         return names
     }
 
-    /// The user's function is asked once for each name, not once for each record.
+    /// The user's function runs once for each name, not once for each record.
     private func converted(_ name: String, _ convert: (String) -> String) -> String {
         if let converted = convertedNames[ExactName(name)] { return converted }
         if convertedNames.count == 10_000 { convertedNames.removeAll() }
@@ -185,7 +186,7 @@ struct PortalNames {
 }
 
 extension JSONTape.Entry {
-    /// Whether an object has no containers in it, so that its keys are at the odd places.
+    /// Whether an object contains no containers, so that its keys are at the odd places.
     @inline(__always)
     func isFlat(at index: UInt32) -> Bool { link &- index == 2 &* length &+ 1 }
 }

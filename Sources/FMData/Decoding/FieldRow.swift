@@ -1,5 +1,5 @@
-/// The fields of a record, or of a portal's row, by their places in a list of names: a quicker `init(from:)` than the one that the
-/// compiler makes.
+/// Reads the fields of a record or of a portal's row by their position in a list of names. An `init(from:)` with it is
+/// faster than the one that the compiler makes.
 ///
 /// ```swift
 /// struct Contact: LayoutRecord {
@@ -26,22 +26,22 @@
 /// print(ada.balance ?? 0)                                     // 1815.12
 /// ```
 ///
-/// The records of an answer have the same fields in the same order, so where each of the names stands is looked up once, and not
-/// compared again for the next record. Generated types are read so (<doc:Models>). With another decoder than FMData's own the
-/// fields are asked for by their names.
+/// The records of an answer have the same fields in the same order. So the place of each name is looked up once and not
+/// compared again for the next record. Generated types use it (<doc:Models>). With other decoders than FMData's own,
+/// the fields are requested by name.
 ///
-/// Values are read as properties of these types are, by the rules of ``DecodingOptions``, and errors say the same. A place beyond the
-/// list of names is a mistake in the program, and ends it.
+/// Values are read like properties of these types, by the rules of ``DecodingOptions``, and with the same errors. A
+/// position beyond the list of names is a programming error and stops the program.
 public class FieldRow {
-    /// The names of fields, in an order of the program's.
+    /// The names of fields, in an order that the program chooses.
     public final class Names: Sendable {
-        /// As they are on the wire.
+        /// The names as they are in the JSON text.
         public let names: [String]
 
-        /// Names in their order.
+        /// Creates a list of names in their order.
         public init(_ names: [String]) { self.names = names }
 
-        /// The coding keys of a type, in the order in which they are declared.
+        /// Creates a list of the coding keys of a type, in the order of their declaration.
         public convenience init<Keys: CodingKey & CaseIterable>(_ keys: Keys.Type) {
             self.init(Keys.allCases.map(\.stringValue))
         }
@@ -56,73 +56,75 @@ public class FieldRow {
         self.container = container
     }
 
-    /// The fields of the object that a decoder stands at.
+    /// Returns the fields of the object that a decoder reads.
+    ///
+    /// - Throws: `DecodingError` if the value is not an object.
     public static func of(_ decoder: any Decoder, _ names: Names) throws -> FieldRow {
         if let own = decoder as? ValueDecoder { return try OwnFieldRow(own, names) }
         return FieldRow(names, try decoder.container(keyedBy: FieldData.CodingKeys.self))
     }
 
-    // A type with such a field calls a method that is not generic, so that decoding is compiled here, once, and not with each type.
-    // These are the ways of a decoder that is not FMData's own.
+    // Types with such fields call methods that are not generic, so decoding is compiled once, here, and not for each
+    // type. These implementations are for decoders other than FMData's own.
 
-    /// A `String`.
+    /// Reads a `String`.
     public func text(_ place: Int) throws -> String { try value(place) }
 
-    /// A `String?`: `nil` where the layout does not show the field.
+    /// Reads a `String?`: `nil` if the layout does not show the field.
     public func textIfAny(_ place: Int) throws -> String? { try valueIfAny(place) }
 
-    /// An `Int`.
+    /// Reads an `Int`.
     public func integer(_ place: Int) throws -> Int { try value(place) }
 
-    /// An `Int?`: `nil` for an empty field.
+    /// Reads an `Int?`: `nil` for an empty field.
     public func integerIfAny(_ place: Int) throws -> Int? { try valueIfAny(place) }
 
-    /// A `Double`.
+    /// Reads a `Double`.
     public func double(_ place: Int) throws -> Double { try value(place) }
 
-    /// A `Double?`: `nil` for an empty field.
+    /// Reads a `Double?`: `nil` for an empty field.
     public func doubleIfAny(_ place: Int) throws -> Double? { try valueIfAny(place) }
 
-    /// A `Bool`.
+    /// Reads a `Bool`.
     public func bool(_ place: Int) throws -> Bool { try value(place) }
 
-    /// A `Bool?`: `nil` for an empty field.
+    /// Reads a `Bool?`: `nil` for an empty field.
     public func boolIfAny(_ place: Int) throws -> Bool? { try valueIfAny(place) }
 
-    /// A number with all its digits.
+    /// Reads a number with all its digits.
     public func number(_ place: Int) throws -> FMNumber { try value(place) }
 
-    /// A number with all its digits: `nil` for an empty field.
+    /// Reads a number with all its digits: `nil` for an empty field.
     public func numberIfAny(_ place: Int) throws -> FMNumber? { try valueIfAny(place) }
 
-    /// A date.
+    /// Reads a date.
     public func date(_ place: Int) throws -> FMDate { try value(place) }
 
-    /// A date: `nil` for an empty field.
+    /// Reads a date: `nil` for an empty field.
     public func dateIfAny(_ place: Int) throws -> FMDate? { try valueIfAny(place) }
 
-    /// A time.
+    /// Reads a time.
     public func time(_ place: Int) throws -> FMTime { try value(place) }
 
-    /// A time: `nil` for an empty field.
+    /// Reads a time: `nil` for an empty field.
     public func timeIfAny(_ place: Int) throws -> FMTime? { try valueIfAny(place) }
 
-    /// A timestamp.
+    /// Reads a timestamp.
     public func timestamp(_ place: Int) throws -> FMTimestamp { try value(place) }
 
-    /// A timestamp: `nil` for an empty field.
+    /// Reads a timestamp: `nil` for an empty field.
     public func timestampIfAny(_ place: Int) throws -> FMTimestamp? { try valueIfAny(place) }
 
-    /// What a container field holds.
+    /// Reads the content of a container field.
     public func container(_ place: Int) throws -> DataAPI.ContainerReference { try value(place) }
 
-    /// A value of any type, as a property of that type is read.
+    /// Reads a value of any type, like a property of that type.
     public func value<T: Decodable>(_ place: Int) throws -> T {
         guard let container else { preconditionFailure("FMData's own decoder has a way of its own") }
         return try container.decode(T.self, forKey: key(place))
     }
 
-    /// A value of any type that may be absent, as an optional property of that type is read.
+    /// Reads a value of any type that may be absent, like an optional property of that type.
     public func valueIfAny<T: Decodable>(_ place: Int) throws -> T? {
         try container?.decodeIfPresent(T.self, forKey: key(place))
     }
@@ -136,17 +138,17 @@ private final class OwnFieldRow: FieldRow {
     private let tape: TapeView
     private let object: UInt32
     private let objectMode: DecodingContext.Mode
-    /// What rules hold for the values.
+    /// The rules for the values.
     private let mode: DecodingContext.Mode
     private let places: FieldPlaces
-    /// Those of ``places``, which lives as long as this does.
+    /// The distances of ``places``, which lives as long as this object.
     private let distances: UnsafeMutablePointer<UInt16>
     private let count: Int
-    /// That of ``places`` as long as they are those of this object.
+    /// The turn of ``places`` for this object. A different turn means that `places` is used for another object now.
     private let turn: Int
-    /// Whether the names on the tape stand for themselves.
+    /// Whether the names on the tape need no conversion and do not repeat.
     private let isGuessable: Bool
-    /// The key after that of the value that was found last.
+    /// The key after the value that was found last.
     private var next: UInt32
 
     init(_ decoder: ValueDecoder, _ names: Names) throws {
@@ -192,8 +194,8 @@ private final class OwnFieldRow: FieldRow {
         return node
     }
 
-    /// The value of the next key, if that has the name. A list of names has mostly the order of the layout: a record of more fields
-    /// than are remembered is gone through once.
+    /// The value of the next key, if the key has the name. A list of names mostly has the order of the layout, so a
+    /// record of more fields than are remembered is walked through once.
     private func nextIfNamed(_ place: Int) -> UInt32? {
         guard isGuessable, next < tape[object].link else { return nil }
         var name = names.names[place]
@@ -280,7 +282,7 @@ private final class OwnFieldRow: FieldRow {
     @inline(__always)
     private func decodeIfAny<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
         guard let node = find(place) else { return nil }
-        // A list whose first repetitions are missing is a list all the same.
+        // A list is read even if its first repetition is missing.
         if context.entry(node).kind == .null, !context.isGap(node) || !(type is any ListValue.Type) { return nil }
         return try context.decodeIfAny(type, node, mode)
     }
@@ -300,18 +302,18 @@ private final class OwnFieldRow: FieldRow {
     override func valueIfAny<T: Decodable>(_ place: Int) throws -> T? { try decodeIfAny(T.self, place) }
 }
 
-/// Where the names of a list stood in the last object that was asked for them: as long as its keys are the same, and so is their order,
-/// nothing is compared.
+/// The places of a list's names in the object read last. As long as the keys and their order are the same, no names are
+/// compared.
 final class FieldPlaces {
     static let unknown: UInt16 = 0
-    /// Objects are remembered that have less than 256 places.
+    /// No real distance: only objects with less than 256 places are remembered.
     static let absent = UInt16.max
 
     let names: FieldRow.Names
     let count: Int
-    /// How far from the object the value of each name is, where that is the same for each record.
+    /// The distance of each name's value from its object, if it is the same for each record.
     let distances: UnsafeMutablePointer<UInt16>
-    // A list of names is asked by one reader at a time, and nothing here calls anybody else's code.
+    // A list of names is used by one reader at a time, and nothing here calls other code.
     /// Rises with each object.
     @exclusivity(unchecked) private(set) var turn = 0
     @exclusivity(unchecked) private var object: UInt32 = 0
@@ -328,7 +330,7 @@ final class FieldPlaces {
 
     deinit { distances.deallocate() }
 
-    /// An object is going to be asked.
+    /// Prepares for an object and returns its turn.
     @inline(__always)
     func begin(_ object: UInt32, _ head: JSONTape.Entry, _ keys: KeyMemory, canBeRemembered: Bool) -> Int {
         turn &+= 1
@@ -345,7 +347,7 @@ final class FieldPlaces {
             distances[place] = Self.absent
             return
         }
-        // What is not on the tape, such as a list of repetitions, is put together for each record.
+        // A value that is not on the tape, such as a list of repetitions, is made anew for each record.
         guard node & DecodingContext.detachedBit == 0 else { return }
         distances[place] = UInt16(exactly: node &- object) ?? Self.unknown
     }

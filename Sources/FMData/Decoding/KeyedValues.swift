@@ -1,6 +1,6 @@
 import Foundation
 
-/// The index of the value that a key means, and its entry.
+/// The index of the value for a key, and its entry.
 private struct Member {
     var node: UInt32
     var entry: JSONTape.Entry
@@ -8,16 +8,16 @@ private struct Member {
 
 /// The members of an object by their keys.
 ///
-/// A member that is where it is expected, and what it is expected to be, takes no more than the tape and the memory of keys.
+/// A member at its expected place and of the expected kind is read with the tape and the memory of keys only.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let context: DecodingContext
-    /// That of the context: it stays as it is while somebody holds the container.
+    /// The tape of the context. It does not change while the container exists.
     private let tape: TapeView
     private let object: UInt32
     private let mode: DecodingContext.Mode
     /// The number of the type of keys; see ``KeyMemory/beginAsking(_:_:)``.
     private let asker: UInt8
-    /// Whether the names on the tape stand for themselves.
+    /// Whether the names on the tape need no conversion and do not repeat.
     private let isGuessable: Bool
 
     init(_ context: DecodingContext, _ object: UInt32, _ mode: DecodingContext.Mode) {
@@ -166,7 +166,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try context.decode(type, try find(key)?.node ?? absent(type, key), inside)
     }
 
-    /// What stands for a member that is not there, if anything does.
+    /// The value that replaces a missing member; throws if there is none.
     private func absent(_ type: Any.Type, _ key: Key) throws -> UInt32 {
         guard let list = context.absentList(type, key, object, mode) else { throw missing(key) }
         return list
@@ -228,7 +228,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         if mode == .portals, !isGuessable { try context.checkPortal(named: key.stringValue, in: object) }
         guard let member = find(key) else { return nil }
-        // A list whose first repetitions are missing is a list all the same.
+        // A list is read even if its first repetition is missing.
         if member.entry.kind == .null, !context.isGap(member.node) || !(type is any ListValue.Type) { return nil }
         return try context.decodeIfAny(type, member.node, inside)
     }
@@ -250,7 +250,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(named: key.stringValue) }
 
-    /// A decoder for a member; as if it were `null` where there is none.
+    /// A decoder for a member; for a missing one, a decoder of `null`.
     private func superDecoder(named name: String) -> any Decoder {
         let node = context.value(named: name, in: object, mode)
         return ValueDecoder(

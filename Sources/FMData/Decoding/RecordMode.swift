@@ -1,5 +1,5 @@
-/// A value whose members are fields of a record: within an answer or a request that is plain JSON otherwise, FMData's own
-/// coders apply FileMaker's rules to what is inside. Other coders see nothing of it.
+/// A value whose members are fields of a record. Within an answer or request that is plain JSON otherwise, FMData's own
+/// coders apply FileMaker's rules to its content. It has no effect on other coders.
 struct AsFields<Value> {
     var value: Value
 }

@@ -1,11 +1,11 @@
-/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of one object: collected when a key is not found otherwise, and
-/// kept until another object is asked for some.
+/// The repetitions of repeating fields, `name(1)`, `name(2)` …, of one object. They are collected when a key is not
+/// found otherwise, and kept until they are requested for another object.
 struct Repetitions {
-    /// As many as FileMaker has.
+    /// FileMaker's own limit.
     private static let maximumNumber = 32_000
 
-    /// One repetition. Its field is spelled in the text, or beside it where the text has escapes or a strategy of the user's
-    /// makes the names.
+    /// One repetition. The name of its field is in the text, or stored separately if the text has escapes or the user's
+    /// strategy makes the names.
     private struct Member {
         var number: Int
         var value: UInt32
@@ -33,8 +33,8 @@ struct Repetitions {
         object = JSONTape.none
     }
 
-    /// The repetitions of a field as a list that has every value at its place, from the first repetition to the last one that
-    /// is there; `nil` when there are none.
+    /// The repetitions of a field as a list with every value at its position, from the first repetition to the last one
+    /// that is there; `nil` if there are none.
     mutating func list(named name: String, in object: UInt32, _ context: DecodingContext) -> UInt32? {
         if object != self.object { collect(object, context) }
         guard !members.isEmpty, var elements = elements(of: name, context) else { return nil }
@@ -48,7 +48,8 @@ struct Repetitions {
     private func elements(of name: String, _ context: DecodingContext) -> [UInt32]? {
         let tape = context.view
         if let elements = elements(where: { $0.isOf(name, tape) }) { return elements }
-        // As with any other name: in another form, or without its table, of which the first one counts.
+        // The same rules as for other names: another Unicode form, or without the table, for which the first match
+        // counts.
         if name.mayHaveOtherForms, let elements = elements(where: { $0.field(tape) == name }) { return elements }
         guard context.rules.contains(.keysWithoutTable), !name.contains("::"),
             let field = members.lazy.map({ $0.field(tape) }).first(where: { $0.hasSuffix("::" + name) })
@@ -56,7 +57,7 @@ struct Repetitions {
         return elements { $0.isOf(field, tape) }
     }
 
-    /// The values by their places; of two members of one name the first one counts.
+    /// The values by position; of two members with the same name, the first one counts.
     private func elements(where belongs: (Member) -> Bool) -> [UInt32]? {
         var elements: [UInt32] = []
         for member in members where belongs(member) {
@@ -102,7 +103,7 @@ struct Repetitions {
         )
     }
 
-    /// `Phone(2)` as the length of `Phone` and 2.
+    /// Splits `Phone(2)` into the length of `Phone` and 2.
     private static func split(_ name: UnsafeBufferPointer<UInt8>) -> (length: Int, number: Int)? {
         guard name.last == UInt8(ascii: ")") else { return nil }
         var position = name.count - 2

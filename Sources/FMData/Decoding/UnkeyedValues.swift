@@ -1,11 +1,11 @@
-/// The elements of an array, one after the other.
+/// The elements of an array, in order.
 struct UnkeyedValues: UnkeyedDecodingContainer {
     private let context: DecodingContext
-    /// The array, or the list beside the tape.
+    /// The array, or the list that is not on the tape.
     private let node: UInt32
-    /// The next element; in a list beside the tape its position.
+    /// The next element; for a list that is not on the tape, its position.
     private var next: UInt32
-    // Narrow, so that an existential holds the container without a box.
+    // The properties are small enough for an existential to hold the container without a box.
     private var index: UInt32 = 0
     private let mode: DecodingContext.Mode
 
@@ -39,7 +39,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
 
     // MARK: Elements
 
-    /// The next element, without moving on.
+    /// The next element, without advancing.
     private func peek(_ type: Any.Type) throws -> UInt32 {
         guard !isAtEnd else {
             let path = codingPath + [DecodingKey(index: currentIndex)]
@@ -53,7 +53,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         index += 1
     }
 
-    /// A value that cannot be made leaves the container where it is.
+    /// If decoding an element fails, the container does not advance.
     @inline(__always)
     private mutating func take<T>(_ type: T.Type, _ make: (ValueDecoder) throws -> T) throws -> T {
         let value = try make(ValueDecoder(context: context, node: try peek(type), mode: mode, type: type))

@@ -1,9 +1,11 @@
-/// The `Decoder` over one value. As small as an existential holds without a box; everything else is in the context.
+/// The `Decoder` of one value. It is small enough for an existential to hold it without a box; all other state is in
+/// the context.
 struct ValueDecoder: Decoder {
     let context: DecodingContext
     let node: UInt32
     let mode: DecodingContext.Mode
-    /// The type that is made of the value; `Never` where a type asked for the decoder itself, as by `superDecoder()`.
+    /// The type that is decoded from the value; `Never` if a type requested the decoder itself, for example by
+    /// `superDecoder()`.
     let type: any Any.Type
 
     init(context: DecodingContext, node: UInt32, mode: DecodingContext.Mode, type: any Any.Type = Never.self) {
@@ -26,9 +28,10 @@ struct ValueDecoder: Decoder {
 
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-    /// The rules for the elements of a list: a list of the standard library has all of one type and tries nothing.
+    /// The rules for the elements of a list. A list type of the standard library has elements of one type only and
+    /// tries no alternatives.
     var elementMode: DecodingContext.Mode {
-        // Rows are objects; nobody has to look further for theirs.
+        // Rows are objects, whose members have their own rules.
         guard mode == .fields, !context.holdsObjects(node) else { return mode }
         return type is any ListValue.Type ? .fields : .kinds
     }
@@ -40,13 +43,13 @@ extension ValueDecoder: SingleValueDecodingContainer {
         if entry.kind == .null { return true }
         guard entry.kind == .string, mode.isField, context.rules.contains(.emptyIsNil) else { return false }
         guard entry.length == 0 else { return mode == .fields && context.lacksNumber(type, node) }
-        // Only an optional of the standard library is meant; a type of one's own that asks is told what stands there.
+        // Only an optional of the standard library is meant. Other types that ask get the actual value.
         guard let type = type as? any OptionalValue.Type else { return false }
         return type.emptyTextIsNil || context.rules.contains(.emptyTextIsNil)
     }
 
-    /// The rules for a value that a type takes out of the decoder by itself. A type that stands for what it holds, as an
-    /// optional does or an enum with raw values, changes nothing; any other may be trying what fits.
+    /// The rules for a value that a type reads from the decoder by itself. A type that only wraps its content, such as
+    /// an optional or an enum with raw values, keeps the rules; any other type may be trying alternatives.
     private func mode(for wanted: any Any.Type) -> DecodingContext.Mode {
         guard mode == .fields, type != wanted else { return mode }
         return type is any OptionalValue.Type || type is any RawRepresentable.Type ? .fields : .kinds

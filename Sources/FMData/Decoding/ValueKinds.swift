@@ -1,11 +1,11 @@
 import Foundation
 
-// What the rules have to know about types that they meet as generic parameters.
+// What the rules need to know about types that they get as generic parameters.
 
 /// `Optional`, for the rule that an empty field is `nil`.
 protocol OptionalValue {
     static var emptyTextIsNil: Bool { get }
-    /// The type of number that it may hold; `nil` for one of anything else.
+    /// The wrapped type, if it is a number; `nil` otherwise.
     static var number: (any NumberValue.Type)? { get }
 }
 
@@ -20,7 +20,7 @@ protocol TextValue {}
 extension String: TextValue {}
 extension FieldValue: TextValue {}
 
-/// A type of number: a field without a number in it is `nil` for an optional one.
+/// A type of number: if it is optional, a field without a number is `nil`.
 protocol NumberValue {}
 
 extension Bool: NumberValue {}
@@ -50,7 +50,7 @@ extension Dictionary: DictionaryValue {
 
 /// A list that repetitions of a field or rows of a portal can fill.
 protocol ListValue {
-    /// What one of them is read as.
+    /// The type of its elements.
     static var element: any Any.Type { get }
 }
 

@@ -1,9 +1,9 @@
 import Foundation
 
 extension EncodedNode {
-    /// Takes in what an encoder of the user's wrote, as the JSON that it is.
+    /// Fills the node with the JSON that the user's own encoder wrote.
     ///
-    /// - Parameter names: members that get another name.
+    /// - Parameter names: new names for members, by their old names.
     func take(
         _ json: Data,
         from type: Any.Type,
@@ -22,7 +22,7 @@ extension EncodedNode {
     }
 }
 
-/// Any JSON, with its digits and the order of its members.
+/// Any JSON value, with its digits and the order of its members.
 private enum WrittenJSON: Decodable {
     case null
     case value(FieldValue)
@@ -64,7 +64,7 @@ private enum WrittenJSON: Decodable {
 }
 
 extension JSONEncoder {
-    /// What the encoder makes of the names of a row's ids, and what they are: those belong to the Data API.
+    /// The names that this encoder gives to a row's ids, with the names that the Data API requires for them.
     func identityNames() throws -> [String: String] {
         var names: [String: String] = [:]
         for key in RowIdentity.CodingKeys.allCases {
@@ -75,7 +75,7 @@ extension JSONEncoder {
     }
 }
 
-/// A row with nothing but one of its ids.
+/// A row with only one of its ids.
 private struct RowIdentity: Encodable {
     enum CodingKeys: CodingKey, CaseIterable {
         case recordId, modId

@@ -1,12 +1,12 @@
 extension EncodedNode {
-    /// What the node is on the wire, by FileMaker's rules where it is a record.
+    /// The JSON to send for the node, by FileMaker's rules where it is a record.
     ///
-    /// - Parameter outer: what it is, unless it says so itself.
+    /// - Parameter outer: the mode, unless the node has its own.
     func wireValue(_ outer: EncodingMode, _ path: [String] = []) throws(EncodingFailure) -> WireValue {
         let mode = mode ?? outer
         switch content {
         case .nothing, .omitted:
-            // A type that encodes nothing is an object without members.
+            // A type that encodes nothing becomes an object without members.
             return .object([])
         case .literal(let literal):
             return .literal(literal)
@@ -32,8 +32,8 @@ extension EncodedNode {
         }
     }
 
-    /// What a member of an object is on the wire: in the `mode` of a record an array is its repetitions, and an object is
-    /// nothing that a field could hold.
+    /// The members to send for a member of an object. In the `mode` of a record, an array becomes the repetitions of
+    /// its field, and an object is refused because no field can hold one.
     private static func fields(
         _ name: String,
         _ node: EncodedNode,
@@ -43,7 +43,7 @@ extension EncodedNode {
         guard mode.member(name).holdsFields else { return [(name, node)] }
         switch node.content {
         case .literal(let digits) where mode != .fields && DataAPIName.isIdentity(name):
-            // The identity of a row is a text on the wire, although it is a number everywhere else.
+            // The Data API expects the ids of a row as texts, although they are numbers everywhere else.
             node.content = .text(digits)
             return [(name, node)]
         case .literal, .text:

@@ -1,9 +1,10 @@
-/// A value on its way to JSON. Containers may be filled in any order and in turns, so the text is written at the end.
+/// A value being encoded to JSON. Containers may be filled in any order and alternately, so the text is written at the
+/// end.
 final class EncodedNode {
     enum Content {
         /// Nothing was encoded.
         case nothing
-        /// A `nil` that is to leave its field, or the repetition of one, alone.
+        /// A `nil` whose field or repetition is not sent, so that it keeps its value.
         case omitted
         /// A number, `true`, `false` or `null`.
         case literal(String)
@@ -13,26 +14,26 @@ final class EncodedNode {
     }
 
     var content = Content.nothing
-    /// How the members are written, where that is another way than the value's own: the portals of a plain JSON body, for
-    /// example.
+    /// How the members are written, if it differs from the mode of the value itself, as for the portals of a plain JSON
+    /// body.
     var mode: EncodingMode?
 
-    /// Where each member of an object is.
+    /// The position of each member of an object.
     private var places: [ExactName: Int] = [:]
 
-    /// Makes the node an object, if it is none.
+    /// Makes the node an object, if it is not one.
     func beginObject() {
         if case .object = content { return }
         content = .object([])
     }
 
-    /// Makes the node an array, if it is none.
+    /// Makes the node an array, if it is not one.
     func beginArray() {
         if case .array = content { return }
         content = .array([])
     }
 
-    /// A new member in the place of one of the same name.
+    /// Adds a member and returns its node. A member with the same name is replaced at its position.
     func member(_ name: String) -> EncodedNode {
         let node = EncodedNode()
         guard case .object(var members) = content else { return node }
@@ -47,7 +48,7 @@ final class EncodedNode {
         return node
     }
 
-    /// A new element at the end.
+    /// Adds an element at the end and returns its node.
     func element() -> EncodedNode {
         let node = EncodedNode()
         guard case .array(var elements) = content else { return node }
@@ -77,7 +78,7 @@ final class EncodedNode {
     }
 }
 
-/// What a value is part of, and so how it is written.
+/// The part of a request that a value belongs to, which decides how it is written.
 enum EncodingMode: Hashable {
     /// Plain JSON.
     case plain
@@ -104,7 +105,7 @@ enum EncodingMode: Hashable {
         if case .rows(let portal) = self { .row(portal: portal) } else { self }
     }
 
-    /// Whether FileMaker's rules hold for values here.
+    /// Whether FileMaker's rules apply to values here.
     var holdsFields: Bool {
         switch self {
         case .fields, .row: true
@@ -115,9 +116,9 @@ enum EncodingMode: Hashable {
 
 /// Names that belong to the Data API and not to the layout.
 enum DataAPIName {
-    /// Whether a row's member is its own identity and no field.
+    /// Whether a row's member is one of its ids instead of a field.
     static func isIdentity(_ name: String) -> Bool { name == "recordId" || name == "modId" }
 
-    /// Whether a member of `fieldData` tells the server to do something and is no field.
+    /// Whether a member of `fieldData` is an instruction to the server instead of a field.
     static func isInstruction(_ name: String) -> Bool { name == "deleteRelated" }
 }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// What all encoders and containers of one value share: the rules, and how values become JSON by them.
+/// The state shared by all encoders and containers of one value: the rules, and the conversion of values to JSON.
 final class EncodingContext {
     let options: EncodingOptions
     private let givenUserInfo: [CodingUserInfoKey: any Sendable]
-    /// What `Encoder.userInfo` holds. Few types ask, and the encoder is made anew for each value.
+    /// The content of `Encoder.userInfo`. It is lazy because few types use it and the context is made anew for each
+    /// value.
     private(set) lazy var userInfo: [CodingUserInfoKey: any Sendable] = {
         let own: [CodingUserInfoKey: any Sendable] = [
             .fileMakerFormat: options.values.format, .fileMakerTimeZone: options.values.timeZone,
@@ -14,7 +15,7 @@ final class EncodingContext {
     private let recordEncoder: JSONEncoder?
     private lazy var identityNames = Result { try recordEncoder?.identityNames() ?? [:] }
 
-    /// - Parameter recordEncoder: the user's own, for the fields of records and of portal rows.
+    /// - Parameter recordEncoder: the user's own encoder for the fields of records and portal rows.
     init(options: EncodingOptions, userInfo: [CodingUserInfoKey: any Sendable], recordEncoder: JSONEncoder? = nil) {
         self.options = options
         self.recordEncoder = recordEncoder
@@ -46,8 +47,8 @@ final class EncodingContext {
         encode(literal: String(value), into: node, mode)
     }
 
-    /// In a record a number of more digits than a binary one holds is written as text, which FileMaker takes as well: a host
-    /// that reads JSON with JavaScript would round it.
+    /// In a record, a number with more digits than a `Double` holds is written as text, which FileMaker accepts as
+    /// well. A host that reads JSON with JavaScript would round it.
     private func encode(literal: String, into node: EncodedNode, _ mode: EncodingMode) {
         node.content = mode.holdsFields && !NumberText.isBinary(literal) ? .text(literal) : .literal(literal)
     }
@@ -58,7 +59,7 @@ final class EncodingContext {
         _ path: [any CodingKey]
     ) throws(EncodingFailure) {
         guard value.isFinite else { throw failure("a number that is not finite", path) }
-        // The shortest digits that read back as the same number.
+        // The shortest digits that give the same number when they are read.
         let text = value.description
         node.content = .literal(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
@@ -75,7 +76,7 @@ final class EncodingContext {
         _ path: [any CodingKey]
     ) throws {
         if let recordEncoder, mode.holdsFields {
-            // That encoder writes what is inside as well.
+            // That encoder also writes everything inside the value.
             let names = mode == .fields ? [:] : try identityNames.get()
             return try node.take(recordEncoder.encode(value), from: type(of: value), renaming: names, path)
         }
@@ -94,7 +95,8 @@ final class EncodingContext {
         case let data as Data: node.content = .text(data.base64EncodedString())
         default:
             var encoder = ValueEncoder(context: self, node: node, mode: mode, codingPath: path)
-            // They are the fields of a request or stand alone: the many values inside of a record need not be asked.
+            // Changes are the fields of a request or the whole value, so the many values inside a record are not
+            // checked.
             encoder.leavesOutNil = path.count < 2 && value is any RecordChanges
             try value.encode(to: encoder)
         }

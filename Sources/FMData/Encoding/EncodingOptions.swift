@@ -1,49 +1,50 @@
-/// How values are written into requests.
+/// How values are written in requests.
 public struct EncodingOptions: Sendable {
-    /// The format of dates, which the request has to name as its `dateformats`, and the time zone.
+    /// The format of dates, which must match the `dateformats` of the request, and the time zone.
     public var values: ValueOptions
-    /// What becomes of `nil` in a record or portal row.
+    /// How `nil` is written in a record or portal row. The default is ``NilValues/empty``.
     public var nilValues = NilValues.empty
-    /// What becomes of line breaks in texts.
+    /// How line breaks in texts are written. The default is ``LineBreaks/carriageReturns``.
     public var lineBreaks = LineBreaks.carriageReturns
-    /// What a `Date` becomes in a record or portal row.
+    /// How a `Date` is written in a record or portal row. The default is ``Dates/timestamps``.
     public var dates = Dates.timestamps
-    /// How coding keys become the names of fields.
+    /// How coding keys become the names of fields. The default is ``KeyStrategy/exact``.
     public var keys = KeyStrategy.exact
 
-    /// Everything as it is by default.
+    /// Options with all settings at their defaults.
     ///
     /// - Parameter values: The format of dates, the time zone and the decimal separator.
     public init(values: ValueOptions = ValueOptions()) {
         self.values = values
     }
 
-    /// What becomes of `nil`. The server refuses JSON's `null` (code 1708), so that is not offered.
+    /// How `nil` is written. There is no option for JSON's `null`, because the server refuses it (code 1708).
     public enum NilValues: Hashable, Sendable {
-        /// The field is cleared: `""`. That is read back as `nil`, but for texts as `""`, unless
+        /// The field is cleared: `""`. It is read back as `nil`, but for texts as `""`, unless
         /// ``DecodingOptions/emptyTextIsNil`` is on.
         case empty
-        /// The field, or the repetition of one, is left out and keeps its value; in a new record it gets its auto-entered
-        /// one.
+        /// The field, or one repetition of it, is not sent and keeps its value; in a new record it gets its
+        /// auto-entered value.
         case omit
     }
 
-    /// What a `Date` becomes. It is read from fields of both kinds, and does not know from which: a timestamp that is written
-    /// to a date field is refused (code 500). Types that say what they are serve both: ``FMDate`` and ``FMTimestamp``, and
-    /// `@FMDateOnly var born: Date` for a single date field.
+    /// How a `Date` is written. A `Date` can be read from date fields and timestamp fields, but does not know its
+    /// field's type; a timestamp written to a date field is refused (code 500). Types that name their kind suit both:
+    /// ``FMDate`` and ``FMTimestamp``, and `@FMDateOnly var born: Date` for a single date field.
     public enum Dates: Hashable, Sendable {
         /// The text of a timestamp, right for timestamp fields.
         case timestamps
-        /// The text of the day that it is in ``ValueOptions/timeZone``, right for date fields.
+        /// The text of its day in ``ValueOptions/timeZone``, right for date fields.
         case days
-        /// Neither: the request fails with ``FMRest/APIError/Code/encoding``, so that each type has to say what it is.
+        /// The request fails with ``FMRest/APIError/Code/encoding``, so each type must name the kind of its dates.
         case refuse
     }
 
-    /// What becomes of line feeds (`\n`). FileMaker ends lines with a carriage return (`\r`); a line feed is stored as a
-    /// character of its own. The values of a ``DataAPI/Find`` go the same way, so that a text is found as it was written.
+    /// How line feeds (`\n`) are written. FileMaker ends lines with a carriage return (`\r`); a line feed is stored as
+    /// a character of its own. The values of a ``DataAPI/Find`` are converted in the same way, so a text is found as it
+    /// was written.
     public enum LineBreaks: Hashable, Sendable {
-        /// Texts are written character by character.
+        /// Texts are written without changes.
         case asTheyAre
         /// `\n` and `\r\n` become `\r`.
         case carriageReturns
@@ -51,27 +52,28 @@ public struct EncodingOptions: Sendable {
 
     /// How coding keys become the names of fields.
     public enum KeyStrategy: Sendable {
-        /// The coding key is the name.
+        /// The coding key is the name of the field.
         case exact
-        /// In portal rows the name of the portal stands before the coding key, `Lines::Article`, unless the key has a
-        /// table already or is `recordId` or `modId`. Right for portals that are named like their table occurrence, and
-        /// the counterpart of ``DecodingOptions/KeyStrategy/withoutTable``.
+        /// In portal rows the name of the portal precedes the coding key, `Lines::Article`, unless the key contains a
+        /// table already or is `recordId` or `modId`. Right for portals that are named like their table occurrence. It
+        /// is the counterpart of ``DecodingOptions/KeyStrategy/withoutTable``.
         case withTable
-        /// The name is what the function makes of the coding key; `recordId` and `modId` of rows stay as they are.
+        /// The name is the result of the function for the coding key; `recordId` and `modId` of rows stay as they are.
         case custom(@Sendable (String) -> String)
     }
 }
 
-/// A value that could not be written: where and why. The value itself stays out of it.
+/// An error of a value that could not be written, with place and reason. It does not contain the value.
 public struct EncodingFailure: Error, Sendable, CustomStringConvertible {
-    /// The way to the value: coding keys and positions.
+    /// The path to the value: coding keys and positions.
     public let path: [String]
-    /// Why, in words without the value.
+    /// The reason, in words without the value.
     public let reason: String
-    /// What an `encode(to:)` of yours threw; `nil` when it was the encoder that refused. Its text may hold a value.
+    /// The error that an `encode(to:)` or a `JSONEncoder` threw; `nil` if FMData's encoder itself refused the value.
+    /// Its text may contain a value.
     public let underlying: (any Error)?
 
-    /// Place and reason, without the value: fit for a log.
+    /// Place and reason, without the value, so that it may go to a log.
     public var description: String {
         "Could not encode" + (path.isEmpty ? "" : " \(path.joined(separator: "."))") + ": \(reason)."
     }

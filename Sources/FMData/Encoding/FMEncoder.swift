@@ -1,48 +1,50 @@
 import Foundation
 
-/// Writes any `Encodable` value as JSON, by FileMaker's rules where it is a record: booleans are 1 and 0, dates are texts in
-/// the request's format, numbers keep all their digits, `nil` clears a field, and an array fills the repetitions `name(1)`,
-/// `name(2)` … of its field.
+/// Writes any `Encodable` value as JSON, by FileMaker's rules if it is a record: booleans are 1 and 0, dates are texts
+/// in the request's format, numbers keep all their digits, `nil` clears a field, and an array fills the repetitions
+/// `name(1)`, `name(2)` … of its field.
 ///
 ///     let body = try FMEncoder().encodeFields(person)
 public struct FMEncoder: Sendable {
     /// How values are written.
     public var options: EncodingOptions
-    /// What `Encoder.userInfo` holds.
+    /// The content of `Encoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
-    /// A `JSONEncoder` of the user's, for the fields of records and of portal rows.
+    /// The user's own `JSONEncoder` for the fields of records and portal rows.
     private var recordEncoder: JSONEncoder?
 
+    /// Creates an encoder.
+    ///
     /// - Parameters:
     ///   - options: How values are written.
-    ///   - userInfo: What types find in `Encoder.userInfo`; empty by default.
+    ///   - userInfo: The content of `Encoder.userInfo`; empty by default.
     public init(options: EncodingOptions = EncodingOptions(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.options = options
         self.userInfo = userInfo
     }
 
-    /// An encoder that leaves records to another one, if there is one.
+    /// An encoder that uses another encoder for records, if there is one.
     init(options: EncodingOptions, recordEncoder: JSONEncoder?) {
         self.init(options: options)
         self.recordEncoder = recordEncoder
     }
 
-    /// Plain JSON.
+    /// Returns a value as plain JSON, in UTF-8.
     ///
     /// - Throws: ``EncodingFailure``.
     public func encode(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
         try encode(value, .plain)
     }
 
-    /// A record, as it goes into `fieldData`.
+    /// Returns a record as JSON in UTF-8, as it is sent in `fieldData`.
     ///
-    /// - Throws: ``EncodingFailure``, among others for a value that no field can hold, such as an object.
+    /// - Throws: ``EncodingFailure``, for example for a value that no field can hold, such as an object.
     public func encodeFields(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
         try encode(value, .fields)
     }
 
-    /// Portals by name, each an array of rows, as they go into `portalData`. A row's `recordId` and `modId` are written as
-    /// texts, which is how the server wants them.
+    /// Returns portals by name, each an array of rows, as JSON in UTF-8, as they are sent in `portalData`. A row's
+    /// `recordId` and `modId` are written as texts, as the server requires.
     ///
     /// - Throws: ``EncodingFailure``.
     public func encodePortals(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
@@ -53,7 +55,7 @@ public struct FMEncoder: Sendable {
         try wireValue(of: value, mode).json
     }
 
-    /// What a value is on the wire, before it is written down.
+    /// The JSON value to send for a value, before it is written as text.
     func wireValue(of value: some Encodable, _ mode: EncodingMode = .plain) throws(EncodingFailure) -> WireValue {
         let context = EncodingContext(options: options, userInfo: userInfo, recordEncoder: recordEncoder)
         let node = EncodedNode()

@@ -1,11 +1,12 @@
 extension String {
-    /// Whether a line ends in it, by whatever character.
+    /// Whether the text contains a line end of any kind.
     var hasLineEnds: Bool { utf8.contains { $0 == 0x0D || $0 == 0x0A } }
 
-    /// Whether a line ends in it as FileMaker ends none.
+    /// Whether the text contains line feeds, which FileMaker does not use.
     var hasLineFeeds: Bool { utf8.contains(0x0A) }
 
-    /// With lines that end as FileMaker ends them: in a carriage return, for a line feed and for both together.
+    /// The text with FileMaker's line ends: a carriage return replaces each line feed, alone or after a carriage
+    /// return.
     var withReturns: String {
         guard hasLineFeeds else { return self }
         var bytes: [UInt8] = []

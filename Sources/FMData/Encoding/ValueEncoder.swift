@@ -4,7 +4,7 @@ struct ValueEncoder: Encoder {
     let node: EncodedNode
     let mode: EncodingMode
     let codingPath: [any CodingKey]
-    /// Whether a property that is `nil` says nothing, as in ``RecordChanges``.
+    /// Whether a property that is `nil` is left out, as in ``RecordChanges``.
     var leavesOutNil = false
 
     var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
@@ -69,8 +69,8 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
         )
     }
 
-    /// In a record `nil` clears the field, unless it is to be left alone. A row that has no identity yet must not name
-    /// one.
+    /// In a record `nil` clears the field, or leaves it out, as the options say. The ids of a row are left out if they
+    /// are `nil`, because a new row must not have any.
     func encodeNil(forKey key: Key) {
         if encoder.mode.holdsFields {
             if encoder.mode != .fields, DataAPIName.isIdentity(key.stringValue) { return }
@@ -146,7 +146,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 extension ValueEncoder {
-    /// A value of a static type that may be one of the simple ones.
+    /// Encodes a value of a static type that may be one of the simple types.
     fileprivate func encodeAny(_ value: some Encodable) throws {
         switch value {
         case let value as Bool: encode(value)

@@ -1,4 +1,4 @@
-/// A JSON value as it is sent: written down as it stands, with its members in their order.
+/// A JSON value as it is sent, with its members in order.
 enum WireValue: Hashable, Sendable {
     /// A number, `true`, `false` or `null`.
     case literal(String)
@@ -11,7 +11,7 @@ enum WireValue: Hashable, Sendable {
         let value: WireValue
     }
 
-    /// An object with its members in the order of their names: the same bytes for the same dictionary.
+    /// An object with its members sorted by name, so that equal dictionaries give the same bytes.
     static func object(_ texts: [String: String]) -> WireValue {
         .object(texts.sorted { $0.key < $1.key }.map { Member(name: $0.key, value: .text($0.value)) })
     }
@@ -20,16 +20,16 @@ enum WireValue: Hashable, Sendable {
 }
 
 extension WireValue {
-    /// The text, when it is one.
+    /// The text; `nil` for other values.
     var text: String? { if case .text(let text) = self { text } else { nil } }
 
-    /// The elements of an array; none for all else.
+    /// The elements of an array; empty for other values.
     var elements: [WireValue] { if case .array(let elements) = self { elements } else { [] } }
 
-    /// The members of an object; none for all else.
+    /// The members of an object; empty for other values.
     var members: [Member] { if case .object(let members) = self { members } else { [] } }
 
-    /// The same shape, with this in place of every value in it. Names of members stay.
+    /// The same structure with `mark` in place of every value. The names of members stay.
     func replacingValues(by mark: String) -> WireValue {
         switch self {
         case .literal, .text: .text(mark)
@@ -41,7 +41,7 @@ extension WireValue {
 }
 
 extension WireValue {
-    /// As JSON.
+    /// The value as JSON in UTF-8.
     var json: [UInt8] {
         var bytes: [UInt8] = []
         write(into: &bytes)
@@ -73,7 +73,7 @@ extension WireValue {
         }
     }
 
-    /// A text as JSON has it, in quotes.
+    /// Writes a text as a JSON string, in quotes.
     private static func write(_ text: String, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

@@ -1,12 +1,12 @@
-/// What to do with tests of the same field that must hold together, as a request has one criterion per field.
+/// Joins tests of the same field that must hold together, because a request has one criterion per field.
 enum FieldConflicts {
-    /// A conjunction with one test per field, and tests that must not hold beside it.
+    /// A conjunction with one test per field, and tests that must not hold in addition.
     struct Joined {
         var tests: [FindCriterion] = []
         var excluded: [FindCriterion] = []
     }
 
-    /// The tests as one such conjunction where that says exactly the same, as several where it cannot be said in one.
+    /// The tests as one such conjunction if it has exactly the same meaning; otherwise as several.
     static func joined(_ tests: [FindCriterion]) -> [Joined] {
         var fields: [String] = []
         var testsByField: [String: [FindCriterion]] = [:]
@@ -30,7 +30,7 @@ enum FieldConflicts {
         return groups
     }
 
-    /// Without what says nothing new, as "not empty" beside a test that no empty value passes.
+    /// The tests without those that others imply, such as "not empty" beside a test that no empty value passes.
     private static func withoutImplied(_ tests: [FindCriterion]) -> [FindCriterion] {
         var kept: [FindCriterion] = []
         for test in tests where !kept.contains(where: { FindRelations.implies($0.test, test.test) }) {
@@ -40,9 +40,9 @@ enum FieldConflicts {
         return kept
     }
 
-    /// Tests on a field with one value. Words are looked for in any order: all of them are one criterion. Of comparisons
-    /// of numbers, dates or times two bounds become a range; beside any other test, "at most 65" is "not more than 65",
-    /// since a value that passed the test can be compared.
+    /// Joins tests of a field with one value; `nil` if they cannot be joined. Words are searched in any order, so all
+    /// of them are one criterion. Two bounds of numbers, dates or times become a range. Beside any other test, "at most
+    /// 65" becomes "not more than 65", since a value that passed the other test can be compared.
     private static func united(_ tests: [FindCriterion]) -> (FindCriterion, excluded: [FindCriterion])? {
         guard var first = tests.first else { return nil }
         var others = tests.dropFirst()

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// What records to find, built on coding keys, so that a misspelled field does not compile.
+    /// The description of the records to find, built on coding keys, so that a misspelled field does not compile.
     ///
     /// ```swift
     /// let find = DataAPI.Find(Person.CodingKeys.self) { field in
@@ -8,20 +8,20 @@ extension DataAPI {
     /// print(try await people.find(find).count().firstValue())     // 1
     /// ```
     ///
-    /// Values are taken literally: characters that FileMaker reads as operators are escaped, and only
-    /// ``FindField/raw(_:)`` lets them through. Conditions are combined with `&&`, `||` and `!` in any nesting; finds
-    /// over the same layout can be named and combined further, as in `adults && !retired`.
+    /// Values are taken literally: characters that FileMaker reads as operators are escaped; only ``FindField/raw(_:)``
+    /// does not escape them. Conditions are combined with `&&`, `||` and `!` in any nesting. Finds over the same layout
+    /// can be named and combined further, as in `adults && !retired`.
     ///
-    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)`` says
-    /// what they mean.
+    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)``
+    /// describes their meaning.
     ///
-    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A line feed in a value
-    /// is sent as a carriage return, which is what a write makes of it: ``EncodingOptions/lineBreaks`` says so for both.
+    /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A line feed
+    /// in a value is sent as a carriage return, as in written records; ``EncodingOptions/lineBreaks`` applies to both.
     ///
-    /// A field of the layout's own table is taken to have one value, and conditions on it to be about that value. A
-    /// condition on a related field holds when *any* related record fulfils it, and two such conditions may be fulfilled
-    /// by two records. A field that repeats is to be named ``FindField/anyRepetition`` or by one
-    /// ``FindField/repetition(_:)``: its name does not tell.
+    /// A field of the layout's own table is assumed to have one value, and all conditions on it apply to that value. A
+    /// condition on a related field holds if *any* related record fulfils it, and two such conditions may be fulfilled
+    /// by two records. For a repeating field, use ``FindField/anyRepetition`` or one ``FindField/repetition(_:)``,
+    /// because its name does not show that it repeats.
     ///
     /// Source: Claris Data API guide, "Perform a find request"; FileMaker Pro help, "Finding records".
     public struct Find: Hashable, Sendable {
@@ -31,46 +31,47 @@ extension DataAPI {
             self.expression = expression
         }
 
-        /// A find whose fields are the cases of `keys`.
+        /// Creates a find whose fields are the cases of `keys`.
         ///
         /// - Parameters:
-        ///   - keys: The coding keys of the record's type. The text of a key is the field's name on the layout; a related
-        ///     field's is `Table::Field`. Write the enum out: keys that the compiler makes up are private to the type.
-        ///   - condition: Gets a function from a key to the field that conditions are made of.
+        ///   - keys: The coding keys of the record's type. The text of a key is the field's name on the layout; for a
+        ///     related field it is `Table::Field`. Write the enum explicitly, because synthesized keys are private to
+        ///     the type.
+        ///   - condition: A function that gets a function from keys to fields and returns the conditions.
         public init<Key: CodingKey>(_ keys: Key.Type, _ condition: (FindFields<Key>) -> Find) {
             self = condition(FindFields())
         }
 
-        /// Every record: where a find is wanted and nothing is to be left out.
+        /// Finds every record, where a find is required and no record is to be left out.
         ///
         ///     let wanted = city.map { city in Find(Person.CodingKeys.self) { $0(.city) == city } } ?? .everything
         ///
-        /// It can be combined with others. Alone it takes a range of records (``TypedLayout``), since FileMaker has no request
-        /// for it.
+        /// It can be combined with other finds. Used alone, it gets a range of records (``TypedLayout``), since
+        /// FileMaker has no find request for all records.
         public static let everything = Find(.and([]))
 
-        /// Records that fulfil both.
+        /// Returns a find of the records that fulfil both conditions.
         public static func && (left: Find, right: Find) -> Find {
             Find(.and(left.expression.conjuncts + right.expression.conjuncts))
         }
 
-        /// Records that fulfil one or the other or both.
+        /// Returns a find of the records that fulfil at least one of the conditions.
         public static func || (left: Find, right: Find) -> Find {
             Find(.or(left.expression.disjuncts + right.expression.disjuncts))
         }
 
-        /// Records that do not fulfil the condition. It is an *omit* request to FileMaker, so a record whose field is
-        /// empty is among them.
+        /// Returns a find of the records that do not fulfil the condition. It becomes an *omit* request, so records
+        /// whose field is empty are included.
         public static prefix func ! (find: Find) -> Find {
             Find(.not(find.expression))
         }
     }
 
-    /// Turns a coding key into the field that conditions are made of: `field(.city)`.
+    /// Turns coding keys into fields, from which conditions are made: `field(.city)`.
     public struct FindFields<Key: CodingKey>: Sendable {
         init() {}
 
-        /// The field with this name.
+        /// Returns the field with this name.
         public func callAsFunction(_ key: Key) -> FindField {
             FindField(key)
         }
@@ -78,16 +79,16 @@ extension DataAPI {
 }
 
 extension DataAPI.Find {
-    /// How many requests a call has at most, unless something else is said: 1,000. FileMaker names no limit of its own.
+    /// The default for the greatest number of requests in a call: 1,000. FileMaker documents no limit.
     public static let defaultMaximumRequests = 1_000
 
-    /// The find as the requests of one `_find` call, in the order in which FileMaker must apply them: a request adds its
-    /// records to the set, an omit takes its records away from what has come together so far. The same find gives the
-    /// same requests in the same order, as few as can be found.
+    /// Returns the find as the requests of one `_find` call, in the order in which FileMaker must apply them: a request
+    /// adds its records to the set, and an omit request removes its records from those found so far. The same find
+    /// gives the same requests in the same order, as few as can be found.
     ///
-    /// - Parameter limit: The most requests to put into the call. The default is ``defaultMaximumRequests``.
-    /// - Throws: ``DataAPI/FindError``: when a value has no text form, when the find is sure to match nothing, when two
-    ///   conditions on one field cannot be told to FileMaker together, or when it takes more requests than `limit`. Its
+    /// - Parameter limit: The greatest number of requests in the call. The default is ``defaultMaximumRequests``.
+    /// - Throws: ``DataAPI/FindError`` if a value has no text form, if the find can match nothing, if two conditions on
+    ///   one field cannot be expressed together, or if it needs more requests than `limit`. Its
     ///   ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
     public func requests(
         limit: Int = DataAPI.Find.defaultMaximumRequests
@@ -99,13 +100,13 @@ extension DataAPI.Find {
         return call.map(\.request)
     }
 
-    /// The requests as JSON, and what they mean in words. For looking at; it shows the values that are searched for, so
-    /// keep it out of logs.
+    /// Returns the requests as JSON, and their meaning in words. It shows the values that are searched for, so keep it
+    /// out of logs.
     ///
     /// - Parameters:
-    ///   - limit: The most requests to put into a call.
-    ///   - maximumCalls: The most calls; of several each is shown.
-    /// - Throws: What ``requests(limit:)`` throws, but for a find that matches nothing.
+    ///   - limit: The greatest number of requests in a call.
+    ///   - maximumCalls: The greatest number of calls; each call is shown.
+    /// - Throws: The same errors as ``requests(limit:)``, except for a find that matches nothing.
     public func explain(
         limit: Int = DataAPI.Find.defaultMaximumRequests,
         maximumCalls: Int = 1
@@ -113,7 +114,8 @@ extension DataAPI.Find {
         FindExplanation(try plan(maximumRequests: limit, maximumCalls: maximumCalls)).text
     }
 
-    /// - Parameter lineBreaks: what a write makes of the line feeds of a text, and so a find of those of a value.
+    /// - Parameter lineBreaks: How writes convert the line feeds of texts; values in the find are converted in the same
+    ///   way.
     func plan(
         maximumRequests: Int,
         maximumCalls: Int,

@@ -1,16 +1,16 @@
-/// All that a record may be like, as far as the tests of a find tell: the cases of each field, combined.
+/// All distinguishable kinds of records, as far as the tests of a find show: the combined cases of all fields.
 struct FindCases {
     let count: Int
-    /// The cases for which the find holds.
+    /// The cases that the find wants.
     private(set) var wanted: CaseSet
-    /// Of each field, the criteria that a request may have and the cases they find.
+    /// Per field, the criteria that a request may have, and the cases that they find.
     private(set) var choices: [[(criterion: FindCriterion, cases: CaseSet)]] = []
     private let ownCriteria: Set<FindCriterion>
     private var casesByTest: [CaseSet]
 
     static let maximumCount = 1 << 13
 
-    /// All that the tests of a find tell; `nil` when there are too many cases, even of patterns each for itself.
+    /// The cases for the tests of a find; `nil` if there are too many, even if patterns are treated separately.
     static func of(_ formula: FindFormula) -> FindCases? {
         FindCases(formula, unitesPatterns: true) ?? FindCases(formula, unitesPatterns: false)
     }
@@ -61,7 +61,7 @@ struct FindCases {
         wanted = cases(for: formula.root)
     }
 
-    /// Whether the test is one of the find's own, and not one that was derived from them.
+    /// Whether the test is one of the find's own, instead of one derived from them.
     func isOwn(_ criterion: FindCriterion) -> Bool { ownCriteria.contains(criterion) }
 
     private func cases(for node: FindFormula.Node) -> CaseSet {
@@ -75,7 +75,7 @@ struct FindCases {
     }
 }
 
-/// A set of cases, a bit for each.
+/// A set of cases, with one bit for each.
 struct CaseSet: Hashable {
     private var words: [UInt64]
 

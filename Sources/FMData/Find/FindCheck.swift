@@ -1,14 +1,14 @@
 extension DataAPI.Find {
-    /// Makes sure that no condition takes a field that repeats on the layout to have one value.
+    /// Checks that no condition treats a field that repeats on the layout as a field with one value.
     ///
-    /// A field's name does not tell whether it repeats, so a find of two conditions on one field, such as `> 1 && < 5`, may
-    /// be compiled to something else than they say of several repetitions. This is for a test, or for the start of a
-    /// program that builds its finds at run time:
+    /// A field's name does not show whether it repeats. So a find with two conditions on one field, such as
+    /// `> 1 && < 5`, may be compiled to requests that have another meaning for several repetitions. Call this in a
+    /// test, or at the start of a program that builds its finds at run time:
     ///
     ///     try await find.check(against: layout.getLayoutMetadata().firstValue())
     ///
-    /// - Throws: ``DataAPI/FindError/Code/repeatingField`` for a repeating field with several conditions of which none says
-    ///   ``DataAPI/FindField/anyRepetition``.
+    /// - Throws: ``DataAPI/FindError/Code/repeatingField`` for a repeating field with several conditions of which none
+    ///   uses ``DataAPI/FindField/anyRepetition``.
     public func check(against metaData: DataAPI.Layout.LayoutMetaData) throws(DataAPI.FindError) {
         var tests: [String: Set<FindTest>] = [:]
         for criterion in try FindFormula(expression).criteria where criterion.values == .one {
@@ -25,7 +25,7 @@ extension DataAPI.Find {
 }
 
 extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
-    /// Whether a find looks at more than one repetition: those that the layout shows.
+    /// Whether a find searches more than one repetition of the field: those that the layout shows.
     fileprivate var showsSeveralRepetitions: Bool {
         if let repetitionStart, let repetitionEnd { return repetitionEnd > repetitionStart }
         return (repetitions ?? maxRepeat) > 1

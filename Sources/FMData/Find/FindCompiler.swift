@@ -1,29 +1,29 @@
-/// From a find to the sequence of requests that FileMaker applies one after the other, or to several.
+/// Compiles a find into one sequence of requests that FileMaker applies in order, or into several sequences.
 ///
-/// Three ways lead to a sequence, and the shortest result is taken:
+/// Three methods give a sequence, and the shortest result is used:
 ///
-/// 1. **By cases**, when there are few tests: all that a record may be like is looked at, and a sequence is built from its
-///    end (``FindDecisionList``). What has no sequence is known to have none.
+/// 1. **By cases**, for few tests: all possible kinds of records are enumerated, and a sequence is built from its end
+///    (``FindDecisionList``). If this method finds no sequence, none exists.
 /// 2. **In a row**, for finds of any length whose alternatives exclude more and less of the same.
-/// 3. **In layers**, for some alternatives that exclude different records (``FindSequences``).
+/// 3. **In layers**, for a few alternatives that exclude different records (``FindSequences``).
 struct FindCompiler {
-    /// The most requests of a call.
+    /// The greatest number of requests in a call.
     var maximumRequests: Int
-    /// The most calls.
+    /// The greatest number of calls.
     var maximumCalls: Int
 
-    /// - Parameter maximumRequests: Taken to be from 1 to a million, more than any host would be asked.
+    /// - Parameter maximumRequests: Limited to 1 … 1,000,000, more than any host is sent.
     init(maximumRequests: Int, maximumCalls: Int) {
         self.maximumRequests = min(max(1, maximumRequests), 1_000_000)
         self.maximumCalls = maximumCalls
     }
 
-    /// Thousands of values in a list and their exclusions, without multiplying out for minutes.
+    /// The limit allows thousands of values in a list with their exclusions, but stops before the work takes minutes.
     private var maximumAlternatives: Int { max(5_000, 2 * maximumRequests) }
 
-    /// The calls for a find.
+    /// Returns the calls for a find.
     ///
-    /// - Throws: Why it cannot be said, with the smallest example that shows why.
+    /// - Throws: The reason why it cannot be expressed, with the smallest example.
     func plan(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
         do throws(DataAPI.FindError) {
             return try compile(expression)
@@ -32,7 +32,7 @@ struct FindCompiler {
         }
     }
 
-    /// - Throws: Why the find cannot be said, without an example.
+    /// - Throws: The reason why the find cannot be expressed, without an example.
     func compile(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
         let formula = try FindFormula(expression)
         let cases = FindCases.of(formula)
@@ -68,7 +68,8 @@ struct FindCompiler {
             )
             let sequence =
                 FindSequences.inARow(groups) ?? FindSequences.inLayers(groups, of: &form, limit: maximumRequests)
-            // Of two sequences of the same length the first is taken: this one is closer to how the find was written.
+            // Of two sequences of the same length the first is used, so this one, which is closer to the written find,
+            // goes first.
             if let sequence { candidates.insert(sequence.map(form.step), at: 0) }
         }
         let shortest = candidates.min { $0.count < $1.count }
@@ -103,7 +104,8 @@ struct FindCompiler {
         return DataAPI.FindError(code, "\(reason) \(help)")
     }
 
-    /// FileMaker has no request for all records, but every record's field is empty or not.
+    /// FileMaker has no request for all records. But every record's field is empty or not empty, so two requests cover
+    /// all.
     private func everything(_ formula: FindFormula) throws(DataAPI.FindError) -> FindPlan {
         guard var criterion = formula.criteria.first(where: { !$0.field.contains("::") }) else {
             throw DataAPI.FindError(.matchesEverything, "Every record matches; get a range of records instead.")
@@ -115,7 +117,7 @@ struct FindCompiler {
         return FindPlan(parts: [[steps]])
     }
 
-    /// Neighbours of one kind may change places; they come in the order of their tests.
+    /// Sorts adjacent steps of the same kind, which may be reordered, by the order of their tests in the find.
     private func inOrderOfWriting(_ steps: [FindStep], _ formula: FindFormula) -> [FindStep] {
         let places = Dictionary(uniqueKeysWithValues: zip(formula.criteria, 0...))
         func place(_ step: FindStep) -> [Int] { step.criteria.map { places[$0] ?? places.count }.sorted() }
@@ -130,15 +132,15 @@ struct FindCompiler {
     }
 }
 
-/// An alternative as requests can say it.
+/// An alternative in the form in which requests can express it.
 struct FindAlternative {
-    /// Conjunctions that must hold together: one, where a request can hold all tests.
+    /// Conjunctions that must hold together; only one if a request can hold all tests.
     var conjunctions: [[Int]]
     var exclusions: Set<[Int]>
 }
 
 extension FindNormalForm {
-    /// The alternatives with their tests joined, one per field, as far as that goes.
+    /// The alternatives with their tests joined to one per field, as far as possible.
     mutating func sayable() -> [FindAlternative] {
         alternatives.flatMap { alternative in
             withoutConflictingPatterns(alternative.tests).map { tests in
@@ -151,7 +153,7 @@ extension FindNormalForm {
         }
     }
 
-    /// Patterns on one value that must hold together, as alternatives with one pattern.
+    /// Replaces patterns on one value that must hold together by alternatives with one pattern each.
     private mutating func withoutConflictingPatterns(_ tests: [Int]) -> [[Int]] {
         var patternsByField: [String: [Int]] = [:]
         for number in tests {

@@ -1,15 +1,15 @@
-/// A sequence of requests for a find of which all cases can be looked at.
+/// Builds a sequence of requests for a find whose cases can all be enumerated.
 ///
-/// Read from its end, a sequence of requests is a *decision list* (R. Rivest, "Learning decision lists", 1987): the last
-/// request a record fulfils says whether it belongs to the result. The list is built greedily: the next request is the
-/// conjunction that settles the most cases not settled yet, all the same way. Every step is exact, so the list is right
-/// whenever it is complete; it is short, though not always the shortest possible. When no conjunction settles anything, no
-/// sequence of requests says what the find says: the last request of such a sequence would.
+/// Read from its end, a sequence of requests is a *decision list* (R. Rivest, "Learning decision lists", 1987): the
+/// last request that a record fulfils decides whether it belongs to the result. The list is built greedily: the next
+/// request is the conjunction that decides the most undecided cases, all in the same way. Every step is exact, so a
+/// complete list is correct. It is short, though not always the shortest possible. If no conjunction decides any case,
+/// no sequence of requests expresses the find, because the last request of such a sequence would be one.
 struct FindDecisionList {
     private let cases: FindCases
     private let everything: CaseSet
-    /// How many sets may still be looked at, measured in cases. It bounds the time, which otherwise grows with the number
-    /// of cases times that of conjunctions times that of requests.
+    /// The number of sets that may still be examined, measured in cases. It bounds the time, which otherwise grows with
+    /// the product of the numbers of cases, conjunctions and requests.
     private var budget = 1 << 27
 
     private init(cases: FindCases) {
@@ -24,19 +24,19 @@ struct FindDecisionList {
 
     enum Outcome {
         case found([FindStep])
-        /// No sequence of requests tells the wanted cases from the others.
+        /// No sequence of requests separates the wanted cases from the others.
         case inseparable
-        /// None was found within the bounds.
+        /// No sequence was found within the limits.
         case tooLong
     }
 
     private mutating func steps(limit: Int) -> Outcome {
         var open = everything
         var steps: [ListedStep] = []
-        // Cases that no request settles are not found, or all found when the first request is an omit. So the list is complete
-        // when the open cases are all of one kind.
+        // Cases that no request decides are not found, or all found if the first request is an omit. So the list is
+        // complete when the open cases are all of one kind.
         while !open.isDisjoint(with: cases.wanted), !open.isSubset(of: cases.wanted) {
-            // Pruning shortens the list at the end, but hardly to half.
+            // Pruning at the end shortens the list, but hardly to half.
             guard steps.count < 2 * limit else { return .tooLong }
             var best: Choice?
             choose(from: 0, [], open: open, settled: open, found: nil, &best)
@@ -45,8 +45,8 @@ struct FindDecisionList {
             open.subtract(best.step.cases)
             steps.append(best.step)
         }
-        // The first request is of the kind that FileMaker's start asks for, an omit after all records and a find after
-        // none: it was chosen last, while there were still both kinds of cases, and left only those of the start.
+        // The first request has the right kind for FileMaker's start: an omit starts with all records, a find with
+        // none. It was chosen last, while both kinds of cases were open, and left only cases of the kind of the start.
         return .found(pruned(steps.reversed()).map(\.step))
     }
 
@@ -55,16 +55,16 @@ struct FindDecisionList {
         var cases: CaseSet
     }
 
-    /// A request that settles open cases, all the same way.
+    /// A request that decides open cases, all in the same way.
     private struct Choice {
         var step: ListedStep
-        /// The more cases it settles, the better; of equals, the shorter conjunction; then one of the find's own tests;
-        /// then an omit, which so ends up behind the finds.
+        /// More decided cases rank higher; then the shorter conjunction; then more of the find's own tests; then an
+        /// omit, so omits end up after the finds.
         var rank: (settled: Int, brevity: Int, closeness: Int, isOmit: Int)
     }
 
-    /// Looks at all conjunctions with one criterion per field, from the widest on: a narrower one than one that settles
-    /// its cases settles fewer.
+    /// Examines all conjunctions with one criterion per field, the widest first. If a conjunction decides its cases, a
+    /// narrower one decides fewer.
     private mutating func choose(
         from first: Int,
         _ criteria: [FindCriterion],
@@ -79,7 +79,7 @@ struct FindDecisionList {
                 guard budget > 0 else { return }
                 let settled = settled.intersection(choice.cases)
                 guard !settled.isEmpty else { continue }
-                // Only a wider one than the best can be better.
+                // Only a wider one can be better than the best.
                 let count = settled.count
                 if let best, best.rank.settled > count { continue }
                 let isOmit = settled.isDisjoint(with: cases.wanted)
@@ -98,7 +98,7 @@ struct FindDecisionList {
         }
     }
 
-    // MARK: Dropping what later requests made needless
+    // MARK: Dropping redundant requests
 
     private func pruned(_ steps: [ListedStep]) -> [ListedStep] {
         var steps = steps

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What ``DataAPI/Find/explain(limit:maximumCalls:)`` says.
+/// The text of ``DataAPI/Find/explain(limit:maximumCalls:)``.
 struct FindExplanation {
     let text: String
 
@@ -31,7 +31,7 @@ struct FindExplanation {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let lines = requests.map { request in
-            // Encoding texts by texts cannot fail.
+            // Encoding a dictionary of texts cannot fail.
             (try? encoder.encode(request.dictionary)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         }
         return "[\n    " + lines.joined(separator: ",\n    ") + "\n]"
@@ -79,7 +79,7 @@ struct FindExplanation {
         }
     }
 
-    /// `"ab", anything, "c"`
+    /// Writes a pattern as `"ab", anything, "c"`.
     private static func form(_ pieces: [String]) -> String {
         pieces.enumerated().flatMap { index, piece in
             (index == 0 ? [] : ["anything"]) + (piece.isEmpty ? [] : [quoted(piece)])

@@ -2,12 +2,12 @@
 indirect enum FindExpression: Hashable, Sendable {
     case test(FindCriterion)
     case not(FindExpression)
-    /// True when empty.
+    /// Holds if it is empty.
     case and([FindExpression])
-    /// False when empty.
+    /// Does not hold if it is empty.
     case or([FindExpression])
-    /// A test that cannot be made, from a value without a text form. Thrown when the find is compiled, since an operator
-    /// in the middle of an expression should not throw.
+    /// A test that cannot be made, because its value has no text form. The error is thrown when the find is compiled,
+    /// since an operator in the middle of an expression should not throw.
     case unusable(DataAPI.FindError)
 
     /// The parts that all must hold. Keeps long chains of `&&` flat.
@@ -22,7 +22,7 @@ indirect enum FindExpression: Hashable, Sendable {
 }
 
 extension FindExpression {
-    /// Whether a value that is looked for has line feeds.
+    /// Whether a value in the find contains line feeds.
     var hasLineFeeds: Bool {
         switch self {
         case .test(let criterion): criterion.test.operands.contains(where: \.hasLineFeeds)
@@ -32,7 +32,7 @@ extension FindExpression {
         }
     }
 
-    /// The same find for values whose lines end as FileMaker ends them.
+    /// The same find with FileMaker's line ends in its values.
     var withReturns: FindExpression {
         guard hasLineFeeds else { return self }
         switch self {
@@ -54,32 +54,33 @@ struct FindCriterion: Hashable, Sendable {
     var test: FindTest
 }
 
-/// How many values a record has for a field.
+/// The number of values that a record has for a field.
 enum FindFieldValues: Hashable, Sendable {
-    /// Exactly one, which may be empty: all tests are about the same value, and can be joined and complemented.
+    /// Exactly one, which may be empty: all tests apply to the same value, so they can be joined and complemented.
     case one
-    /// None, one or several: a test holds when any of them passes it, so that `> 1` may hold for one and `< 5` for another.
+    /// None, one or several: a test holds if any value passes it, so `> 1` may hold for one value and `< 5` for
+    /// another.
     case any
 }
 
-/// What is asked of a field. The texts are escaped already.
+/// A condition on a field. The texts are already escaped.
 enum FindTest: Hashable, Sendable {
     /// The whole value equals the text.
     case equals(FindOperand)
-    /// A pattern over the whole value: `*` stands for any run of characters.
+    /// A pattern for the whole value: `*` stands for any run of characters.
     case matches(FindPattern, String)
-    /// A pattern over the whole value, for several that must hold: these texts in a row, anything between them.
+    /// A pattern for the whole value that replaces several: these texts in order, with anything between them.
     case fits([String])
     /// Each word occurs in the value.
     case words([FindWord])
     case compares(FindComparison, FindOperand)
-    /// Both ends belong to it.
+    /// Both ends are included.
     case range(FindOperand, FindOperand)
     case isEmpty
     case isNotEmpty
     case isDuplicated
     case isToday
-    /// Whatever FileMaker makes of it.
+    /// A criterion that FileMaker interprets.
     case raw(String)
 }
 
@@ -90,7 +91,7 @@ enum FindPattern: Hashable, Sendable {
 enum FindComparison: Hashable, Sendable {
     case less, lessOrEqual, greater, greaterOrEqual
 
-    /// Holds for exactly those comparable values that this one does not hold for.
+    /// The comparison that holds for exactly those comparable values for which this one does not hold.
     var complement: FindComparison {
         switch self {
         case .less: .greaterOrEqual
@@ -101,18 +102,19 @@ enum FindComparison: Hashable, Sendable {
     }
 }
 
-/// A word to look for.
+/// A word to search for.
 struct FindWord: Hashable, Sendable {
     enum Extent: Hashable, Sendable {
         /// A whole word: `=word`.
         case whole
         /// The beginning of a word: `word`.
         case beginning
-        /// Any piece of the value, also of several words: `*"piece"`. Beside words it says what `contains` says.
+        /// Any part of the value, also of several words: `*"piece"`. Beside words it has the same meaning as
+        /// `contains`.
         case piece
     }
 
-    /// Escaped; a piece has nothing to escape.
+    /// The escaped text. A piece has nothing to escape.
     var text: String
     var extent: Extent
 
@@ -127,14 +129,15 @@ struct FindWord: Hashable, Sendable {
 
 /// A value to compare with.
 struct FindOperand: Hashable, Sendable {
-    /// Escaped.
+    /// The escaped text.
     var text: String
-    /// Whether it compares as one value (a number, a date), not word by word as text does.
+    /// Whether it is compared as one value (a number, a date), instead of word by word like text.
     var isOrdered: Bool
 
     fileprivate var withReturns: FindOperand { FindOperand(text: Self.withReturns(text), isOrdered: isOrdered) }
 
-    /// - Parameter escaped: white space is escaped at the ends of a text, which may be others then.
+    /// - Parameter escaped: White space is escaped at the ends of a text, which may change, so the text is escaped
+    ///   anew.
     fileprivate static func withReturns(_ escaped: String) -> String {
         guard escaped.hasLineFeeds else { return escaped }
         return DataAPI.FindText.escaped(DataAPI.FindText.unescaped(escaped).withReturns)
@@ -142,7 +145,7 @@ struct FindOperand: Hashable, Sendable {
 }
 
 extension FindTest {
-    /// The criterion as FileMaker reads it. Source: FileMaker Pro help, "Finding text", "Finding numbers, dates …".
+    /// The criterion in FileMaker's syntax. Source: FileMaker Pro help, "Finding text", "Finding numbers, dates …".
     var text: String {
         switch self {
         case .equals(let operand): "==" + operand.text
@@ -164,7 +167,7 @@ extension FindTest {
         }
     }
 
-    /// The texts of values in it, escaped. Words have no lines, and what is raw is nobody's value.
+    /// The escaped texts of the values in the test. Words contain no line ends, and a raw criterion is not a value.
     fileprivate var operands: [String] {
         switch self {
         case .equals(let operand), .compares(_, let operand): [operand.text]
@@ -186,10 +189,10 @@ extension FindTest {
         }
     }
 
-    /// Whether it compares a number, a date or a time.
+    /// Whether the test compares numbers, dates or times.
     var isOrdered: Bool { complements != nil }
 
-    /// Whether a value that passes is sure not to be empty.
+    /// Whether every value that passes the test is not empty.
     var impliesNotEmpty: Bool {
         switch self {
         case .equals, .matches, .fits, .words, .compares, .range, .isNotEmpty, .isToday: true
@@ -197,8 +200,8 @@ extension FindTest {
         }
     }
 
-    /// The tests that hold for exactly those values this one does not hold for, among values that can be compared at
-    /// all; `nil` when there are none.
+    /// The tests that hold for exactly those comparable values for which this one does not hold; `nil` if there are
+    /// none.
     var complements: [FindTest]? {
         switch self {
         case .compares(let comparison, let operand) where operand.isOrdered:

@@ -1,35 +1,37 @@
-/// What a record may be like, as far as the tests of one field tell: the combinations of answers that can occur.
+/// The distinguishable kinds of records, as far as the tests of one field show: the possible combinations of test
+/// results.
 ///
-/// Tests of one value depend on each other: nothing is less than 5 and greater than 8. Of numbers, dates and times with a
-/// known order the combinations are exact, since the operands cut the order into points and gaps; beside them there is the
-/// empty value, and one that cannot be compared. Of other tests what ``FindRelations`` is sure of is left out. Tests that
-/// several values may pass depend on each other only as far as one implies the other.
+/// Tests of one value depend on each other: no value is less than 5 and greater than 8. For numbers, dates and times
+/// with a known order the combinations are exact, since the operands divide the order into points and gaps; in addition
+/// there are the empty value, and a value that cannot be compared. For other tests, the combinations that
+/// ``FindRelations`` rules out are dropped. Tests on fields with several values depend on each other only as far as one
+/// implies the other.
 struct FindFieldCases {
-    /// A criterion that a request can have for the field, and the cases, as bits, that it finds.
+    /// A criterion that a request can have for the field, and the cases that it finds, as bits.
     struct Choice {
         var criterion: FindCriterion
         var cases: UInt64
     }
 
-    /// By number.
+    /// The tests, by number.
     let tests: [Int]
-    /// The tests that hold, as bits in the order of ``tests``; then, of patterns that hold together, which of the patterns
-    /// that say so.
+    /// Per case, the tests that hold, as bits in the order of ``tests``; then, for patterns that hold together, bits
+    /// for the alternatives that say in which way.
     private(set) var cases: [UInt64] = []
-    /// The tests themselves, then what follows from them: the other comparisons with their operands, words of several
+    /// The tests themselves, then tests derived from them: the other comparisons with their operands, words of several
     /// tests in one criterion, empty or not.
     private(set) var choices: [Choice] = []
 
     static let maximumCount = 64
 
-    /// One case, before those that the tests do not tell apart become one.
+    /// One case, before cases that the tests do not distinguish are merged.
     private struct Sample {
         var tests: UInt64 = 0
         var isEmpty = false
-        /// The place among the operands; `nil` when it cannot be compared.
+        /// The place in the order of the operands; `nil` if the value cannot be compared.
         var place: Int?
 
-        /// What the one value's emptiness or place say; `nil` when they say nothing.
+        /// The test's result, if the value's emptiness or place determines it; `nil` otherwise.
         func answer(to test: FindTest, at places: ClosedRange<Int>?) -> Bool? {
             if test == .isEmpty { return isEmpty }
             if test == .isNotEmpty { return !isEmpty }
@@ -38,8 +40,8 @@ struct FindFieldCases {
         }
     }
 
-    /// - Parameter unitesPatterns: Whether to look at what patterns say together, which takes more cases.
-    /// - Returns: `nil` when there are more cases than bits.
+    /// - Parameter unitesPatterns: Whether to derive the joint meaning of patterns, which needs more cases.
+    /// - Returns: `nil` if there are more cases than bits.
     init?(field: String, tests: [Int], in criteria: [FindCriterion], unitesPatterns: Bool) {
         guard tests.count <= Self.maximumCount else { return nil }
         self.tests = tests
@@ -90,13 +92,13 @@ struct FindFieldCases {
         [Sample(isEmpty: true), Sample()] + (order.map { $0.places.map { Sample(place: $0) } } ?? [])
     }
 
-    /// What the tests before one say about it, as bits.
+    /// How the earlier tests limit the result of one test, as bits.
     private struct Bounds {
-        /// They imply it.
+        /// Tests that imply it.
         private var implying: UInt64 = 0
-        /// It implies them.
+        /// Tests that it implies.
         private var implied: UInt64 = 0
-        /// They cannot hold together.
+        /// Tests that cannot hold together with it.
         private var excluded: UInt64 = 0
 
         init(of index: Int, among tests: [FindTest], hasOneValue: Bool) {
@@ -113,7 +115,7 @@ struct FindFieldCases {
         }
     }
 
-    /// Adds a choice, unless it tells samples apart that the tests do not, or finds what another one does.
+    /// Adds a choice, unless it separates samples that the tests do not separate, or finds the same as another choice.
     private mutating func add(_ criterion: FindCriterion, _ samples: [Sample], _ holds: (Sample) -> Bool) {
         var found: UInt64 = 0
         var missed: UInt64 = 0
@@ -125,7 +127,7 @@ struct FindFieldCases {
         choices.append(Choice(criterion: criterion, cases: found))
     }
 
-    /// Two or three patterns, as bits, and what says that they hold together.
+    /// Two or three patterns, as bits, and the tests that express that they hold together.
     private typealias UnitedPatterns = (tests: UInt64, alternatives: [FindTest])
 
     private static func unitedPatterns(_ tests: [FindTest]) -> [UnitedPatterns] {
@@ -145,7 +147,7 @@ struct FindFieldCases {
         }
     }
 
-    /// The samples in which patterns hold together, once for each way to do so.
+    /// Splits the samples in which patterns hold together, one for each way in which they can.
     private static func distinguish(_ patterns: [UnitedPatterns], in samples: [Sample], from first: Int) -> [Sample] {
         var samples = samples
         var place = UInt64(first)
@@ -164,7 +166,7 @@ struct FindFieldCases {
         return samples
     }
 
-    /// Tests of words that hold together are one criterion: `=red =fox`.
+    /// Word tests that hold together, as one criterion: `=red =fox`.
     private static func unitedWords(_ tests: [FindTest]) -> [(FindTest, UInt64)] {
         let indices = tests.indices.filter { tests[$0].pieces != nil }
         guard (2...5).contains(indices.count) else { return [] }
@@ -176,14 +178,14 @@ struct FindFieldCases {
     }
 }
 
-/// The operands of a field's comparisons in their order, which they cut into places: a gap before the first, the first,
-/// the gap behind it, and so on.
+/// The sorted operands of a field's comparisons. They divide the order into places: the gap before the first operand,
+/// the first, the gap after it, and so on.
 struct FindOperandOrder {
     private let operands: [FindOperand]
     private let keys: [FindOrderKey]
     private let intervalsByTest: [FindTest: ClosedRange<Int>]
 
-    /// `nil` when there are no comparisons, or when some operands have no order between them.
+    /// `nil` if there are no comparisons, or if some operands have no order between them.
     init?(_ tests: [FindTest]) {
         let intervals = tests.compactMap { test in FindInterval(test).map { (test, $0) } }
         var sorted: [(key: FindOrderKey, operand: FindOperand)] = []
@@ -209,7 +211,7 @@ struct FindOperandOrder {
         var byTest: [FindTest: ClosedRange<Int>] = [:]
         for (test, interval) in intervals {
             let (from, to) = (place(interval.lower, gap: 1) ?? 0, place(interval.upper, gap: -1) ?? last)
-            // A range whose beginning is behind its end finds nothing, which a place behind the last one says.
+            // A range whose start is after its end finds nothing, so it gets a place after the last one.
             byTest[test] = from <= to ? from...to : (last + 1)...(last + 1)
         }
         intervalsByTest = byTest
@@ -219,7 +221,7 @@ struct FindOperandOrder {
 
     func places(of test: FindTest) -> ClosedRange<Int>? { intervalsByTest[test] }
 
-    /// All that one criterion can say about the operands.
+    /// All intervals of places that one criterion can express.
     var intervals: [(FindTest, ClosedRange<Int>)] {
         operands.indices.flatMap { index -> [(FindTest, ClosedRange<Int>)] in
             let (operand, place) = (operands[index], 2 * index + 1)

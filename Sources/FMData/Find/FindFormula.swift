@@ -23,7 +23,7 @@ struct FindFormula {
         switch expression {
         case .unusable(let error): throw error
         case .test(var criterion):
-            // A field that is said to repeat in one place of the find repeats in all.
+            // If a field has several values in one place of the find, it has several values in all places.
             if repeating.contains(criterion.field) { criterion.values = .any }
             return .test(number(of: criterion))
         case .not(let inner): return .not(try node(inner, repeating))

@@ -1,7 +1,8 @@
-/// A pattern over a whole value: texts that follow each other, with anything between them.
+/// A pattern for a whole value: texts in order, with anything between them.
 ///
-/// What fits two patterns at once fits one of a few others: a value that begins with `ab` and ends with `ba` is `ab*ba` or
-/// `aba`. Since FileMaker takes several requests for alternatives, patterns that must hold together can be told so.
+/// A value that fits two patterns at once fits one of a few other patterns: a value that begins with `ab` and ends with
+/// `ba` is `ab*ba` or `aba`. FileMaker treats several requests as alternatives, so patterns that must hold together can
+/// be expressed in this way.
 struct FindGlob: Hashable {
     private enum Element: Hashable {
         case literal(Unicode.Scalar)
@@ -10,7 +11,7 @@ struct FindGlob: Hashable {
 
     private var elements: [Element]
 
-    /// `nil` for a test that is no pattern.
+    /// `nil` for a test that is not a pattern.
     init?(_ test: FindTest) {
         switch test {
         case .matches(.begins, let text): elements = Self.literals(text) + [.anyRun]
@@ -24,8 +25,8 @@ struct FindGlob: Hashable {
         DataAPI.FindText.unescaped(escaped).unicodeScalars.map(Element.literal)
     }
 
-    /// Tests one of which each value passes that passes all of these, and no other value; `nil` when it depends on how the
-    /// host folds letters, or when there are many.
+    /// Alternative tests: each value that passes all of the given tests passes one of them, and no other value does.
+    /// `nil` if this depends on how the host folds letters, or if there are too many.
     static func alternatives(to tests: [FindTest]) -> [FindTest]? {
         let globs = tests.compactMap(FindGlob.init)
         guard globs.count == tests.count, tests.count > 1 else { return nil }
@@ -65,7 +66,7 @@ struct FindGlob: Hashable {
         var right: Int
     }
 
-    /// Patterns for what fits both, element by element; `nil` when that is unknown.
+    /// The patterns for values that fit both, element by element; `nil` if that is unknown.
     private static func intersection(
         _ left: ArraySlice<Element>,
         _ right: ArraySlice<Element>,
@@ -116,19 +117,19 @@ struct FindGlob: Hashable {
         patterns.map {
             Set(
                 $0.map { pattern in
-                    // Two runs in a row say no more than one.
+                    // Two runs in a row have the same meaning as one.
                     element == .anyRun && pattern.first == .anyRun ? pattern : [element] + pattern
                 }
             )
         }
     }
 
-    /// Letters of the alphabet that differ in more than case. Others may be the same to a host.
+    /// Whether two ASCII letters differ in more than case. Other letters may be the same to a host.
     private static func areApart(_ one: Unicode.Scalar, _ other: Unicode.Scalar) -> Bool {
         one.isASCII && other.isASCII && one.properties.lowercaseMapping != other.properties.lowercaseMapping
     }
 
-    /// Whether whatever fits the other pattern fits the one.
+    /// Whether every value that fits the other pattern also fits the first.
     private static func covers(_ one: [Element], _ other: [Element]) -> Bool {
         func fits(_ pattern: ArraySlice<Element>, _ text: ArraySlice<Element>) -> Bool {
             switch pattern.first {

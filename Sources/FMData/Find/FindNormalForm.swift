@@ -1,24 +1,24 @@
 /// A find as alternatives, one of which must hold.
 ///
-/// FileMaker knows no "not" inside a request, only omit requests, and an omit request is a conjunction itself. So the
-/// form is: some tests that hold together, and some conjunctions ("exclusions") none of which may hold as a whole.
-/// Tests are named by number in the order of their first appearance; all results are ordered by them.
+/// FileMaker has no "not" inside a request, only omit requests, and an omit request is a conjunction itself. So an
+/// alternative consists of tests that must hold together, and of conjunctions ("exclusions") none of which may hold as
+/// a whole. Tests are numbered in the order of their first appearance, and all results are sorted by these numbers.
 struct FindNormalForm {
     struct Alternative: Hashable {
-        /// Tests that all hold, in ascending order. Empty: all records.
+        /// Tests that must all hold, in ascending order. Empty: all records.
         var tests: [Int] = []
         /// Conjunctions that must not hold.
         var exclusions: Set<[Int]> = []
     }
 
-    /// The tests of the find, and what became of them.
+    /// The tests of the find, and tests derived from them.
     private(set) var formula: FindFormula
     private(set) var alternatives: [Alternative] = []
-    /// Bounds the work for finds that multiply out.
+    /// Limits the work for finds that multiply out.
     private let limit: Int
 
-    /// - Parameter limit: The most alternatives.
-    /// - Throws: `tooComplex` when there are more.
+    /// - Parameter limit: The greatest number of alternatives.
+    /// - Throws: `tooComplex` if there are more.
     init(_ formula: FindFormula, limit: Int) throws(DataAPI.FindError) {
         self.formula = formula
         self.limit = limit
@@ -30,7 +30,7 @@ struct FindNormalForm {
 
     func criteria(_ numbers: [Int]) -> [FindCriterion] { numbers.map { formula.criteria[$0] } }
 
-    /// Tests as conjunctions that a request can hold, sorted; see ``FieldConflicts``.
+    /// The tests as conjunctions that a request can hold, sorted; see ``FieldConflicts``.
     mutating func joined(_ numbers: [Int]) -> [(tests: [Int], excluded: [Int])] {
         FieldConflicts.joined(criteria(numbers)).map { joined in
             (joined.tests.map { formula.number(of: $0) }.sorted(), joined.excluded.map { formula.number(of: $0) })
@@ -59,8 +59,8 @@ extension FindNormalForm {
         }
     }
 
-    /// `!(a && b && …)`. Tests stay together as one exclusion, which is one omit request; what is no test is negated by
-    /// itself.
+    /// `!(a && b && …)`. Tests stay together as one exclusion, which is one omit request; other parts are negated one
+    /// by one.
     private mutating func alternatives(
         ofNotAll parts: [FindFormula.Node]
     ) throws(DataAPI.FindError) -> [Alternative] {
@@ -85,7 +85,7 @@ extension FindNormalForm {
     }
 
     private mutating func all(_ parts: [FindFormula.Node]) throws(DataAPI.FindError) -> [Alternative] {
-        // Parts with one alternative, such as long lists of exclusions, are joined first: they multiply nothing.
+        // Parts with one alternative, such as long lists of exclusions, are joined first, because they do not multiply.
         var common = Alternative()
         var factors: [[Alternative]] = []
         for part in parts {
@@ -109,7 +109,7 @@ extension FindNormalForm {
                     )
                     if let joined = simplified(joined) { next.append(joined) }
                 }
-                // Absorbing may bring the number down to the limit, but hardly from four times as many.
+                // Absorbing may reduce the number to the limit, but hardly from four times the limit.
                 guard next.count <= 4 * limit else { return try bounded(next) }
             }
             product = try bounded(absorbed(next))
@@ -128,7 +128,7 @@ extension FindNormalForm {
 // MARK: - Simplifying
 
 extension FindNormalForm {
-    /// The same alternative with fewer tests; `nil` when it contradicts itself.
+    /// The same alternative with fewer tests; `nil` if it contradicts itself.
     func simplified(_ alternative: Alternative) -> Alternative? {
         let criteria = formula.criteria
         func implies(_ one: Int, _ other: Int) -> Bool {
@@ -147,7 +147,8 @@ extension FindNormalForm {
             result.tests.append(test)
         }
         for exclusion in alternative.exclusions {
-            // An exclusion that contradicts the tests excludes nothing. Of any other, what the tests imply can be left out.
+            // An exclusion that contradicts the tests excludes nothing. From any other, the tests that are implied are
+            // dropped.
             if exclusion.contains(where: { one in result.tests.contains { excludes($0, one) } }) { continue }
             let rest = exclusion.filter { one in !result.tests.contains { implies($0, one) } }
             guard !rest.isEmpty else { return nil }
@@ -161,18 +162,19 @@ extension FindNormalForm {
         return result
     }
 
-    /// Without alternatives that add nothing to another one.
+    /// The alternatives without those that add nothing to another one.
     private func absorbed(_ alternatives: [Alternative]) -> [Alternative] {
         var indices: [[Int]: [Int]] = [:]
         for (index, alternative) in alternatives.enumerated() { indices[alternative.tests, default: []].append(index) }
-        // Alternatives that may include one are found by the selections of its tests, unless there are too many.
+        // Only an alternative whose tests are a subset can include another one. Subsets are enumerated, unless there
+        // are too many.
         let isManifold = alternatives.contains { $0.tests.count > 6 }
         return alternatives.enumerated().filter { index, alternative in
             let candidates =
                 isManifold ? Array(alternatives.indices) : alternative.tests.subsets.flatMap { indices[$0] ?? [] }
             return !candidates.contains { other in
                 guard other != index, alternatives[other].includes(alternative) else { return false }
-                // Of two that are the same the first stays.
+                // Of two equal alternatives the first stays.
                 return other < index || !alternative.includes(alternatives[other])
             }
         }
@@ -181,13 +183,13 @@ extension FindNormalForm {
 }
 
 extension FindNormalForm.Alternative {
-    /// Whether every record of the other one is one of this, whatever the records are.
+    /// Whether every possible record of the other alternative also belongs to this one.
     fileprivate func includes(_ other: Self) -> Bool {
         tests.count <= other.tests.count && tests.allSatisfy(other.tests.contains)
             && other.excludesAll(of: exclusions)
     }
 
-    /// Whether no record of this one fulfils any of these conjunctions: to exclude `a` excludes `a && b`.
+    /// Whether no record of this one fulfils any of these conjunctions: excluding `a` also excludes `a && b`.
     func excludesAll(of conjunctions: Set<[Int]>) -> Bool {
         conjunctions.isSubset(of: exclusions)
             || conjunctions.allSatisfy { conjunction in
@@ -197,7 +199,7 @@ extension FindNormalForm.Alternative {
 }
 
 extension Array {
-    /// Every selection of elements, in their order: 2 to the power of the count.
+    /// All subsets of the elements, in their order: 2 to the power of the count.
     fileprivate var subsets: [[Element]] {
         reduce(into: [[]]) { subsets, element in subsets += subsets.map { $0 + [element] } }
     }

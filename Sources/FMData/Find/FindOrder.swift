@@ -1,8 +1,8 @@
-/// Where an operand stands among others of its form, read from its text: a number by its digits, however many, a date or
-/// a time by its parts.
+/// The position of an operand in the order of its form, read from its text: of a number by its digits, in any number,
+/// of a date or time by its parts.
 ///
-/// Only operands of one form have an order between them: a date stands for its whole day and a time without a fraction
-/// for its whole second, so that `12:00:00` is neither before nor after nor the same as `12:00:00.5`.
+/// Only operands of the same form have an order. A date stands for its whole day and a time without a fraction for its
+/// whole second, so `12:00:00` is neither before nor after `12:00:00.5`, nor equal to it.
 struct FindOrderKey: Hashable {
     private enum Form: Hashable {
         case number, date, time(hasFraction: Bool)
@@ -10,12 +10,12 @@ struct FindOrderKey: Hashable {
 
     private var forms: [Form] = []
     private var isNegative: Bool
-    /// Integers without leading zeros, the weightiest first.
+    /// Integers without leading zeros, the most significant first.
     private var integers: [String] = []
-    /// The digits behind the point without trailing zeros.
+    /// The digits after the point, without trailing zeros.
     private var fraction = ""
 
-    /// `nil` for a text of another form, about whose order nothing is known.
+    /// `nil` for a text of another form, whose order is unknown.
     init?(_ operand: FindOperand) {
         let text = DataAPI.FindText.unescaped(operand.text)
         isNegative = text.hasPrefix("-")
@@ -59,14 +59,14 @@ struct FindOrderKey: Hashable {
         return form
     }
 
-    /// Less than 0, 0 or greater than 0; `nil` when the two have no order between them.
+    /// Less than 0, 0 or greater than 0; `nil` if the two have no order between them.
     static func compare(_ left: FindOperand, _ right: FindOperand) -> Int? {
         if left.text == right.text { return 0 }
         guard let left = FindOrderKey(left), let right = FindOrderKey(right) else { return nil }
         return left.compared(to: right)
     }
 
-    /// Less than 0, 0 or greater than 0; `nil` when the two have no order between them.
+    /// Less than 0, 0 or greater than 0; `nil` if the two have no order between them.
     func compared(to other: FindOrderKey) -> Int? {
         guard forms == other.forms else { return nil }
         if isNegative != other.isNegative { return isNegative ? -1 : 1 }
@@ -80,7 +80,7 @@ struct FindOrderKey: Hashable {
     }
 }
 
-/// The values a test of numbers, dates or times passes: an interval, open at an end without a bound.
+/// The values that a test of numbers, dates or times accepts: an interval, unlimited at an end without a bound.
 struct FindInterval {
     struct Bound {
         var operand: FindOperand
@@ -107,7 +107,7 @@ struct FindInterval {
         }
     }
 
-    /// Whether each of its values is sure to be one of the other's.
+    /// Whether each of its values surely is one of the other's.
     func isInside(_ other: FindInterval) -> Bool {
         func isWithin(_ own: Bound?, _ limit: Bound?, _ sign: Int) -> Bool {
             guard let limit else { return true }
@@ -117,7 +117,7 @@ struct FindInterval {
         return isWithin(lower, other.lower, 1) && isWithin(upper, other.upper, -1)
     }
 
-    /// Whether it is sure to have no value in common with the other.
+    /// Whether it surely has no value in common with the other.
     func isApart(from other: FindInterval) -> Bool {
         func isBelow(_ upper: Bound?, _ lower: Bound?) -> Bool {
             guard let upper, let lower, let order = FindOrderKey.compare(upper.operand, lower.operand) else {

@@ -1,17 +1,17 @@
-/// What to ask the host for a find: usually one call, and otherwise several whose answers are put together.
+/// The calls that a find needs: usually one, otherwise several whose answers are combined.
 struct FindPlan: Hashable, Sendable {
     /// The requests of one call, in order.
     typealias Call = [FindStep]
 
-    /// The records that belong to any of these: to each, those that all its calls find. None: no record can match.
+    /// The result is the union of the parts; each part is the intersection of its calls. Empty: no record can match.
     var parts: [[Call]]
 
     var callCount: Int { parts.reduce(0) { $0 + $1.count } }
-    /// The requests, when one call does.
+    /// The requests, if one call is enough.
     var onlyCall: Call? { callCount == 1 ? parts[0][0] : nil }
 }
 
-/// One request of a find: criteria that all must hold, and whether it takes away or adds.
+/// One request of a find: criteria that must all hold, and whether it adds or removes records.
 struct FindStep: Hashable, Sendable {
     var criteria: [FindCriterion]
     var isOmit: Bool
@@ -24,17 +24,17 @@ struct FindStep: Hashable, Sendable {
     }
 }
 
-/// A find cut into calls that one host can be asked one after the other.
+/// Splits a find into calls that are sent one after the other.
 ///
-/// Alternatives go into as few calls as take them in a row. One whose tests a single request cannot hold together becomes
-/// several calls, of whose answers it is what they have in common.
+/// Alternatives are put into as few calls as can hold them in a row. If a single request cannot hold the tests of an
+/// alternative, it becomes several calls, and its result is the intersection of their answers.
 struct FindSplitting {
-    /// Alternatives that go in a row.
+    /// Per call, alternatives that form a row.
     private var calls: [[FindSequences.Group]] = []
     private var intersections: [[[FindSequences.Step]]] = []
     private let limit: Int
 
-    /// - Parameter limit: The most requests of one call.
+    /// - Parameter limit: The greatest number of requests in one call.
     init(_ alternatives: [FindAlternative], limit: Int) {
         self.limit = limit
         let (simple, others) = (alternatives.filter { isSimple($0) }, alternatives.filter { !isSimple($0) })
@@ -45,9 +45,9 @@ struct FindSplitting {
         intersections = others.map(calls)
     }
 
-    /// The calls, those of a part that must be intersected together.
+    /// The parts of the plan: each call alone, and the calls of an intersection together.
     var parts: [[[FindSequences.Step]]] {
-        // Never nil: `fits` has made sure that the groups of each call go in a row.
+        // `inARow` never returns nil here: `fits` has checked the groups of each call.
         calls.compactMap { FindSequences.inARow($0) }.map { [$0] } + intersections
     }
 
@@ -74,7 +74,7 @@ struct FindSplitting {
         return FindSequences.inARow(FindSequences.inOrder(groups)).map { $0.count <= limit } ?? false
     }
 
-    /// Each call has one of the conjunctions and some of the exclusions.
+    /// Returns calls that each have one of the conjunctions and some of the exclusions.
     private func calls(for alternative: FindAlternative) -> [[FindSequences.Step]] {
         let exclusions = FindSequences.inOrder(alternative.exclusions)
         let roomPerCall = max(1, limit - 1)
@@ -84,7 +84,7 @@ struct FindSplitting {
         let count = max(alternative.conjunctions.count, chunks.count)
         return (0..<count).map { index in
             let tests = alternative.conjunctions[min(index, alternative.conjunctions.count - 1)]
-            // Exclusions that fit into one call are in every call, so that each fetches fewer records.
+            // If the exclusions fit into one call, every call has them, so that each fetches fewer records.
             let excluded = chunks.count < 2 ? chunks.first : index < chunks.count ? chunks[index] : nil
             return (tests.isEmpty ? [] : [FindSequences.Step(tests: tests, isOmit: false)])
                 + (excluded ?? []).map { FindSequences.Step(tests: $0, isOmit: true) }

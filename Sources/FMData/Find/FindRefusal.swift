@@ -1,4 +1,4 @@
-/// Why a find is refused, with the smallest example that shows it: the find without all that can be left out of it while
+/// The reason why a find is refused, with the smallest example: the find without all parts that can be left out while
 /// it is still refused for the same reason.
 struct FindRefusal {
     let error: DataAPI.FindError
@@ -9,10 +9,10 @@ struct FindRefusal {
             return
         }
         var compiler = compiler
-        // Whatever number of calls is allowed, the smallest find that takes more than one is the example.
+        // The example is the smallest find that needs more than one call, regardless of the number of calls allowed.
         compiler.maximumCalls = 1
         var smallest = expression
-        // Each attempt compiles a find, and a large one takes its time.
+        // Each attempt compiles a find, which takes time for a large find.
         var attempts = 0
         let maximumAttempts = error.code == .sameField ? 100 : 25
         func isRefused(_ expression: FindExpression) -> Bool {
@@ -36,7 +36,7 @@ struct FindRefusal {
 }
 
 extension FindExpression {
-    /// The same find with a part left out, in every way, the large parts first.
+    /// The same find with one part left out, in every possible way, the large parts first.
     fileprivate var smaller: [FindExpression] {
         switch self {
         case .test, .unusable: []
@@ -53,7 +53,7 @@ extension FindExpression {
     ) -> [FindExpression] {
         var found: [FindExpression] = []
         var size = (parts.count + 1) / 2
-        // Of a long list, pieces of less than a sixteenth are not tried: each attempt compiles a find.
+        // In a long list, parts smaller than a sixteenth are not tried, because each attempt compiles a find.
         while size > parts.count / 16 {
             for start in stride(from: 0, to: parts.count, by: size) {
                 let rest = Array(parts[..<start] + parts[min(start + size, parts.count)...])
@@ -61,7 +61,7 @@ extension FindExpression {
             }
             size /= 2
         }
-        // The parts of a long list are alike, as those of isOneOf are, so they are not made smaller one by one.
+        // The parts of a long list are similar, like those of isOneOf, so they are not reduced one by one.
         guard parts.count <= 16 else { return found }
         for index in parts.indices {
             found += parts[index].smaller.map { smaller in
@@ -98,7 +98,7 @@ struct FindExample {
         "\(criterion.field) \(verb(criterion.test))"
     }
 
-    /// Parts that read alike, as those of `isOneOf` do, are counted.
+    /// Parts with the same words, like those of `isOneOf`, are counted.
     private static func list(_ parts: [FindExpression], _ joint: String, _ isPart: Bool) -> String {
         let words = parts.map { Self.words($0, isPart: true) }
         var texts: [String] = []

@@ -1,9 +1,9 @@
-/// What one test of a value says about another test of the same value.
+/// The logical relations between two tests of the same value.
 ///
-/// Whatever depends on how the host folds letters, cuts words or reads numbers out of text counts as unknown: "sure" holds
-/// for every index language and for text, number and date fields alike.
+/// Everything that depends on how the host folds letters, splits words or reads numbers from text counts as unknown. A
+/// result of `true` holds for every index language, and for text, number and date fields alike.
 enum FindRelations {
-    /// Whether a value that passes the one is sure to pass the other.
+    /// Whether a value that passes the first test surely passes the other.
     static func implies(_ test: FindTest, _ other: FindTest) -> Bool {
         if test == other { return true }
         if other == .isNotEmpty { return test.impliesNotEmpty }
@@ -25,7 +25,7 @@ enum FindRelations {
         }
     }
 
-    /// Whether no value is sure to pass both.
+    /// Whether surely no value passes both tests.
     static func excludes(_ test: FindTest, _ other: FindTest) -> Bool {
         if let interval = FindInterval(test), let another = FindInterval(other) {
             return interval.isApart(from: another)
@@ -52,15 +52,15 @@ enum FindRelations {
         }
     }
 
-    /// Letters of the alphabet and single spaces between them: nothing that is a number to a number field, and one way
-    /// only to cut it into words.
+    /// Whether a text has only ASCII letters and spaces. A number field reads no number from such a text, and there is
+    /// only one way to split it into words.
     static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 | 0x20 >= 97 && $0 | 0x20 <= 122 || $0 == 32 }
     }
 
     private static func folded(_ text: String) -> String { text.lowercased() }
 
-    /// Whether two whole values differ for sure. A number field reads `5`, `5.0` and `A5` alike, so digits must differ in
+    /// Whether two whole values surely differ. A number field reads `5`, `5.0` and `A5` alike, so digits must differ in
     /// more than zeros; a date field reads `2024` as the whole year.
     private static func areApart(_ one: String, _ other: String) -> Bool {
         let bytes = Array((one + other).utf8)
@@ -76,7 +76,7 @@ enum FindRelations {
 }
 
 extension FindWord {
-    /// Whether a value that has this word has the other one too.
+    /// Whether a value that contains this word also contains the other one.
     func implies(_ other: FindWord) -> Bool {
         switch (extent, other.extent) {
         case (_, .piece): text.contains(other.text)
@@ -88,8 +88,8 @@ extension FindWord {
 }
 
 extension FindTest {
-    /// The words and pieces that a test looks for, which go together in one criterion; `nil` for other tests. A number
-    /// field takes digits in them for numbers, so `contains` with such is none.
+    /// The words and pieces that a test searches for, which can be joined in one criterion; `nil` for other tests. A
+    /// number field reads digits in them as numbers, so `contains` with digits has none.
     var pieces: [FindWord]? {
         switch self {
         case .words(let words): words
@@ -98,7 +98,7 @@ extension FindTest {
         }
     }
 
-    /// The words and pieces of several tests, each once; `nil` when a test has none, or none has words.
+    /// The words and pieces of several tests, each once; `nil` if a test has none, or if none of them is a word.
     static func words(uniting tests: [FindTest]) -> FindTest? {
         var united: [FindWord] = []
         for test in tests {
@@ -113,7 +113,7 @@ extension FindTest {
 }
 
 extension FindPattern {
-    /// Whether the pattern with this text fits the value.
+    /// Whether the pattern with this text matches the value.
     fileprivate func holds(for value: String, _ text: String) -> Bool {
         switch self {
         case .begins: value.hasPrefix(text)
@@ -122,8 +122,8 @@ extension FindPattern {
         }
     }
 
-    /// The words that a value must have which the pattern with this text fits. Where the text may go on the word is not
-    /// whole, and where it may have begun earlier it is none.
+    /// The words that every value has that matches the pattern with this text. If the text may continue, its last word
+    /// may be incomplete; if it may start earlier, its first word is not counted.
     fileprivate func words(_ text: String) -> [FindWord] {
         var words = DataAPI.FindText.words(of: text).map { FindWord(text: $0, extent: .whole) }
         if self != .ends, let last = words.indices.last { words[last].extent = .beginning }
@@ -131,7 +131,7 @@ extension FindPattern {
         return words
     }
 
-    /// Whether the pattern fits every value that passes another pattern.
+    /// Whether the pattern matches every value that passes another pattern.
     fileprivate func holds(forAll other: FindTest, _ text: String) -> Bool {
         guard case .matches(let pattern, let other) = other else { return false }
         let known = DataAPI.FindText.unescaped(other)

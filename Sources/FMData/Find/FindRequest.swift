@@ -1,14 +1,14 @@
 extension DataAPI {
-    /// One request of a `_find` call: one criterion per field, all of which must hold. The plain data that a
-    /// ``Find`` is compiled to.
+    /// One request of a `_find` call: one criterion per field, all of which must hold. A ``Find`` is compiled to
+    /// requests.
     public struct FindRequest: Hashable, Sendable {
-        /// Criterion by field name.
+        /// The criteria by field name.
         public var criteria: [String: String]
-        /// Whether the request takes its records away from those found by the requests before it, or from all records
-        /// when it is the first.
+        /// Whether the request removes its records from those found by the requests before it, or from all records if
+        /// it is the first.
         public var isOmit: Bool
 
-        /// A request.
+        /// Creates a request.
         public init(criteria: [String: String], isOmit: Bool = false) {
             self.criteria = criteria
             self.isOmit = isOmit
@@ -23,48 +23,50 @@ extension DataAPI {
         static let omitKey = "omit"
     }
 
-    /// Why a ``Find`` cannot be told to FileMaker. Raised before anything is sent; names fields, never values.
+    /// The reason why a ``Find`` cannot be expressed for FileMaker. It is thrown before anything is sent, and contains
+    /// names of fields, but no values.
     public struct FindError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong. May grow.
+        /// The kind of the error. Further codes may be added.
         public struct Code: RawRepresentable, Hashable, Sendable {
             /// The name of the code.
             public let rawValue: String
 
-            /// A code by its name.
+            /// Creates a code with a name.
             public init(rawValue: String) {
                 self.rawValue = rawValue
             }
 
-            /// The field's name is empty or means something else in a request.
+            /// The field's name is empty or has another meaning in a request.
             public static let invalidField = Code(rawValue: "invalidField")
-            /// A value that nothing can be found by: an empty text to begin with, a number that is none.
+            /// No records can be found by this value, such as an empty text for `begins(with:)`, or a number that is
+            /// not finite.
             public static let invalidValue = Code(rawValue: "invalidValue")
-            /// Conditions on one field must hold together, and a request has one criterion for each field. Numbers, dates
-            /// and times on a field with one value do go together, and so do words; for a related or repeating field use
-            /// ``DataAPI/FindField/isIn(_:)``, or allow several calls.
+            /// Conditions on one field must hold together, and a request has one criterion for each field. Numbers,
+            /// dates and times on a field with one value can be combined, and so can words. For a related or repeating
+            /// field use ``DataAPI/FindField/isIn(_:)``, or allow several calls.
             public static let sameField = Code(rawValue: "sameField")
-            /// A condition takes the field to have one value, and it repeats: see ``DataAPI/Find/check(against:)``.
+            /// A condition treats a repeating field as a field with one value: see ``DataAPI/Find/check(against:)``.
             public static let repeatingField = Code(rawValue: "repeatingField")
-            /// The find contradicts itself: no record can match, and there are no requests that say so. A query of such a
-            /// find needs none: it comes to the empty answer.
+            /// The find contradicts itself: no record can match, and no requests express that. A query with such a find
+            /// sends no request and gives the empty answer.
             public static let matchesNothing = Code(rawValue: "matchesNothing")
-            /// The find matches every record, and names no field of the layout's own table, by which that could be said: get
-            /// a range of records instead.
+            /// The find matches every record, and names no field of the layout's own table with which that could be
+            /// expressed. Get a range of records instead.
             public static let matchesEverything = Code(rawValue: "matchesEverything")
-            /// The find takes more requests than the limit.
+            /// The find needs more requests than the limit.
             public static let tooManyRequests = Code(rawValue: "tooManyRequests")
-            /// The find multiplies out to too many alternatives, or no sequence of requests was found that says the same.
-            /// Simplify its negations, or allow several calls.
+            /// The find multiplies out to too many alternatives, or no sequence of requests was found that expresses
+            /// it. Simplify its negations, or allow several calls.
             public static let tooComplex = Code(rawValue: "tooComplex")
         }
 
-        /// What is wrong.
+        /// The kind of the error.
         public let code: Code
-        /// What is wrong, and the smallest example of it, in words.
+        /// The error in words, with the smallest example.
         public let description: String
-        /// The smallest find that is refused for the same reason, made from the refused one by leaving out what does not
-        /// matter: `name begins with … and name ends with …`. It shows fields and operators, and no values. `nil` when
-        /// there is but one condition to blame.
+        /// The smallest find that is refused for the same reason, made from the refused find by leaving out irrelevant
+        /// parts: `name begins with … and name ends with …`. It shows fields and operators, but no values. `nil` for
+        /// other codes than ``Code/sameField``, ``Code/tooManyRequests`` and ``Code/tooComplex``.
         public let example: String?
 
         init(_ code: Code, _ description: String, example: String? = nil) {

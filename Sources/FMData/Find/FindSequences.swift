@@ -1,9 +1,9 @@
-/// Sequences of requests from the alternatives of a find, for finds of any length.
+/// Builds sequences of requests from the alternatives of a find, for finds of any length.
 ///
-/// A request adds records, an omit takes away from *everything* found before it. So `(a && !b) || c` must be
+/// A request adds records; an omit removes records from *everything* found before it. So `(a && !b) || c` must be
 /// `a, omit b, c`: with the omit at the end, records that fulfil c and b would be lost.
 struct FindSequences {
-    /// Alternatives that exclude the same.
+    /// Alternatives with the same exclusions.
     struct Group {
         /// Conjunctions one of which must hold, in the order in which they were written.
         var tests: [[Int]]
@@ -16,7 +16,7 @@ struct FindSequences {
         var isOmit: Bool
     }
 
-    /// In the order in which they go in a row: groups that exclude more before groups that exclude less.
+    /// The alternatives as groups, in the order for a row: groups that exclude more before groups that exclude less.
     static func groups(_ alternatives: [FindNormalForm.Alternative]) -> [Group] {
         var groups: [Group] = []
         var indices: [Set<[Int]>: Int] = [:]
@@ -31,36 +31,37 @@ struct FindSequences {
         return inOrder(groups)
     }
 
-    /// In a row, the first group excludes what all others do, the second what all but the first do, and so on.
+    /// Sorts groups for a row: the first group excludes everything that all others exclude, the second everything that
+    /// all but the first exclude, and so on.
     static func inOrder(_ groups: [Group]) -> [Group] {
         let ranks = groups.map { group in groups.count { group.excludesAll(of: $0.exclusions) } }
         return groups.indices.sorted { (ranks[$1], $0) < (ranks[$0], $1) }.map { groups[$0] }
     }
 
-    /// The groups one after the other, after each the omits that the next no longer wants. When each group excludes all
-    /// that the next one does, no omit harms what came before it, since that excludes it as well. `nil` otherwise.
+    /// Joins the groups in order. Each is followed by the omits that the next group does not need. If each group
+    /// excludes everything that the next one excludes, no omit removes wanted records found before it. `nil` otherwise.
     static func inARow(_ groups: [Group]) -> [Step]? {
         var steps: [Step] = []
         for (index, group) in groups.enumerated() {
             let next = index + 1 < groups.count ? groups[index + 1].exclusions : []
             guard group.excludesAll(of: next) else { return nil }
-            // All records are where FileMaker starts when the first request is an omit. An alternative without tests is
-            // the first: any before it would exclude more and so be part of it.
+            // FileMaker starts with all records if the first request is an omit. An alternative without tests is always
+            // the first, because one before it would exclude more and so be part of it.
             steps += group.tests.filter { !$0.isEmpty }.map { Step(tests: $0, isOmit: false) }
             steps += inOrder(group.exclusions.subtracting(next)).map { Step(tests: $0, isOmit: true) }
         }
         return steps
     }
 
-    /// For groups that exclude different records: each selection of groups, from the small to the large, adds what all of
-    /// its groups have in common, and takes away of that what all of them exclude. About a record the last selection
-    /// decides whose groups it belongs to, which is that of all its groups: there it stays unless every one of them
-    /// excludes it. Groups that exclude nothing come last, as one after which nothing is taken away.
+    /// Builds a sequence for groups that exclude different records. Each selection of groups, from small to large, adds
+    /// what its groups have in common, and removes from that what all of them exclude. The last selection that contains
+    /// a record's groups decides about the record. That is the selection of all its groups: the record stays unless
+    /// every one of them excludes it. Groups without exclusions come last, because nothing may be removed after them.
     ///
-    /// - Returns: `nil` when it takes more than `limit` requests, or one with two criteria for a field.
+    /// - Returns: `nil` if it needs more than `limit` requests, or a request with two criteria for a field.
     static func inLayers(_ groups: [Group], of form: inout FindNormalForm, limit: Int) -> [Step]? {
         let (last, excluding) = (groups.filter(\.exclusions.isEmpty), groups.filter { !$0.exclusions.isEmpty })
-        // All records are where FileMaker starts, and cannot be added later.
+        // FileMaker can start with all records, but they cannot be added later.
         guard excluding.count < 12, !excluding.dropFirst().contains(where: { $0.tests.contains([]) }) else {
             return nil
         }
@@ -93,15 +94,15 @@ struct FindSequences {
 }
 
 extension FindSequences.Group {
-    /// Whether no record of this one fulfils any of these conjunctions.
+    /// Whether no record of this group fulfils any of these conjunctions.
     fileprivate func excludesAll(of conjunctions: Set<[Int]>) -> Bool {
         FindNormalForm.Alternative(exclusions: exclusions).excludesAll(of: conjunctions)
     }
 }
 
 extension FindNormalForm {
-    /// Each of some conjunctions with each of others, without those that contradict themselves. `nil` when there are more
-    /// than `limit`, or when one needs two criteria for a field.
+    /// Combines each conjunction of one list with each of the other, without those that contradict themselves. `nil` if
+    /// there are more than `limit`, or if one needs two criteria for a field.
     fileprivate mutating func conjunctions(_ some: [[Int]], and others: [[Int]], limit: Int) -> [[Int]]? {
         guard some.count * others.count <= 4 * limit else { return nil }
         var product: [[Int]] = []

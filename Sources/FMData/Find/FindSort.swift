@@ -1,18 +1,19 @@
 import Foundation
 
-/// The order of records that several calls have found, by FileMaker's rules as far as they are known here: empty values
-/// come first, numbers by size, dates and times by age, text without regard to case and accents, and by a value list what
-/// is not in it last. Records that are equal by all fields keep the order of their creation, which is that of their ids.
+/// Sorts the records of several calls by FileMaker's rules, as far as they are known here: empty values come first,
+/// numbers are sorted by size, dates and times by age, text without regard to case and accents. With a value list,
+/// values that are not in it come last. Records that are equal in all fields keep the order of their creation, which is
+/// that of their ids.
 ///
 /// Source: FileMaker Pro help, "Sorting records"; Claris Data API guide, "Perform a find request".
 struct FindSort {
-    /// A value of a sort field, as far as its order goes.
+    /// A value of a sort field, reduced to what determines the order.
     enum Key: Hashable, Sendable {
         case empty
         case number(FMNumber)
-        /// Nanoseconds.
+        /// A day number, and nanoseconds of the day.
         case moment(day: Int, time: Int)
-        /// The place in a value list.
+        /// The position in a value list.
         case place(Int)
         case text(String)
     }
@@ -26,7 +27,7 @@ struct FindSort {
 
     private var fields: [Field] = []
 
-    /// - Parameter metaData: Those of the layout that shapes the answer.
+    /// - Parameter metaData: The metadata of the layout whose fields the answer has.
     /// - Throws: `invalidRequest` for a field or a value list that is not on the layout.
     init(
         _ sort: [DataAPI.SortQuery],
@@ -50,9 +51,9 @@ struct FindSort {
         }
     }
 
-    /// The keys of a record; of a repeating field the first repetition counts.
+    /// The keys of a record; of a repeating field, the first repetition counts.
     ///
-    /// - Parameter format: How its dates are written.
+    /// - Parameter format: The format of the record's dates.
     func keys(of record: FieldData, format: ValueFormat) throws(FMRest.APIError) -> [Key] {
         var keys: [Key] = []
         for field in fields {

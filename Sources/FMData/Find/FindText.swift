@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// Values as text for find criteria.
+    /// Converts values to text for find criteria.
     ///
     /// Source: Claris Data API guide, "Perform a find request" (criteria are read in US formats); FileMaker Pro help,
     /// "Finding text" for the operators.
@@ -9,20 +9,21 @@ extension DataAPI {
 // MARK: - Dates and times
 
 extension DataAPI.FindText {
-    /// A date as FileMaker reads it in a criterion, `MM/dd/yyyy`.
+    /// Returns a date in the form that FileMaker reads in a criterion: `MM/dd/yyyy`.
     public static func date(year: Int, month: Int, day: Int) -> String {
         "\(padded(month, 2))/\(padded(day, 2))/\(padded(year, 4))"
     }
 
-    /// A time, `HH:mm:ss`. Hours may exceed 23, since a time field holds a duration; the sign of a negative one is given
-    /// apart, so that "minus 30 minutes" can be said.
+    /// Returns a time as `HH:mm:ss`. Hours may exceed 23, since a time field holds a duration. The sign is a separate
+    /// parameter, so that "minus 30 minutes" can be expressed.
     ///
     /// - Parameters:
-    ///   - isNegative: Whether a minus stands before it.
-    ///   - hours: Any number of them.
+    ///   - isNegative: Whether the time is negative. The default is `false`.
+    ///   - hours: Any number of hours.
     ///   - minutes: 0 to 59.
     ///   - seconds: 0 to 59.
-    ///   - nanoseconds: The fraction of the second; written without trailing zeros, and not at all when 0.
+    ///   - nanoseconds: The fraction of the second; written without trailing zeros, and not at all if it is 0, the
+    ///     default.
     public static func time(
         isNegative: Bool = false,
         hours: Int,
@@ -35,7 +36,7 @@ extension DataAPI.FindText {
         return "\(isNegative ? "-" : "")\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(seconds, 2))\(fraction)"
     }
 
-    /// A timestamp, the date and the time with a space between them.
+    /// Returns a timestamp: the date and the time with a space between them.
     public static func timestamp(date: String, time: String) -> String {
         "\(date) \(time)"
     }
@@ -49,11 +50,12 @@ extension DataAPI.FindText {
 // MARK: - Escaping
 
 extension DataAPI.FindText {
-    /// The text with a backslash before everything FileMaker would read as an operator, so that it is found literally.
+    /// Returns the text with a backslash before every character that FileMaker would read as an operator, so that it is
+    /// found literally.
     ///
-    /// Single characters are escaped wherever they stand. `/` and `.` are operators only in company (`//` is today, `..`
-    /// a range) and stay as they are otherwise, so that dates and decimal numbers remain readable. A period at either end
-    /// is escaped since a range sign may follow, white space at either end since FileMaker would trim it.
+    /// Most operators are escaped everywhere. `/` and `.` are operators only if doubled (`//` is today, `..` a range)
+    /// and are not escaped otherwise, so dates and decimal numbers remain readable. A period at either end is escaped
+    /// since a range sign may follow, and white space at either end since FileMaker would trim it.
     public static func escaped(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var escaped = String.UnicodeScalarView()
@@ -76,7 +78,7 @@ extension DataAPI.FindText {
 }
 
 extension DataAPI.FindText {
-    /// The text that was escaped.
+    /// Removes the escapes of ``escaped(_:)``.
     static func unescaped(_ text: String) -> String {
         var unescaped = String.UnicodeScalarView()
         var isEscaped = false
@@ -95,8 +97,8 @@ extension DataAPI.FindText {
 // MARK: - Words
 
 extension DataAPI.FindText {
-    /// The words FileMaker's index makes of a text: cut at spaces and punctuation, except for `'` and `.` between letters
-    /// and `. , : / -` between digits.
+    /// The words that FileMaker's index makes of a text: split at spaces and punctuation, except for `'` and `.`
+    /// between letters and `. , : / -` between digits.
     static func words(of text: String) -> [String] {
         let scalars = Array(text.unicodeScalars)
         var words: [String] = []
@@ -114,7 +116,7 @@ extension DataAPI.FindText {
         return word.isEmpty ? words : words + [String(word)]
     }
 
-    /// Digits in full: `1.5e+3` becomes `1500`.
+    /// Writes a number without an exponent: `1.5e+3` becomes `1500`.
     static func withoutExponent(_ number: String) -> String {
         let parts = number.lowercased().split(separator: "e")
         guard parts.count == 2, let exponent = Int(parts[1]) else {

@@ -1,4 +1,4 @@
-/// The records of a find that takes several calls, put together answer by answer.
+/// Combines the answers of a find that needs several calls.
 struct FindUnion<R, P> {
     typealias Record = DataAPI.Record<R, P>
     typealias Member = (record: Record, keys: [FindSort.Key])
@@ -6,9 +6,9 @@ struct FindUnion<R, P> {
     private let plan: FindPlan
     private var part = 0
     private var callsOfPart = 0
-    /// What all calls of the part so far have found.
+    /// The records found by all calls of the current part so far.
     private var common: [Int: Member] = [:]
-    /// What all parts before it have found, each record once, as it was fetched last.
+    /// The records found by the parts before it, each once, as it was fetched last.
     private var found: [Int: Member] = [:]
     private var dataInfo: DataAPI.DataInfo?
     private var messages: [DataAPI.Message] = []
@@ -17,9 +17,11 @@ struct FindUnion<R, P> {
         self.plan = plan
     }
 
-    /// Takes in the answer of the next call; `nil` when it found nothing.
+    /// Adds the answer of the next call.
     ///
-    /// - Parameter format: How dates are written in it.
+    /// - Parameters:
+    ///   - response: The answer; `nil` if it found nothing.
+    ///   - format: The format of the dates in it.
     mutating func add(
         _ response: DataAPI.RecordResponse<Sortable<R>, P>?,
         _ sort: FindSort,
@@ -43,7 +45,8 @@ struct FindUnion<R, P> {
         }
     }
 
-    /// The answer, as one call would have given it; `nil` when nothing was found, or nothing as far back as the offset.
+    /// The answer as one call would have given it; `nil` if nothing was found, or if the offset is beyond the last
+    /// record.
     func response(_ sort: FindSort, offset: Int, limit: Int) -> DataAPI.RecordResponse<R, P>? {
         guard var dataInfo, offset <= found.count else { return nil }
         let members = found.values.sorted {
@@ -56,7 +59,7 @@ struct FindUnion<R, P> {
     }
 }
 
-/// The fields of a record, and once more as they came, for sorting.
+/// The fields of a record as a value, and as they came, for sorting.
 struct Sortable<R> {
     var value: R
     var fields: FieldData

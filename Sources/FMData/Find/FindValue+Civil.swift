@@ -1,16 +1,16 @@
-// Criteria are in US form whatever form values travel in: `dateformats` does not reach them.
+// Criteria are always in US format: `dateformats` does not apply to them.
 
 extension FMDate: DataAPI.FindValue {
-    /// The value as a find takes it; `nil` when there is no such text.
+    /// The date in US format.
     public var findText: String? { text(.us) }
 }
 
 extension FMTime: DataAPI.FindValue {
-    /// The value as a find takes it; `nil` when there is no such text.
+    /// The time in US format.
     public var findText: String? { text(.us) }
 }
 
 extension FMTimestamp: DataAPI.FindValue {
-    /// The value as a find takes it; `nil` when there is no such text.
+    /// The timestamp in US format.
     public var findText: String? { text(.us) }
 }

@@ -1,14 +1,14 @@
 import FMHTTP
 import NIOCore
 
-/// A response type that knows how to read itself from an HTTP answer while it arrives.
+/// A response type that reads itself from an HTTP answer while it arrives.
 protocol DataAPIResponse: Decodable {
     associatedtype Collector: AnswerCollector = WholeAnswer<Self> where Collector.Response == Self
 
-    /// Whether the call reads or writes fields, and with them dates.
+    /// Whether the call reads or writes fields, which may contain dates.
     static var isAboutRecords: Bool { get }
 
-    /// Takes in the names of the scripts that the request asked for, if it tells of scripts.
+    /// Stores the names of the scripts that the request started, if the response has script results.
     mutating func nameScripts(_ scripts: ScriptNames)
 }
 
@@ -18,17 +18,17 @@ extension DataAPIResponse {
     mutating func nameScripts(_ scripts: ScriptNames) {}
 }
 
-/// Takes in the parts of one HTTP answer and makes a response of them.
+/// Takes the parts of one HTTP answer and makes a response from them.
 protocol AnswerCollector: AnyObject {
     associatedtype Response
 
     init(reader: AnswerReader)
     func take(_ part: HTTPResponsePart) throws
-    /// After the last part: the response, or the error that the answer tells of.
+    /// Returns the response after the last part, or throws the error that the answer reports.
     func response() throws -> Response
 }
 
-/// Keeps the whole body and reads it at the end: right for everything that is small.
+/// Keeps the whole body and reads it at the end, for small answers.
 final class WholeAnswer<Response: Decodable>: AnswerCollector {
     private let reader: AnswerReader
     private var answer = HTTPResponse(status: .ok)
@@ -51,7 +51,7 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
         try reader.read(Response.self, from: answer)
     }
 
-    /// The response of a call that is no part of the Data API and has no messages: the body itself.
+    /// The response of a call that is not part of the Data API and has no messages: the body itself.
     func bareResponse() throws -> Response {
         let answer = try bareAnswer()
         do {
@@ -61,10 +61,10 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
         }
     }
 
-    /// The answer of such a call, unless it is a refusal.
+    /// The answer of such a call. Throws for an error status.
     func bareAnswer() throws -> HTTPResponse {
         guard (200..<300).contains(answer.status.code) else {
-            // A refusal may have messages all the same.
+            // An error answer may have messages nevertheless.
             _ = try reader.read(FMRest.EmptyResponse.self, from: answer)
             throw reader.notDataAPI(answer)
         }
@@ -72,17 +72,17 @@ final class WholeAnswer<Response: Decodable>: AnswerCollector {
     }
 }
 
-/// What the records of an answer are read as.
+/// The type as which the records of an answer are read.
 protocol AnswerRecord {
     associatedtype Fields: Decodable
     associatedtype Portals: Decodable
 
     var recordId: Int { get }
 
-    /// A record that has been decoded.
+    /// Makes an item from a decoded record.
     static func record(_ record: DataAPI.Record<Fields, Portals>) -> Self
 
-    /// Takes in all records that have arrived in full.
+    /// Appends all records that have arrived in full.
     static func take(
         from reader: inout RecordResponseReader<Fields, Portals>,
         into records: inout [Self]
@@ -109,7 +109,7 @@ extension RecordAttempt: AnswerRecord where R: Decodable, P: Decodable {
     }
 }
 
-/// Decodes records one by one while the body arrives, so that the body itself is never kept.
+/// Decodes records one by one while the body arrives, so the body itself is never kept.
 final class RecordCollector<Item: AnswerRecord> {
     private var answer: AnswerBeginning
     /// `nil` after the end.
@@ -122,7 +122,7 @@ final class RecordCollector<Item: AnswerRecord> {
         self.reader = reader.recordReader()
     }
 
-    /// Status and headers.
+    /// The status and headers, with the beginning of the body.
     var head: HTTPResponse { answer.http }
 
     func take(_ part: HTTPResponsePart) {
@@ -138,7 +138,8 @@ final class RecordCollector<Item: AnswerRecord> {
         self.reader = consume reader
     }
 
-    /// After the last part: the records and what the answer says beside them, or the error that it tells of.
+    /// Returns the records and the other parts of the answer after the last part, or throws the error that the answer
+    /// reports.
     func finish() throws -> (records: [Item], envelope: RecordResponseEnvelope) {
         if let failure { throw answer.reader.unreadable(answer.http, failure) }
         guard var reader = reader.take() else { preconditionFailure("an answer ends once") }
@@ -175,7 +176,8 @@ final class RecordAnswer<R: Decodable, P: Decodable>: AnswerCollector {
     }
 }
 
-/// The head of an answer and the beginning of its body: enough to tell what it is when it is no answer of a Data API.
+/// The head of an answer and the beginning of its body: enough to identify an answer that does not come from the Data
+/// API.
 struct AnswerBeginning {
     private static let keptBytes = 1024
 

@@ -2,18 +2,18 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-/// Reads an HTTP answer as a Data API answer: its messages decide before its status does, and before the response is looked
-/// at, since an error carries an empty one.
+/// Reads an HTTP answer as a Data API answer. Its messages are checked before its status and before the response is
+/// decoded, because the response of an error answer is empty.
 ///
-/// One for each server: the memory of keys and types that one answer has filled makes the next one quicker to read.
+/// There is one reader per server: the memory of keys and types from one answer makes the next one faster to read.
 final class AnswerReader: Sendable {
     let options: DecodingOptions
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
-    /// How to look at a first record; `nil` when nobody wants to know.
+    /// Compares the first record with the model; `nil` for no comparison.
     private let glance: ModelGlance?
 
-    /// - Parameter wallClock: what a clock on the wall shows.
+    /// - Parameter wallClock: returns the current date.
     init(config: DataAPI.Config = DataAPI.Config(), wallClock: @escaping @Sendable () -> Date = { Date() }) {
         self.wallClock = wallClock
         options = config.decoding
@@ -21,7 +21,7 @@ final class AnswerReader: Sendable {
         glance = nil
     }
 
-    /// A reader for the answer to one request, which also looks at its first record.
+    /// A reader for the answer to one request, with a comparison of its first record.
     private init(_ reader: AnswerReader, glance: ModelGlance) {
         wallClock = reader.wallClock
         options = reader.options
@@ -29,17 +29,17 @@ final class AnswerReader: Sendable {
         self.glance = glance
     }
 
-    /// The reader for the answer to a request.
+    /// Returns the reader for the answer to a request.
     func reader<Response>(for request: DataAPIRequest<Response>) -> AnswerReader {
         request.modelGlance.map { AnswerReader(self, glance: $0) } ?? self
     }
 
-    /// A reader for one answer with records, by FileMaker's rules or by the decoder of the configuration.
+    /// Returns a reader for one answer with records, which uses FileMaker's rules or the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
         RecordResponseReader(context: contexts.take(), glance: glance)
     }
 
-    /// The answer was read to its end.
+    /// Ends a reader whose answer was read to its end.
     func retire<R: Decodable, P: Decodable>(_ reader: consuming RecordResponseReader<R, P>) {
         contexts.give(reader.retire())
     }
@@ -65,7 +65,7 @@ final class AnswerReader: Sendable {
         return carrier as? Response ?? response
     }
 
-    /// Throws what FileMaker reports.
+    /// Throws the error that FileMaker reports, if it reports one.
     func check(_ messages: [DataAPI.Message], of answer: HTTPResponse) throws(FMRest.APIError) {
         guard let first = messages.first else {
             throw failure(.decoding, "The answer has no message, so it says neither success nor error.", answer)
@@ -73,8 +73,8 @@ final class AnswerReader: Sendable {
         if !first.isSuccess { throw fileMakerError(first, all: messages, answer) }
     }
 
-    /// What to say of a body that could not be read to its end: that of a Data API with an unexpected shape, or of
-    /// something else altogether.
+    /// The error for a body that could not be read to its end: either an unexpected form of a Data API answer, or an
+    /// answer of something else.
     func unreadable(_ answer: HTTPResponse, _ error: DecodingFailure) -> FMRest.APIError {
         answer.looksLikeDataAPI ? misshapen(answer, error) : notDataAPI(answer, underlying: error)
     }
@@ -93,7 +93,7 @@ final class AnswerReader: Sendable {
         _ answer: HTTPResponse
     ) -> FMRest.APIError {
         let code = first.errorCode
-        // Its status says more than any code could.
+        // The status 413 says more than the message's code.
         if answer.status == .payloadTooLarge {
             var error = requestTooLarge(answer)
             (error.messages, error.fileMakerCode) = (messages, code)
@@ -112,8 +112,8 @@ final class AnswerReader: Sendable {
         return error
     }
 
-    /// A web page, an empty body, JSON of another service: the answer of something that is no Data API, or of the web server
-    /// in front of one that is down.
+    /// The error for a web page, an empty body, or JSON of another service: the answer of a server without the Data
+    /// API, or of the web server in front of a stopped one.
     func notDataAPI(_ answer: HTTPResponse, underlying: (any Error)? = nil) -> FMRest.APIError {
         switch answer.status {
         case .payloadTooLarge: return requestTooLarge(answer)
@@ -138,8 +138,8 @@ final class AnswerReader: Sendable {
         return error
     }
 
-    /// RFC 9110 §15.5.14: the server refuses to process the request. As a rule it is a web server's answer, and the engine behind
-    /// it has not seen the request.
+    /// RFC 9110 §15.5.14: the server refuses to process the request. Usually a web server answers this, and the engine
+    /// behind it has not received the request.
     private func requestTooLarge(_ answer: HTTPResponse) -> FMRest.APIError {
         var error = failure(
             .invalidRequest,
@@ -152,7 +152,7 @@ final class AnswerReader: Sendable {
         return error
     }
 
-    /// RFC 9110 §15.5.15, and RFC 6585 §5 for servers that count the URL among the headers.
+    /// RFC 9110 §15.5.15, and RFC 6585 §5 for servers that count the URL as a header.
     private func urlTooLong(_ answer: HTTPResponse) -> FMRest.APIError {
         var error = failure(
             .invalidRequest,
@@ -176,7 +176,8 @@ final class AnswerReader: Sendable {
 }
 
 extension HTTPResponse {
-    /// A success whose body is an object. An error answer with a body that cannot be read may come from anything on the way.
+    /// Whether it is a success whose body begins like an object. An error answer with an unreadable body may come from
+    /// any server on the way.
     fileprivate var looksLikeDataAPI: Bool {
         (200..<300).contains(status.code) && body.readableBytesView.first { !$0.isJSONSpace } == UInt8(ascii: "{")
     }
@@ -193,7 +194,7 @@ extension HTTPResponse {
         return title.isEmpty ? nil : title
     }
 
-    /// What nginx, Apache and Go's servers send to those who speak plain HTTP on a port for HTTPS.
+    /// Whether it is the answer that nginx, Apache and Go's servers send to plain HTTP on a port for HTTPS.
     fileprivate var wantsHTTPS: Bool {
         guard status == .badRequest else { return false }
         let page = String(decoding: body.readableBytesView.prefix(1024), as: UTF8.self)
@@ -215,7 +216,7 @@ extension HTTPResponse {
 
 extension UInt8 {
     fileprivate var isJSONSpace: Bool {
-        // The first byte of a UTF-8 byte order mark counts too: some files that tools recorded begin with one.
+        // The bytes of a UTF-8 byte order mark count as space: some files recorded by tools begin with one.
         self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 || self == 0xEF || self == 0xBB || self == 0xBF
     }
 }

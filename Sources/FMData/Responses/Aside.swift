@@ -1,28 +1,28 @@
 extension DataAPI {
-    /// A part of a response that is told beside it, such as its ``MessageCarrying/messages``: two responses are equal whatever
-    /// they hold here, so that one of a test's own making equals one that a server sent.
+    /// A part of a response that does not count in comparisons, such as its ``MessageCarrying/messages``. Two responses
+    /// are equal regardless of it, so that a response made by a test equals one that a server sent.
     @propertyWrapper
     public struct Aside<Value: Sendable>: Hashable, Sendable {
-        /// What is told.
+        /// The wrapped value.
         public var wrappedValue: Value
 
-        /// Wraps it.
+        /// Wraps a value.
         public init(wrappedValue: Value) {
             self.wrappedValue = wrappedValue
         }
 
-        /// Always equal.
+        /// Always `true`.
         public static func == (lhs: Aside, rhs: Aside) -> Bool { true }
 
-        /// The same for all.
+        /// Adds nothing, so all values have the same hash.
         public func hash(into hasher: inout Hasher) {}
     }
 }
 
 extension DataAPI.Aside: CustomStringConvertible, CustomReflectable {
-    /// That of what is told.
+    /// The description of the wrapped value.
     public var description: String { "\(wrappedValue)" }
 
-    /// That of what is told.
+    /// The mirror of the wrapped value.
     public var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
 }

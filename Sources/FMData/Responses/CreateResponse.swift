@@ -1,20 +1,21 @@
 extension DataAPI {
-    /// What a create or a duplicate made.
+    /// The response of a create or a duplicate.
     ///
     /// Source: Claris Data API guide, "Create a record" and "Duplicate a record".
     public struct CreateResponse: Hashable, Sendable {
         /// The new record's id.
         public var recordId: Int
-        /// The new record's modification id: 0 unless auto-enter or a script touched it again. Some servers leave it out.
+        /// The new record's modification id: 0 unless auto-enter or a script modified the record. `nil` if the server
+        /// does not send it.
         public var modId: Int?
-        /// The related records that portal rows made; see ``EditRecordResponse/newPortalRecordInfo``.
+        /// The related records created by portal rows; see ``EditRecordResponse/newPortalRecordInfo``.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
-        /// The results of the scripts that ran with the write; `nil` when none ran.
+        /// The results of the scripts that ran with the write; `nil` if none ran.
         public var scriptResponse: ScriptResponse?
         /// FileMaker's messages; see ``MessageCarrying``.
         @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             recordId: Int,
             modId: Int?,
@@ -28,24 +29,24 @@ extension DataAPI {
         }
     }
 
-    /// What an edit did.
+    /// The response of an edit.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public struct EditRecordResponse: Hashable, Sendable {
-        /// The record that was edited. FileMaker does not say it; it is what the call was made with, and `nil` in a value that
-        /// was decoded by itself.
+        /// The id of the edited record. FileMaker does not send it; the call adds it from its request. `nil` in a value
+        /// that was decoded on its own.
         public var recordId: Int?
         /// The record's new modification id.
         public var modId: Int
-        /// The related records that portal rows made, each once. How many a server names depends on its version: all of
-        /// them on recent ones, only the last of each portal on older ones. Read the record again where it matters.
+        /// The related records created by portal rows, each once. The server's version decides how many are reported:
+        /// recent servers report all, older ones only the last of each portal. Read the record again if you need all.
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
-        /// The results of the scripts that ran with the write; `nil` when none ran.
+        /// The results of the scripts that ran with the write; `nil` if none ran.
         public var scriptResponse: ScriptResponse?
         /// FileMaker's messages; see ``MessageCarrying``.
         @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             recordId: Int? = nil,
             modId: Int,
@@ -59,16 +60,16 @@ extension DataAPI {
         }
     }
 
-    /// A related record that a portal row made.
+    /// A related record created by a portal row.
     public struct CreatedPortalRecordInfo: Hashable, Sendable {
         /// The related table occurrence.
         public var tableName: String
         /// The related record's id.
         public var recordId: Int
-        /// The related record's modification id, where the server says it.
+        /// The related record's modification id; `nil` if the server does not send it.
         public var modId: Int?
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(tableName: String, recordId: Int, modId: Int?) {
             self.tableName = tableName
             self.recordId = recordId
@@ -78,7 +79,7 @@ extension DataAPI {
 }
 
 extension DataAPI.EditRecordResponse {
-    /// A related record that a portal row made.
+    /// A related record created by a portal row.
     public typealias CreatedPortalRecordInfo = DataAPI.CreatedPortalRecordInfo
 }
 
@@ -89,7 +90,7 @@ extension DataAPI.CreateResponse: Decodable {
         case recordId, modId, newPortalRecordInfo
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response. Ids may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         recordId = try container.decodeWireInteger(forKey: .recordId)
@@ -104,7 +105,7 @@ extension DataAPI.EditRecordResponse: Decodable {
         case modId, newPortalRecordInfo
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response. Ids may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         modId = try container.decodeWireInteger(forKey: .modId)
@@ -118,7 +119,7 @@ extension DataAPI.CreatedPortalRecordInfo: Decodable {
         case tableName, recordId, modId
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads an entry of a server's response. Ids may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         tableName = try container.decode(String.self, forKey: .tableName)
@@ -128,8 +129,8 @@ extension DataAPI.CreatedPortalRecordInfo: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// The rows that were made, each once: recent servers name a row once for every field written in it. An empty object
-    /// stands for none in one recorded answer.
+    /// The created rows, each once, because recent servers send a row once for every field written in it. In one
+    /// recorded answer an empty object stands for no rows.
     fileprivate func decodeCreatedRows(forKey key: Key) throws -> [DataAPI.CreatedPortalRecordInfo] {
         guard contains(key), try !decodeNil(forKey: key) else { return [] }
         if (try? nestedUnkeyedContainer(forKey: key)) == nil {

@@ -1,23 +1,23 @@
 extension DataAPI {
-    /// Where the records of a response come from and how many there are.
+    /// The source of a response's records, and their numbers.
     public struct DataInfo: Hashable, Sendable {
-        /// The file.
+        /// The name of the file.
         public var database: String
-        /// The layout that shaped the answer.
+        /// The name of the layout that determined the fields of the answer.
         public var layout: String
-        /// The layout's table occurrence.
+        /// The name of the layout's table occurrence.
         public var table: String
-        /// Records in the table.
+        /// The number of records in the table.
         public var totalRecordCount: Int
-        /// Records in the found set, before offset and limit.
+        /// The number of records in the found set, before offset and limit.
         public var foundCount: Int
-        /// Records in this response.
+        /// The number of records in this response.
         public var returnedCount: Int
-        /// `false` when the server said nothing of all this, as FileMaker Server 17 does: the names are then empty and
-        /// each count is the number of records that came.
+        /// `false` if the server sent no such data, like FileMaker Server 17. Then the names are empty, and each count
+        /// is the number of records in the response.
         public var isReported: Bool
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             database: String,
             layout: String,
@@ -36,7 +36,7 @@ extension DataAPI {
             self.isReported = isReported
         }
 
-        /// The stand-in for a server that reports nothing but the records themselves.
+        /// The replacement for servers that send only the records.
         static func unreported(count: Int) -> DataInfo {
             DataInfo(
                 database: "",
@@ -50,27 +50,29 @@ extension DataAPI {
         }
     }
 
-    /// How many rows one portal of one record has.
+    /// The number of rows in one portal of one record.
     public struct PortalDataInfo: Hashable, Sendable {
-        /// The portal's object name, when it has one; its key in `portalData` is then this name.
+        /// The portal's object name; `nil` if it has none. With an object name, it is also the portal's key in
+        /// `portalData`.
         public var portalObjectName: String?
-        /// The file that holds the related table.
+        /// The name of the file with the related table.
         public var database: String
-        /// The related table occurrence.
+        /// The name of the related table occurrence.
         public var table: String
-        /// Related records.
+        /// The number of related records.
         public var foundCount: Int
-        /// Rows in this response. With an offset past the end some servers say 1 beside an empty array: count the
-        /// array.
+        /// The number of rows in this response. With an offset past the end some servers send 1 with an empty array, so
+        /// count the rows of the array instead.
         public var returnedCount: Int
 
-        /// The portal's name, as in `portalData` and ``PortalRequest/name``: its object name, if it has one, else its table.
+        /// The portal's name, as in `portalData` and ``PortalRequest/name``: its object name if it has one, otherwise
+        /// its table.
         public var name: String { portalObjectName ?? table }
-        /// Whether the record has related records that are not in this response: more than the portal's limit, which is 50
-        /// when the request says nothing, or some before its offset.
+        /// Whether the record has related records that are not in this response: more than the portal's limit, which is
+        /// 50 by default, or some before its offset.
         public var isTruncated: Bool { returnedCount < foundCount }
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             portalObjectName: String? = nil,
             database: String,
@@ -92,7 +94,7 @@ extension DataAPI.DataInfo: Decodable {
         case database, layout, table, totalRecordCount, foundCount, returnedCount
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response. Counts may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -111,7 +113,7 @@ extension DataAPI.PortalDataInfo: Decodable {
         case portalObjectName, database, table, foundCount, returnedCount
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response. Counts may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,19 +1,19 @@
 extension DataAPI.Database {
-    /// The databases a server hosts for the Data API, as far as the credentials allow.
+    /// The databases that a server hosts for the Data API, as far as the credentials give access.
     ///
     /// Source: Claris Data API guide, "Get database names".
     public struct DatabaseListResponse: Hashable, Sendable, Decodable {
-        /// The name of a hosted file, without `.fmp12`. Names sort alphabetically.
+        /// The name of a hosted file, without `.fmp12`. Values are sorted alphabetically by name.
         public struct DatabaseName: Hashable, Sendable, Decodable, Comparable {
-            /// The name itself.
+            /// The name as text.
             public var name: String
 
-            /// A database by its name.
+            /// Creates a value with a name.
             public init(name: String) {
                 self.name = name
             }
 
-            /// By name.
+            /// Whether the left name sorts before the right one.
             public static func < (lhs: DatabaseName, rhs: DatabaseName) -> Bool { lhs.name < rhs.name }
         }
 
@@ -26,7 +26,7 @@ extension DataAPI.Database {
             case databases
         }
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(databases: [DatabaseName]) {
             self.databases = databases
         }

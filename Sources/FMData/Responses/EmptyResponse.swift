@@ -1,10 +1,10 @@
 extension FMRest {
-    /// The answer of a call that says nothing but that it worked.
+    /// The response of a call that only reports success.
     public struct EmptyResponse: Hashable, Sendable {
         /// FileMaker's messages; see ``DataAPI/MessageCarrying``.
         @DataAPI.Aside public var messages: [DataAPI.Message]
 
-        /// A value of your own making, for tests and doubles.
+        /// Creates a value for tests and test doubles.
         public init(messages: [DataAPI.Message] = []) {
             self.messages = messages
         }
@@ -12,7 +12,7 @@ extension FMRest {
 }
 
 extension FMRest.EmptyResponse: Decodable {
-    /// Servers put different things here, or nothing: none of it matters.
+    /// Reads nothing, because the content differs between servers and has no meaning.
     public init(from decoder: any Decoder) throws {
         self.init()
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The date in a header, which servers write in many ways, the three of RFC 9110 §5.6.7 among them: the parts are taken wherever
-/// they stand, as RFC 6265 §5.1.1 does for cookies.
+/// Parses the date of a header. Servers write it in many forms, including the three of RFC 9110 §5.6.7, so the parts
+/// are accepted in any order, as RFC 6265 §5.1.1 specifies for cookies.
 enum HTTPDate {
     static func parse(_ text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?

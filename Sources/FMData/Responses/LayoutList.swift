@@ -1,9 +1,11 @@
 extension DataAPI.Database {
-    /// One entry of the list of layouts: a layout, ready to use, or a folder of entries.
+    /// One entry of the list of layouts: a layout that can be used directly, or a folder of entries.
     ///
     /// Source: Claris Data API guide, "Get layout names".
     public indirect enum LayoutListItem: Hashable, Sendable {
+        /// A layout.
         case layout(layout: DataAPI.Layout)
+        /// A folder with its entries, in order.
         case folder(name: String, layouts: [LayoutListItem])
 
         /// The name of the layout or the folder.
@@ -25,11 +27,11 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Database.LayoutListItem: Comparable {
-    /// By name, folders and layouts alike.
+    /// Compares names, of folders and layouts alike.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
 }
 
-/// The list as it is on the wire, before its layouts know their database.
+/// The list as the server sends it, before its layouts are connected to their database.
 struct LayoutListBody: Decodable {
     struct Entry: Decodable {
         var name: String
@@ -40,7 +42,7 @@ struct LayoutListBody: Decodable {
             if let folderLayoutNames {
                 .folder(name: name, layouts: folderLayoutNames.map { $0.item(in: database) })
             } else {
-                // One recorded server sends "" for every table.
+                // One recorded server sends "" as the table of every layout.
                 .layout(layout: .init(name: name, database: database, table: table == "" ? nil : table))
             }
         }
@@ -50,7 +52,7 @@ struct LayoutListBody: Decodable {
 
     var layouts: [Entry]
 
-    /// The names of the layouts, at any depth, in order, without the lines between two groups of a menu.
+    /// The names of the layouts at any depth, in order, without the separator lines of a menu.
     var names: [String] { layouts.flatMap(\.names) }
 }
 

@@ -1,5 +1,5 @@
 extension DataAPI.Layout {
-    /// What a layout shows: its fields, its portals and the value lists they use.
+    /// The metadata of a layout: its fields, its portals and the value lists that they use.
     ///
     /// Source: Claris Data API guide, "Get layout metadata".
     public struct LayoutMetaData: Hashable, Sendable {
@@ -7,17 +7,17 @@ extension DataAPI.Layout {
         public var fieldMetaData: [FieldMetaData]
         /// The fields of each portal, by the portal's name, as in `portalData`.
         public var portalMetaData: [String: [FieldMetaData]]
-        /// The names that several portals have. Portals go by their object names, and those without one by their table
-        /// occurrence; of those that share a name ``portalMetaData`` has one, and so has `portalData` of records. Object names of
-        /// their own, given in FileMaker, tell them apart.
+        /// The names that several portals have. The name of a portal is its object name, or its table occurrence if it
+        /// has none. Of portals with the same name, ``portalMetaData`` and the `portalData` of records contain only
+        /// one. To distinguish them, give them object names in FileMaker.
         public var ambiguousPortals: [String] = []
-        /// The value lists that fields on the layout use; `nil` when none does. A list limited to related values is empty
-        /// unless the metadata was asked for a record.
+        /// The value lists used by fields on the layout; `nil` if none is used. A list limited to related values is
+        /// empty unless the metadata was requested for a record.
         public var valueLists: [ValueLists]?
         /// FileMaker's messages; see ``MessageCarrying``.
         @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             fieldMetaData: [FieldMetaData],
             portalMetaData: [String: [FieldMetaData]] = [:],
@@ -28,31 +28,31 @@ extension DataAPI.Layout {
             self.valueLists = valueLists
         }
 
-        /// One field as the layout shows it.
+        /// One field on the layout.
         public struct FieldMetaData: Hashable, Sendable {
-            /// The name.
+            /// The name of the field.
             public var name: String
             /// How the field gets its value.
             public var type: FieldType
-            /// The control that shows the field; `nil` where the server does not say.
+            /// The control that shows the field; `nil` if the server does not send it.
             public var displayType: DisplayType?
             /// The type of the field's values.
             public var result: CalcResult
-            /// The value list of the field's control.
+            /// The name of the value list of the field's control; `nil` if it has none.
             public var valueList: String?
-            /// Whether one value is shared by all records of a session.
+            /// Whether it is a global field: one value is shared by all records of a session.
             public var global: Bool
-            /// Whether FileMaker enters a value by itself.
+            /// Whether FileMaker enters a value automatically.
             public var autoEnter: Bool
-            /// Whether a date needs a year of four digits.
+            /// Whether a date must have a year of four digits.
             public var fourDigitYear: Bool
-            /// How many repetitions the field has.
+            /// The number of repetitions of the field.
             public var maxRepeat: Int
-            /// The most characters a value may have; 0 is no limit.
+            /// The greatest number of characters of a value; 0 means no limit.
             public var maxCharacters: Int?
             /// Whether an empty value fails validation.
             public var notEmpty: Bool
-            /// Whether a value that is no number fails validation.
+            /// Whether a value that is not a number fails validation.
             public var numeric: Bool
             /// Whether a time must lie within a day.
             public var timeOfDay: Bool
@@ -60,75 +60,75 @@ extension DataAPI.Layout {
             public var repetitionStart: Int?
             /// The last repetition that the layout shows.
             public var repetitionEnd: Int?
-            /// How many repetitions the layout shows.
+            /// The number of repetitions that the layout shows.
             public var repetitions: Int?
         }
 
         /// A value list and its values.
         public struct ValueLists: Hashable, Sendable, Decodable {
-            /// The name.
+            /// The name of the value list.
             public var name: String
-            /// `customList` or `byField`.
+            /// The kind of the list: `customList` or `byField`.
             public var type: String
             /// The values, in the list's order.
             public var values: [Value]
 
             /// One value of a list.
             public struct Value: Hashable, Sendable, Decodable {
-                /// What is stored.
+                /// The stored value.
                 public var value: String
-                /// What users see.
+                /// The value that users see.
                 public var displayValue: String
             }
         }
     }
 }
 
-// Lists of them sort by name.
+// Lists of these values are sorted by name.
 
 extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Comparable {
-    /// By name.
+    /// Compares the names.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
 }
 
 extension DataAPI.Layout.LayoutMetaData.ValueLists: Comparable {
-    /// By name.
+    /// Compares the names.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
 }
 
 extension DataAPI.Layout.LayoutMetaData.ValueLists.Value: Comparable {
-    /// By what users see, then by what is stored.
+    /// Compares the displayed values, then the stored values.
     public static func < (lhs: Self, rhs: Self) -> Bool {
         (lhs.displayValue, lhs.value) < (rhs.displayValue, rhs.value)
     }
 }
 
 extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
-    /// How a field gets its value. A kind that a future server invents keeps its name.
+    /// How a field gets its value. An unknown kind from a newer server keeps its name.
     public struct FieldType: RawRepresentable, Hashable, Sendable {
-        /// The text on the wire.
+        /// The text in the answer.
         public let rawValue: String
-        /// By its text on the wire, also one that this library does not know yet.
+        /// Creates a value from the text in an answer, also from one that this library does not know.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The field holds what is entered.
+        /// The field contains the entered value.
         public static let normal = Self(rawValue: "normal")
-        /// A formula gives the value.
+        /// A formula calculates the value.
         public static let calculation = Self(rawValue: "calculation")
-        /// The value sums up several records.
+        /// The value summarizes several records.
         public static let summary = Self(rawValue: "summary")
     }
 
-    /// The control that shows a field. A kind that a future server invents keeps its name.
+    /// The control that shows a field. An unknown kind from a newer server keeps its name.
     public struct DisplayType: RawRepresentable, Hashable, Sendable {
-        /// The text on the wire.
+        /// The text in the answer.
         public let rawValue: String
-        /// By its text on the wire, also one that this library does not know yet.
+        /// Creates a value from the text in an answer, also from one that this library does not know.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A text box.
         public static let editText = Self(rawValue: "editText")
-        /// A drop-down list that can be typed into.
+        /// A drop-down list that allows typing.
         public static let popupList = Self(rawValue: "popupList")
         /// A pop-up menu.
         public static let popupMenu = Self(rawValue: "popupMenu")
@@ -144,11 +144,11 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
         public static let secureText = Self(rawValue: "secureText")
     }
 
-    /// The type of a field's values. A kind that a future server invents keeps its name.
+    /// The type of a field's values. An unknown kind from a newer server keeps its name.
     public struct CalcResult: RawRepresentable, Hashable, Sendable {
-        /// The text on the wire.
+        /// The text in the answer.
         public let rawValue: String
-        /// By its text on the wire, also one that this library does not know yet.
+        /// Creates a value from the text in an answer, also from one that this library does not know.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Text.
@@ -157,11 +157,11 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
         public static let number = Self(rawValue: "number")
         /// A date.
         public static let date = Self(rawValue: "date")
-        /// A time of day or a span.
+        /// A time of day or a duration.
         public static let time = Self(rawValue: "time")
         /// A date with a time.
         public static let timeStamp = Self(rawValue: "timeStamp")
-        /// A file, a picture, a sound.
+        /// A file, for example a picture or a sound.
         public static let container = Self(rawValue: "container")
     }
 }
@@ -173,7 +173,7 @@ extension DataAPI.Layout.LayoutMetaData: Decodable {
         case metaData
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response, also in the form of FileMaker Server 17. Counts may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let fields = try container.decodeIfPresent([FieldMetaData].self, forKey: .metaData) {
@@ -194,7 +194,7 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Decodable {
         case notEmpty, numeric, timeOfDay, repetitionStart, repetitionEnd, repetitions
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads an entry of a server's response. Counts may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         name = try container.decode(String.self, forKey: .name)
@@ -209,7 +209,7 @@ extension DataAPI.Layout.LayoutMetaData.FieldMetaData: Decodable {
         notEmpty = try container.decodeFlagIfPresent(forKey: .notEmpty)
         numeric = try container.decodeFlagIfPresent(forKey: .numeric)
         timeOfDay = try container.decodeFlagIfPresent(forKey: .timeOfDay)
-        // Servers send start and end, their own OpenAPI description a count: either says how many are shown.
+        // Servers send start and end, their own OpenAPI description has a count. The number shown is taken from either.
         let start = try container.decodeWireIntegerIfPresent(forKey: .repetitionStart)
         let end = try container.decodeWireIntegerIfPresent(forKey: .repetitionEnd)
         let shown = try container.decodeWireIntegerIfPresent(forKey: .repetitions)

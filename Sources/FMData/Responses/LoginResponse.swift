@@ -1,13 +1,13 @@
 import FMHTTP
 
-/// What a login brings: the token of the new session.
+/// The response of a login: the token of the new session.
 struct LoginResponse: Decodable {
     var token: String?
 }
 
 extension LoginResponse: DataAPIResponse {
-    /// The guide's OAuth and data-source examples show an empty body: the token is then in a header alone, so that is read
-    /// first.
+    /// The guide's OAuth and data-source examples have an empty body. Then the token is only in a header, so the header
+    /// is preferred.
     final class Collector: AnswerCollector {
         private static let tokenHeader = "X-FM-Data-Access-Token"
 

@@ -1,23 +1,24 @@
 extension DataAPI {
-    /// One entry of an answer's `messages`: what FileMaker says about the request.
+    /// One entry of an answer's `messages`: FileMaker's result for the request.
     ///
     /// Source: Claris Data API guide, "Error responses".
     public struct Message: Hashable, Sendable {
-        /// FileMaker's error code as it was sent: `"0"` is success. A text, since not every server sends a number.
+        /// FileMaker's error code as the server sent it: `"0"` is success. It is a text, since not every server sends a
+        /// number.
         public var code: String
-        /// The server's own words. Absent in some refusals.
+        /// The server's text; `nil` in some error answers.
         public var message: String?
 
-        /// A message of your own, for tests and previews.
+        /// Creates a message for tests and previews.
         public init(code: String, message: String? = nil) {
             self.code = code
             self.message = message
         }
 
-        /// Whether this is the message of a request that went well.
+        /// Whether the code is `"0"`, for a successful request.
         public var isSuccess: Bool { code == "0" }
 
-        /// The code as a number; `nil` when it is not one.
+        /// The code as a number; `nil` if it is not a number.
         public var errorCode: FileMakerErrorCode? { FileMakerErrorCode(wireText: code) }
     }
 }
@@ -25,10 +26,10 @@ extension DataAPI {
 typealias Message = DataAPI.Message
 
 extension DataAPI.Message: CustomStringConvertible, CustomReflectable {
-    /// Code and text, as in `101: Record is missing`. A long text is cut; ``message`` has it whole.
+    /// Code and text, like `101: Record is missing`. A long text is shortened; ``message`` is complete.
     public var description: String { code.shortened + (message.map { ": \($0.shortened)" } ?? "") }
 
-    /// What a dump may show: a long text is cut.
+    /// Shows code and text in `dump`, with a long text shortened.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code.shortened, "message": message?.shortened as Any], displayStyle: .struct)
     }
@@ -39,7 +40,7 @@ extension DataAPI.Message: Decodable {
         case code, message
     }
 
-    /// Reads code and text as a server sends them; some proxies send the code as a number.
+    /// Reads the code and the text. Some proxies send the code as a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard let code = try container.decodeWireTextIfPresent(forKey: .code) else {

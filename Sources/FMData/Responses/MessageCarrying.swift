@@ -1,11 +1,12 @@
 extension DataAPI {
-    /// A response that keeps what FileMaker said beside it. A success says `"0"` and "OK"; a server or a proxy may say more.
+    /// A response that keeps FileMaker's messages. A success has the message `"0"` with "OK"; a server or a proxy may
+    /// add others.
     ///
-    /// Every response is one, except for the lists of layouts and scripts and the credentials of a login, which are values of
-    /// other kinds.
+    /// Every response conforms, except for the lists of layouts and scripts and the credentials of a login, whose
+    /// values are of other types.
     public protocol MessageCarrying {
-        /// FileMaker's messages, in order; none in a value of your own making and in one that no answer stands behind. Two
-        /// responses other than a ``RecordResponse`` are equal whatever their messages.
+        /// FileMaker's messages, in order; empty in a value that your program creates and in one without an answer.
+        /// Responses other than a ``RecordResponse`` are compared without their messages.
         var messages: [Message] { get set }
     }
 }

@@ -1,9 +1,10 @@
 import FMHTTP
 import NIOCore
 
-// The answers of the two calls that precede an OAuth login. They are no part of the Data API and have no messages.
+// The answers of the two calls before an OAuth login. They are not part of the Data API and have no messages.
 
-/// `{"data":{"Provider":[{"Name":"Google"}]}}`: not an answer of the Data API, so without messages.
+/// The list of providers, `{"data":{"Provider":[{"Name":"Google"}]}}`: not an answer of the Data API, so without
+/// messages.
 struct OAuthProviderList: Decodable {
     private struct Providers: Decodable {
         var list: [DataAPI.OAuthProvider]?
@@ -32,7 +33,7 @@ extension OAuthProviderList: DataAPIResponse {
     }
 }
 
-/// The answer that begins a sign-in: the request id in a header, the provider's page as the body.
+/// The answer that begins a sign-in, with the request id in a header and the URL of the provider's page as the body.
 struct OAuthStart: Decodable {
     var requestId: String
     var url: String

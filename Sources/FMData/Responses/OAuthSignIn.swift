@@ -1,14 +1,14 @@
 extension DataAPI {
-    /// An identity provider that a server's accounts may sign in with.
+    /// An identity provider with which a server's accounts may sign in.
     ///
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /fmws/oauthproviderinfo`.
     public struct OAuthProvider: Hashable, Sendable, Decodable {
-        /// The name that ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:isolation:)`` wants: "Google",
-        /// "Microsoft", ….
+        /// The name for ``DataAPI/Server/startOAuth(provider:returnURL:trackingId:isolation:)``: "Google", "Microsoft",
+        /// ….
         public var name: String
 
-        /// A provider by its name, as ``DataAPI/Server/getOAuthProviders(isolation:)`` lists it.
+        /// Creates a provider with a name, as ``DataAPI/Server/getOAuthProviders(isolation:)`` lists it.
         public init(name: String) {
             self.name = name
         }
@@ -18,7 +18,7 @@ extension DataAPI {
         }
     }
 
-    /// A sign-in that was begun: where to send the user, and what is needed to log in when they come back.
+    /// A sign-in that was begun: the page for the user, and the data for the login after the user returns.
     ///
     ///     let signIn = try await server.startOAuth(provider: "Google", returnURL: callback).firstValue()
     ///     // open signIn.url in a browser; the callback gets `trackingID` and `identifier`
@@ -26,23 +26,23 @@ extension DataAPI {
     ///
     /// The request id is half of a credential and is not printed.
     public struct OAuthSignIn: Hashable, Sendable {
-        /// The first half of the login: `X-FM-Data-OAuth-Request-Id`.
+        /// The first half of the login data: `X-FM-Data-OAuth-Request-Id`.
         public var requestId: String
-        /// The provider's page, to be opened in a browser.
+        /// The URL of the provider's page, to be opened in a browser.
         public var url: String
-        /// Comes back to the return URL as `trackingID`: a callback with another one belongs to another sign-in.
+        /// The id that the return URL gets as `trackingID`. A callback with another id belongs to another sign-in.
         public var trackingId: String
 
-        /// A sign-in that was begun; see the properties for its parts.
+        /// Creates a sign-in. The properties describe its parts.
         public init(requestId: String, url: String, trackingId: String) {
             self.requestId = requestId
             self.url = url
             self.trackingId = trackingId
         }
 
-        /// The credentials of the finished sign-in. They are good for one login, and for a short time.
+        /// Returns the credentials of the finished sign-in. They are valid for one login, and for a short time.
         ///
-        /// - Parameter identifier: the parameter `identifier` of the return URL.
+        /// - Parameter identifier: The parameter `identifier` of the return URL.
         public func credentials(identifier: String) -> Credentials {
             Credentials(oAuthId: requestId, oAuthIdentifier: identifier)
         }
@@ -50,12 +50,12 @@ extension DataAPI {
 }
 
 extension DataAPI.OAuthSignIn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short description without secrets.
     public var description: String { "OAuthSignIn(requestId: ••••, trackingId: \"\(trackingId)\")" }
 
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// Shows only the tracking id in `dump`, no secret.
     public var customMirror: Mirror { Mirror(self, children: ["trackingId": trackingId]) }
 }

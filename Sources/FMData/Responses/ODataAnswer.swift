@@ -1,7 +1,7 @@
 import FMHTTP
 import NIOCore
 
-/// An answer of the OData interface, refusals included: unread.
+/// An unread answer of the OData interface; error answers are included.
 package struct ODataAnswer: Decodable, Sendable {
     package var status: Int
     package var body: [UInt8]
@@ -14,7 +14,7 @@ package struct ODataAnswer: Decodable, Sendable {
 
 extension ODataAnswer: DataAPIResponse {
     final class Collector: AnswerCollector {
-        /// A list of webhooks with all that they have yet to deliver; a server that sends more than this has lost its way.
+        /// Enough for a list of webhooks with all their pending deliveries. A larger answer is an error.
         private static let maximumBytes = 16 << 20
 
         private var status = HTTPResponseStatus.ok

@@ -1,8 +1,8 @@
-/// The fields of portals by the portals' names, and the names of which there are several: equal ones, which no `Decoder` tells, and
-/// those that differ in their form in Unicode alone, for which a dictionary has one place.
+/// The fields of portals by the portals' names, and the ambiguous names. Those are equal names, which a `Decoder` does
+/// not report, and names that differ in their Unicode form only, which are one key in a dictionary.
 struct PortalFields: Decodable {
     private(set) var fields: [String: [DataAPI.Layout.LayoutMetaData.FieldMetaData]] = [:]
-    /// Each once, in their order. Where another decoder than the library's reads, equal names are not among them.
+    /// Each name once, in order. With other decoders than the library's, equal names are missing.
     private(set) var ambiguous: [String] = []
 
     init(from decoder: any Decoder) throws {
@@ -19,7 +19,7 @@ struct PortalFields: Decodable {
         }
     }
 
-    /// The names as they are written, repeated ones included.
+    /// The names as they are in the text, including repeated ones; `nil` for other decoders.
     private static func names(in decoder: any Decoder) -> [String]? {
         guard let decoder = decoder as? ValueDecoder, decoder.context.entry(decoder.node).kind == .object else {
             return nil

@@ -1,15 +1,15 @@
 extension DataAPI.Server {
-    /// What a server says of itself.
+    /// Information about a server.
     ///
     /// Source: Claris Data API guide, "Get product information".
     public struct ProductInfo: Hashable, Sendable, Decodable {
-        /// "FileMaker Data API Engine".
+        /// The name of the product: "FileMaker Data API Engine".
         public var name: String
-        /// The build date, as the server writes it. Servers from 2024 on do not say.
+        /// The build date, in the server's form; `nil` for servers from 2024 on, which do not send it.
         public var buildDate: String?
-        /// The version, such as "19.5.1.36". Servers from 2024 on do not say.
+        /// The version, such as "19.5.1.36"; `nil` for servers from 2024 on, which do not send it.
         public var version: String?
-        /// The pattern of dates, "MM/dd/yyyy" on every server seen.
+        /// The pattern of dates: "MM/dd/yyyy" on all servers seen so far.
         public var dateFormat: String
         /// The pattern of times.
         public var timeFormat: String
@@ -22,7 +22,7 @@ extension DataAPI.Server {
             case name, buildDate, version, dateFormat, timeFormat, timeStampFormat
         }
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             name: String,
             buildDate: String? = nil,
@@ -47,7 +47,7 @@ extension DataAPI.Server {
             case productInfo
         }
 
-        /// The server's own OpenAPI description leaves the wrapper out; servers send it. Both are taken.
+        /// Servers send a wrapper object, which their own OpenAPI description omits. Both forms are accepted.
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             productInfo =
@@ -57,9 +57,9 @@ extension DataAPI.Server {
 }
 
 extension DataAPI.Server.ProductInfo {
-    /// The server's patterns as a format to read and write values with, for ``DataAPI/DateFormats/file(_:)``.
+    /// Returns the server's patterns as a format for reading and writing values, for ``DataAPI/DateFormats/file(_:)``.
     ///
-    /// - Throws: ``ValueFormat/PatternError`` for a pattern that says no complete date or time.
+    /// - Throws: ``ValueFormat/PatternError`` for a pattern without a complete date or time.
     public func valueFormat() throws(ValueFormat.PatternError) -> ValueFormat {
         try ValueFormat(date: dateFormat, time: timeFormat, timestamp: timeStampFormat)
     }

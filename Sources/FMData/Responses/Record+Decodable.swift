@@ -21,7 +21,7 @@ extension DataAPI.Record: Decodable where R: Decodable, P: Decodable {
         case fieldData, portalData, recordId, modId, portalDataInfo
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a record as servers send it. Ids may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,24 +1,24 @@
 extension DataAPI {
-    /// The answer of every call that returns records: `getRecords`, `getRecordById`, `findRecords`.
+    /// The response of every call that returns records: `getRecords`, `getRecordById`, `findRecords`.
     ///
     /// `R` is the type of a record's fields, `P` the type of its portals: a struct with one array per portal, or
-    /// ``EmptyPortal`` when the portals do not matter. Fix both with `returnAs(_:)` or let the compiler infer them.
+    /// ``EmptyPortal`` if the portals are not needed. Set both with `returnAs(_:)` or let the compiler infer them.
     ///
     /// Source: Claris Data API guide, "Get a range of records" and "Perform a find request".
     public struct RecordResponse<R, P> {
-        /// One element of ``data``.
+        /// The type of the elements of ``data``.
         public typealias Record = DataAPI.Record<R, P>
 
-        /// The records, in the order the server sent them.
+        /// The records, in the order in which the server sent them.
         public var data: [Record]
-        /// Where the records come from and how many there are.
+        /// The source of the records, and their numbers.
         public var dataInfo: DataInfo
-        /// The results of the scripts that ran with the request; `nil` when none ran.
+        /// The results of the scripts that ran with the request; `nil` if none ran.
         public var scriptResponse: ScriptResponse?
-        /// FileMaker's messages: code `"0"`, or `"401"` on the empty response of a find without matches.
+        /// FileMaker's messages: code `"0"`, or `"401"` in the empty response of a find without matches.
         public var messages: [Message]
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             data: [Record],
             dataInfo: DataInfo,
@@ -32,39 +32,42 @@ extension DataAPI {
         }
     }
 
-    /// One record: its fields, the rows of its portals, its identity and its version.
+    /// One record: its fields, the rows of its portals, its id and its modification id.
     ///
     /// ```swift
     /// let ada = try await people.find { $0(.name) == "Ada Lovelace" }.one().firstValue()
     /// print(ada.city ?? "")                                       // London
     /// ```
     ///
-    /// The properties of its fields' type can be read as its own.
+    /// The properties of the fields' type can be read directly on the record.
     @dynamicMemberLookup
     public struct Record<R, P> {
         /// The fields on the layout.
         public var fieldData: R
-        /// The rows of the layout's portals; `nil` when the server sent none at all.
+        /// The rows of the layout's portals; `nil` if the server sent none at all.
         public var portalData: P?
-        /// FileMaker's internal id of the record: unique in its table, never used again, different in every copy of
-        /// the file. An answer without it does not decode, so that no other record's id can be sent back in its place.
+        /// FileMaker's internal id of the record. It is unique in its table, never reused, and different in every copy
+        /// of the file. An answer without it does not decode, so that a later request cannot use the id of another
+        /// record.
         public var recordId: Int
-        /// The modification id: rises by one with every committed change. Send it back with an edit to have the server
-        /// refuse (code 306) when somebody else was faster. An answer without it does not decode.
+        /// The modification id: it rises by one with every committed change. If an edit sends it, the server refuses
+        /// the edit (code 306) if another user has changed the record in the meantime. An answer without it does not
+        /// decode.
         public var modId: Int
-        /// How many rows each portal has. Absent before FileMaker Server 18.
+        /// The number of rows in each portal. `nil` before FileMaker Server 18.
         public var portalDataInfo: [PortalDataInfo]?
 
-        /// A property of the fields' type.
+        /// Returns a property of the fields' type.
         public subscript<Value>(dynamicMember property: KeyPath<R, Value>) -> Value { fieldData[keyPath: property] }
 
-        /// The names of the portals that have more rows than this response: a server sends 50 of each unless the request
-        /// says otherwise. Ask for more by ``PortalRequest/limit``. Empty before FileMaker Server 18, which does not say.
+        /// The names of the portals that have more rows than this response. A server sends 50 rows of each portal by
+        /// default; request more with ``PortalRequest/limit``. Empty before FileMaker Server 18, which does not send
+        /// these numbers.
         public var truncatedPortals: [String] {
             (portalDataInfo ?? []).filter(\.isTruncated).map(\.name)
         }
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             fieldData: R,
             portalData: P? = nil,
@@ -80,19 +83,19 @@ extension DataAPI {
         }
     }
 
-    /// The portal type of a response whose portals do not matter. Whatever portals the server sends are skipped.
+    /// The portal type of a response whose portals are not needed. The portals in an answer are skipped.
     public struct EmptyPortal: Codable, Hashable, Sendable {
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates the value, which has no content.
         public init() {}
     }
 }
 
 extension DataAPI.RecordResponse {
-    /// The portal type of a response whose portals do not matter.
+    /// The portal type of a response whose portals are not needed.
     public typealias EmptyPortal = DataAPI.EmptyPortal
-    /// Where the records of a response come from.
+    /// The source of a response's records, and their numbers.
     public typealias DataInfo = DataAPI.DataInfo
-    /// How many rows a portal has.
+    /// The number of rows in a portal.
     public typealias PortalDataInfo = DataAPI.PortalDataInfo
 }
 
@@ -106,7 +109,7 @@ extension DataAPI.Record: Identifiable {
     public var id: Int { recordId }
 }
 
-/// A row of a portal: a related record, with its own identity and version.
+/// A row of a portal: a related record, with its own id and modification id.
 ///
 /// ```swift
 /// struct Line: DataAPIPortalRecord {
@@ -120,9 +123,9 @@ extension DataAPI.Record: Identifiable {
 /// }
 /// ```
 ///
-/// Each of the two ids may be declared as `Int` or as `String`, whichever the program likes: the server sends both as text, and
-/// they decode from text or number. FileMaker Server 17 sends rows without `modId`: declare it optional, `Int?` or `String?`,
-/// if such a server matters.
+/// Each of the two ids may be declared as `Int` or as `String`. The server sends both as text, and they decode from
+/// text or number. FileMaker Server 17 sends rows without `modId`: to support it, declare the property as optional,
+/// `Int?` or `String?`.
 public protocol DataAPIPortalRecord: Decodable {
     /// `Int`, `String` or an optional of one of them; inferred from the property.
     associatedtype RecordID: DataAPI.RecordIdentifier

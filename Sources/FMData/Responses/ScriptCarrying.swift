@@ -1,9 +1,9 @@
 public import OpenCombine
 
 extension DataAPI {
-    /// A response that tells of scripts which ran with its request.
+    /// A response that contains the results of the scripts that ran with its request.
     public protocol ScriptCarrying {
-        /// What they gave back; `nil` when none ran.
+        /// The results of the scripts; `nil` if none ran.
         var scriptResponse: ScriptResponse? { get }
     }
 }
@@ -13,7 +13,7 @@ extension DataAPI.CreateResponse: DataAPI.ScriptCarrying {}
 extension DataAPI.EditRecordResponse: DataAPI.ScriptCarrying {}
 
 extension DataAPI.ScriptResponse: DataAPI.ScriptCarrying {
-    /// The response itself.
+    /// The response itself; `nil` if it is empty.
     public var scriptResponse: DataAPI.ScriptResponse? { isEmpty ? nil : self }
 }
 
@@ -43,18 +43,21 @@ extension Publisher where Output: DataAPI.ScriptCarrying, Failure == FMRest.APIE
     ///     orders.executeScript(script: "Close month")
     ///         .failOnScriptError(except: [.recordMissing])      // an ordinary loop over all records ends with 101
     ///
-    /// Publishes what the publisher publishes, until a response tells of a script that ended with an error: then it fails
-    /// with ``FMRest/APIError/Code/script``. `fileMakerCode` is the script's code and `scriptFailure` has its name, phase
-    /// and result; of several scripts the one that ran first counts. The request itself has been carried out all the same.
+    /// Publishes the values of this publisher. If a response contains a script that ended with an error, it fails with
+    /// ``FMRest/APIError/Code/script``. `fileMakerCode` is the script's code, and `scriptFailure` contains its name,
+    /// phase and result; of several scripts, the one that ran first counts. The request itself has been carried out
+    /// nevertheless.
     ///
-    /// - Parameter accepted: codes that are no failure. The default is none but 0.
+    /// - Parameter accepted: The codes that are not failures. The default is none except 0.
     public func failOnScriptError(
         except accepted: Set<FileMakerErrorCode> = []
     ) -> AnyPublisher<Output, FMRest.APIError> {
         failOnScriptError { !accepted.contains($0.code) }
     }
 
-    /// Turns these script errors into failures and leaves all others values. See ``failOnScriptError(except:)``.
+    /// Turns only these script errors into failures; others stay values. See ``failOnScriptError(except:)``.
+    ///
+    /// - Parameter codes: The codes that are failures.
     public func failOnScriptError(
         only codes: Set<FileMakerErrorCode>
     ) -> AnyPublisher<Output, FMRest.APIError> {

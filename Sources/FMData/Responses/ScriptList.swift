@@ -1,9 +1,12 @@
 extension DataAPI.Database {
-    /// One entry of the list of scripts: a script or a folder of entries. A script named "-" is a separator of the menu.
+    /// One entry of the list of scripts: a script, or a folder of entries. A script named "-" is a separator of the
+    /// menu.
     ///
     /// Source: Claris Data API guide, "Get script names".
     public indirect enum ScriptItem: Hashable, Sendable {
+        /// A script.
         case script(_ name: String)
+        /// A folder with its entries, in order.
         case folder(_ name: String, scripts: [ScriptItem])
 
         /// The name of the script or the folder.
@@ -13,7 +16,7 @@ extension DataAPI.Database {
             }
         }
 
-        /// The names of the scripts of the entry, at any depth, in order, without separators.
+        /// The names of the scripts in the entry at any depth, in order, without separators.
         public var allScripts: [String] {
             switch self {
             case .script("-"): []
@@ -25,7 +28,7 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Database.ScriptItem: Comparable {
-    /// By name, folders and scripts alike.
+    /// Compares names, of folders and scripts alike.
     public static func < (lhs: Self, rhs: Self) -> Bool { lhs.name < rhs.name }
 }
 
@@ -34,7 +37,7 @@ extension DataAPI.Database.ScriptItem: Decodable {
         case name, folderScriptNames
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads an entry of a server's response.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let name = try container.decode(String.self, forKey: .name)
@@ -49,7 +52,7 @@ extension DataAPI.Database.ScriptItem: Decodable {
 struct ScriptListBody: Decodable {
     var scripts: [DataAPI.Database.ScriptItem]
 
-    /// The names of the scripts, at any depth, in order.
+    /// The names of the scripts at any depth, in order.
     var names: [String] { scripts.flatMap(\.allScripts) }
 }
 

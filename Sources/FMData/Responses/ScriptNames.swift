@@ -1,4 +1,4 @@
-/// The names of the scripts that a request asks for.
+/// The names of the scripts that a request starts.
 struct ScriptNames: Hashable, Sendable {
     var preRequest: String?
     var preSort: String?

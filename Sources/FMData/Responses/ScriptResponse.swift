@@ -1,36 +1,37 @@
 extension DataAPI {
-    /// What the scripts of a request gave back, for each of the three phases in which one can run.
+    /// The results of the scripts of a request, for each of the three phases in which a script can run.
     ///
-    /// A result is absent when its script returned nothing. An error is the last error of the script itself, as text:
-    /// `"0"` is success, and `"101"` is what an ordinary loop over all records ends with, so it is a value here and no
-    /// failure of the call.
+    /// A result is `nil` if its script returned nothing. An error is the last error of the script itself, as text.
+    /// `"0"` is success. An ordinary loop over all records ends with `"101"`, so script errors are values here, and the
+    /// call does not fail.
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptResponse: Hashable, Sendable {
-        /// Result of the script that ran after the request and its sort.
+        /// The result of the script that ran after the request and its sort.
         public var scriptResult: String?
-        /// Last error of the script that ran after the request and its sort.
+        /// The last error of the script that ran after the request and its sort.
         public var scriptError: String?
-        /// Result of the script that ran before the request.
+        /// The result of the script that ran before the request.
         public var scriptResultPreRequest: String?
-        /// Last error of the script that ran before the request.
+        /// The last error of the script that ran before the request.
         public var scriptErrorPreRequest: String?
-        /// Result of the script that ran after the request and before the sort.
+        /// The result of the script that ran after the request and before the sort.
         public var scriptResultPreSort: String?
-        /// Last error of the script that ran before the sort.
+        /// The last error of the script that ran after the request and before the sort.
         public var scriptErrorPreSort: String?
-        /// FileMaker's messages; see ``MessageCarrying``. None where the results came with another response, which has them.
+        /// FileMaker's messages; see ``MessageCarrying``. Empty if the results are part of another response, which has
+        /// the messages.
         @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
-        /// The script that was asked for, to run after the request and its sort. The server's answer does not name it: the
-        /// library adds it from the request, as the other two.
+        /// The name of the script that was to run after the request and its sort. The server's answer does not contain
+        /// it: the library adds it from the request, like the other two names.
         public var scriptName: String?
-        /// The script that was asked for, to run before the request.
+        /// The name of the script that was to run before the request.
         public var scriptNamePreRequest: String?
-        /// The script that was asked for, to run after the request and before the sort.
+        /// The name of the script that was to run after the request and before the sort.
         public var scriptNamePreSort: String?
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
             scriptResult: String? = nil,
             scriptError: String? = nil,
@@ -53,7 +54,7 @@ extension DataAPI {
             self.scriptNamePreSort = scriptNamePreSort
         }
 
-        /// `true` when no script left a trace: neither a result nor an error.
+        /// Whether there is neither a result nor an error of any script.
         public var isEmpty: Bool {
             [
                 scriptResult, scriptError, scriptResultPreRequest, scriptErrorPreRequest, scriptResultPreSort,
@@ -88,7 +89,7 @@ extension DataAPI.ScriptResponse: Decodable {
         case scriptErrorPreSort = "scriptError.presort"
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads the script results of a server's response. Errors may be text or numbers.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -101,7 +102,7 @@ extension DataAPI.ScriptResponse: Decodable {
         )
     }
 
-    /// Takes in one member of a response, if it is one of a script.
+    /// Stores one member of a response, if it belongs to a script.
     mutating func take(_ text: String, named name: String) {
         switch CodingKeys(rawValue: name) {
         case .scriptResult: scriptResult = text
@@ -117,7 +118,7 @@ extension DataAPI.ScriptResponse: Decodable {
     /// Whether a member of a response belongs to a script.
     static func owns(_ name: String) -> Bool { CodingKeys(rawValue: name) != nil }
 
-    /// The script results beside other keys of a response; `nil` when there are none.
+    /// The script results among the other keys of a response; `nil` if there are none.
     static func ifPresent(in decoder: any Decoder) throws -> DataAPI.ScriptResponse? {
         let response = try DataAPI.ScriptResponse(from: decoder)
         return response.isEmpty ? nil : response

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// A record that the host has sent and that cannot be decoded: which it is, and why.
+    /// A record that the host sent but that cannot be decoded, with its ids and the reason.
     ///
     ///     for record in value.unreadable { print(record.recordId, record.failure) }
     public struct UnreadableRecord: Error, Identifiable, Sendable, CustomStringConvertible {
@@ -7,16 +7,16 @@ extension DataAPI {
         public var recordId: Int
         /// The modification id of the version that cannot be decoded.
         public var modId: Int
-        /// Which field, what was expected and what was found; ``DecodingFailure/rawValue`` is the text that stands there.
+        /// The field, what was expected and what was found; ``DecodingFailure/rawValue`` is the text at that place.
         public var failure: DecodingFailure
 
         /// The record id, for `Identifiable`.
         public var id: Int { recordId }
 
-        /// What is wrong with it, without the field's value: fit for a log.
+        /// The reason without the field's value, so that it may go to a log.
         public var description: String { failure.description }
 
-        /// A value of your own making, for tests and doubles.
+        /// Creates a value for tests and test doubles.
         public init(recordId: Int, modId: Int, failure: DecodingFailure) {
             self.recordId = recordId
             self.modId = modId
@@ -25,7 +25,7 @@ extension DataAPI {
     }
 }
 
-/// A record of an answer, as far as it can be decoded.
+/// A record of an answer, decoded if possible.
 enum RecordAttempt<R, P> {
     case record(DataAPI.Record<R, P>)
     case unreadable(DataAPI.UnreadableRecord)

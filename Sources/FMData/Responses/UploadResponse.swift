@@ -1,14 +1,14 @@
 extension DataAPI {
-    /// What an upload did.
+    /// The response of an upload.
     ///
-    /// Source: Claris Data API guide, "Upload container data", which promises nothing; servers send the `modId`.
+    /// Source: Claris Data API guide, "Upload container data", which documents no content; servers send the `modId`.
     public struct UploadResponse: Hashable, Sendable {
-        /// The record's new modification id, where the server tells it.
+        /// The record's new modification id; `nil` if the server does not send it.
         public var modId: Int?
         /// FileMaker's messages; see ``MessageCarrying``.
         @DataAPI.Aside public var messages: [DataAPI.Message] = []
 
-        /// A value of your own making, for tests and doubles; see the properties for its parts.
+        /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(modId: Int? = nil) {
             self.modId = modId
         }
@@ -20,7 +20,7 @@ extension DataAPI.UploadResponse: Decodable {
         case modId
     }
 
-    /// Reads it as servers send it: ids, codes and counts as text or as numbers.
+    /// Reads a server's response. The id may be text or a number.
     public init(from decoder: any Decoder) throws {
         modId = try decoder.container(keyedBy: CodingKeys.self).decodeWireIntegerIfPresent(forKey: .modId)
     }

@@ -1,5 +1,6 @@
 extension KeyedDecodingContainer {
-    /// An id, a code or a count: real servers send ids and codes as text and counts as numbers, others the reverse.
+    /// Decodes an id, a code or a count. Most servers send ids and codes as text and counts as numbers; others do the
+    /// reverse.
     func decodeWireInteger(forKey key: Key) throws -> Int {
         do {
             return try decode(Int.self, forKey: key)
@@ -16,13 +17,13 @@ extension KeyedDecodingContainer {
         }
     }
 
-    /// ``decodeWireInteger(forKey:)``, `nil` when the key is absent or `null`.
+    /// Like ``decodeWireInteger(forKey:)``, but returns `nil` if the key is absent or `null`.
     func decodeWireIntegerIfPresent(forKey key: Key) throws -> Int? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try decodeWireInteger(forKey: key)
     }
 
-    /// A text that some servers and proxies send as a number: a code, a script error.
+    /// Decodes a text that some servers and proxies send as a number: a code, a script error.
     func decodeWireTextIfPresent(forKey key: Key) throws -> String? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         do {

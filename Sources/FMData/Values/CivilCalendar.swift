@@ -1,4 +1,4 @@
-/// The proleptic Gregorian calendar as plain arithmetic: no locale, no time zone, no formatter.
+/// The proleptic Gregorian calendar as plain arithmetic, without locale, time zone or formatter.
 enum CivilCalendar {
     static let secondsPerDay = 86_400
 
@@ -14,7 +14,7 @@ enum CivilCalendar {
         }
     }
 
-    /// Days from 1970-01-01 to the given day.
+    /// The number of days from 1970-01-01 to the given day.
     static func dayNumber(year: Int, month: Int, day: Int) -> Int {
         // Years are counted from March, so that the leap day is the last day of its year.
         let year = month > 2 ? year : year - 1

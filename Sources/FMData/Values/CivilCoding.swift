@@ -2,14 +2,14 @@ import Foundation
 
 /// A date, a time or both.
 protocol CivilValue {
-    /// What a format says about it.
+    /// The part of a format for this type.
     static func pattern(of format: ValueFormat) -> CivilPattern
-    /// `nil` when there is no such day or time of day.
+    /// `nil` if there is no such day or time of day.
     init?(_ fields: CivilFields)
 }
 
 extension CivilValue {
-    /// Reads a text in a format, or in ISO 8601, which cannot be mistaken for another.
+    /// Reads a text in a format, or in ISO 8601, which is unambiguous.
     static func read(
         _ text: UnsafeBufferPointer<UInt8>,
         _ format: ValueFormat,
@@ -25,11 +25,11 @@ extension CivilValue {
 }
 
 extension CodingUserInfoKey {
-    /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders that are not FMData's own, such as a
-    /// `JSONDecoder` of yours. ``ValueFormat/us`` when nothing is set.
-    // A raw value that is not nil never fails.
+    /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders other than FMData's own, such as your
+    /// own `JSONDecoder`. The default is ``ValueFormat/us``.
+    // This initializer never returns nil.
     public static let fileMakerFormat = CodingUserInfoKey(rawValue: "FMData.ValueFormat")!
-    /// A `TimeZone` for ``FMDateOnly`` in coders that are not FMData's own. GMT when nothing is set.
+    /// A `TimeZone` for ``FMDateOnly`` in coders other than FMData's own. The default is GMT.
     public static let fileMakerTimeZone = CodingUserInfoKey(rawValue: "FMData.TimeZone")!
 }
 
@@ -51,13 +51,13 @@ extension Decoder {
         return userInfo[.fileMakerTimeZone] as? TimeZone ?? .gmt
     }
 
-    /// What FMData's own decoder does without this detour.
+    /// Reads a value with other decoders. FMData's own decoder has a faster path.
     func decodeCivil<Value: CivilValue>() throws -> Value {
         let container = try singleValueContainer()
         var text = try container.decode(String.self)
         let format = fileMakerFormat
         guard let value = text.withUTF8({ Value.read($0, format) }) else {
-            // The text itself stays out of the error: it is a field's value.
+            // The error must not contain the text, because it is a field's value.
             let cause: DecodingCause =
                 text.isEmpty
                 ? .empty(wanted: Value.self)

@@ -1,4 +1,4 @@
-/// The numbers of a date or time on their way from text and to text.
+/// The numbers of a date or time, while a text is read or written.
 struct CivilFields {
     var year = 1
     var month = 1
@@ -22,7 +22,7 @@ struct CivilFields {
     var time: FMTime {
         get {
             let sign = isNegative ? -1 : 1
-            // What was read has at most ten digits of hours.
+            // Reading allows at most ten digits of hours, so this does not overflow.
             return FMTime(wholeSeconds: sign * (hour * 3_600 + minute * 60 + second), fraction: sign * nanosecond)
         }
         set {
@@ -39,8 +39,8 @@ struct CivilFields {
 extension CivilFields {
     private static let zero = UInt8(ascii: "0")
 
-    /// Reads the whole text by the pattern; `nil` when it does not fit or a part is out of its range. Whether the day
-    /// exists is for ``FMDate`` to say.
+    /// Reads the whole text by the pattern; `nil` if it does not fit or a part is out of range. ``FMDate`` checks
+    /// whether the day exists.
     init?(reading text: UnsafeBufferPointer<UInt8>, as pattern: CivilPattern, _ shortYears: ValueOptions.ShortYears) {
         self.init()
         if let layout = pattern.fixedLayout, readFixed(text, layout) { return }
@@ -100,7 +100,8 @@ extension CivilFields {
         if isOfTwelve, isAfternoon == true { hour += 12 }
     }
 
-    /// Reads a text in which every part is where the layout has it, as servers write them; `false` for any other.
+    /// Reads a text with every part at the layout's fixed place, as servers write it; returns `false` for any other
+    /// text.
     @inline(__always)
     mutating func readFixed(_ text: UnsafeBufferPointer<UInt8>, _ layout: CivilPattern.FixedLayout) -> Bool {
         guard text.count == layout.length else { return false }
@@ -148,7 +149,7 @@ extension CivilFields {
         return position > start ? number : nil
     }
 
-    /// A year of four digits, or of two where those have a meaning.
+    /// Reads a year of four digits, or of two if the options give them a meaning.
     private static func year(
         _ text: UnsafeBufferPointer<UInt8>,
         _ position: inout Int,
@@ -163,7 +164,7 @@ extension CivilFields {
         }
     }
 
-    /// A point or comma and digits, if they are there; digits beyond the nanosecond are dropped.
+    /// Reads a point or comma and digits, if they are there; drops digits beyond the nanosecond.
     private mutating func readFraction(_ text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Bool {
         guard position < text.count, text[position] == UInt8(ascii: ".") || text[position] == UInt8(ascii: ",") else {
             return true
@@ -191,7 +192,7 @@ extension CivilFields {
         for byte in literal.utf8 {
             guard position < text.count else { return false }
             let found = text[position]
-            // ISO 8601 leaves it open whether a T or a space stands between date and time.
+            // ISO 8601 texts may have a T or a space between date and time.
             guard found == byte || byte == UInt8(ascii: "T") && found == UInt8(ascii: " ") else { return false }
             position += 1
         }
@@ -200,7 +201,7 @@ extension CivilFields {
 }
 
 extension CivilPattern {
-    /// Whether nothing but a literal and the seconds follows.
+    /// Whether only a literal and the seconds follow.
     fileprivate func isOnlySecondLeft(from index: Int) -> Bool {
         guard index == pieces.count - 2, case .second? = pieces.last, case .literal = pieces[index] else {
             return false
@@ -210,7 +211,7 @@ extension CivilPattern {
 }
 
 extension CivilPattern {
-    /// Whether a time can be written so that it can be read again.
+    /// Whether a time can be written in this pattern and read again.
     func canShow(_ time: FMTime) -> Bool {
         let hasTwelve = pieces.contains { if case .hourOfTwelve = $0 { true } else { false } }
         if hasTwelve, time.hours >= 24 { return false }

@@ -1,7 +1,7 @@
-/// A date or time pattern, taken apart once.
+/// A parsed date or time pattern.
 struct CivilPattern: Hashable, Sendable {
     enum Piece: Hashable, Sendable {
-        /// The number is the least count of digits written.
+        /// The number is the least number of digits to write.
         case year(Int), month(Int), day(Int), hour(Int), hourOfTwelve(Int), minute(Int), second(Int)
         case dayPeriod
         case literal(String)
@@ -11,7 +11,7 @@ struct CivilPattern: Hashable, Sendable {
         case date, time, timestamp
     }
 
-    /// The form in which servers write dates when asked for no other: digits at fixed places.
+    /// The form in which servers write dates by default: digits at fixed places.
     struct FixedLayout: Hashable, Sendable {
         var isISO: Bool
         var hasDate: Bool
@@ -127,7 +127,7 @@ struct CivilPattern: Hashable, Sendable {
 }
 
 extension CivilPattern: CustomStringConvertible {
-    /// The pattern as ``ValueFormat/init(date:time:timestamp:)`` takes it.
+    /// The pattern in the form that ``ValueFormat/init(date:time:timestamp:)`` accepts.
     var description: String { pieces.map(\.description).joined() }
 }
 

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A day of the calendar, as a FileMaker date field holds it: no time, no time zone.
+/// A day of the calendar, as in a FileMaker date field: without time and time zone.
 ///
-/// A value always names a day that exists, between 0001-01-01 and 9999-12-31 (FileMaker itself ends at 4000-12-31).
+/// A value is always an existing day between 0001-01-01 and 9999-12-31 (FileMaker itself ends at 4000-12-31).
 ///
-/// In records it decodes and encodes in the format of the request (``ValueOptions/format``); ISO 8601 is accepted on
-/// reading whatever the format, since it cannot be mistaken for another. With other coders the format comes from
-/// `userInfo[.fileMakerFormat]`, US if nothing is set.
+/// In records it is decoded and encoded in the format of the request (``ValueOptions/format``). ISO 8601 is accepted on
+/// reading with every format, because it is unambiguous. With other coders the format comes from
+/// `userInfo[.fileMakerFormat]`; the default is US.
 public struct FMDate: Hashable, Sendable {
     private let storedYear: Int16
     private let storedMonth: Int8
     private let storedDay: Int8
 
-    /// 1 to 9999.
+    /// The year: 1 to 9999.
     public var year: Int { Int(storedYear) }
-    /// 1 to 12.
+    /// The month: 1 to 12.
     public var month: Int { Int(storedMonth) }
-    /// 1 to 31.
+    /// The day of the month: 1 to 31.
     public var day: Int { Int(storedDay) }
 
-    /// `nil` when there is no such day.
+    /// Creates a date; `nil` if there is no such day.
     public init?(year: Int, month: Int, day: Int) {
         guard
             (1...9999).contains(year), (1...12).contains(month),
@@ -30,48 +30,48 @@ public struct FMDate: Hashable, Sendable {
         storedDay = Int8(day)
     }
 
-    /// `nil` when the day lies outside 0001-01-01 … 9999-12-31.
+    /// `nil` if the day is outside 0001-01-01 … 9999-12-31.
     init?(dayNumber: Int) {
         guard (-719_162...2_932_896).contains(dayNumber) else { return nil }
         let day = CivilCalendar.day(dayNumber)
         self.init(year: day.year, month: day.month, day: day.day)
     }
 
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     var dayNumber: Int { CivilCalendar.dayNumber(year: year, month: month, day: day) }
 
-    /// 1 for Sunday to 7 for Saturday, as FileMaker's `DayOfWeek` counts.
+    /// The day of the week, from 1 for Sunday to 7 for Saturday, as FileMaker's `DayOfWeek` counts.
     public var weekday: Int {
         let days = dayNumber + 4
         return days - CivilCalendar.floorDivide(days, 7) * 7 + 1
     }
 
-    /// The day so many days later, or earlier for a negative number; `nil` past either end of the calendar.
+    /// The date this number of days later, or earlier for a negative number; `nil` outside of the calendar.
     public func adding(days: Int) -> FMDate? {
         let (sum, overflow) = dayNumber.addingReportingOverflow(days)
         return overflow ? nil : FMDate(dayNumber: sum)
     }
 
-    /// Days from this day to the other.
+    /// The number of days from this date to the other; negative if the other is earlier.
     public func days(to other: FMDate) -> Int { other.dayNumber - dayNumber }
 }
 
 extension FMDate: Comparable {
-    /// Earlier or later on the calendar.
+    /// Whether the left date is earlier.
     public static func < (left: FMDate, right: FMDate) -> Bool {
         (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
     }
 }
 
 extension FMDate {
-    /// Reads a date in a format; `nil` when the text is not one. Leading zeros may be missing.
+    /// Reads a date in a format, or in ISO 8601; `nil` if the text is not a date. Leading zeros may be missing.
     public init?(_ text: some StringProtocol, format: ValueFormat) {
         var text = String(text)
         guard let date = text.withUTF8({ FMDate.read($0, format) }) else { return nil }
         self = date
     }
 
-    /// The date as text, zero-padded as the format's pattern says.
+    /// The date as text, zero-padded according to the format's pattern.
     public func text(_ format: ValueFormat) -> String {
         var fields = CivilFields()
         fields.date = self
@@ -88,7 +88,7 @@ extension FMDate: LosslessStringConvertible {
 }
 
 extension FMDate {
-    /// The day it is at an instant in a time zone; `nil` for instants before year 1 or after 9999.
+    /// The date of an instant in a time zone; `nil` for instants before year 1 or after 9999.
     public init?(_ instant: Date, in timeZone: TimeZone) {
         guard let timestamp = FMTimestamp(instant, in: timeZone) else { return nil }
         self = timestamp.date

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A `Date` in a date field: it is read as the first instant of the day and written as the day that it is, both in
+/// A `Date` in a date field. It is read as the first instant of the day and written as its day, both in
 /// ``ValueOptions/timeZone``.
 ///
 /// ```swift
@@ -10,28 +10,27 @@ public import Foundation
 /// }
 /// ```
 ///
-/// A plain `Date` is read from date fields as well, but written as a timestamp, which a date field refuses. ``FMDate`` needs no
-/// time zone and is the better type for days.
+/// A plain `Date` can be read from date fields as well, but it is written as a timestamp by default, which a date field
+/// refuses. ``FMDate`` needs no time zone and is the better type for days.
 ///
-/// A timestamp field does not decode. With coders that are not FMData's own the format comes from
-/// `userInfo[.fileMakerFormat]`, US if nothing is set, and the time zone from `userInfo[.fileMakerTimeZone]`, GMT if
-/// nothing is.
+/// Reading a timestamp field fails. With other coders than FMData's own, the format comes from
+/// `userInfo[.fileMakerFormat]`, US by default, and the time zone from `userInfo[.fileMakerTimeZone]`, GMT by default.
 @propertyWrapper
 public struct FMDateOnly<Value: FMDateOnlyValue> {
-    /// The date, at any time of its day.
+    /// The date; any time of its day.
     public var wrappedValue: Value
 
-    /// A date, or an optional one.
+    /// Wraps a date or an optional date.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
 }
 
-/// What ``FMDateOnly`` can wrap: `Date` and `Date?`.
+/// The types that ``FMDateOnly`` can wrap: `Date` and `Date?`.
 public protocol FMDateOnlyValue {
-    /// The date, unless there is none.
+    /// The date; `nil` if there is none.
     var dateIfAny: Date? { get }
-    /// `nil` where there has to be a date.
+    /// Creates a value from an optional date; `nil` if the type requires a date and there is none.
     init?(dateIfAny: Date?)
 }
 
@@ -39,7 +38,7 @@ extension Date: FMDateOnlyValue {
     /// The date itself.
     public var dateIfAny: Date? { self }
 
-    /// The date, if there is one.
+    /// The date; `nil` if there is none.
     public init?(dateIfAny: Date?) {
         guard let dateIfAny else { return nil }
         self = dateIfAny
@@ -47,10 +46,10 @@ extension Date: FMDateOnlyValue {
 }
 
 extension Date?: FMDateOnlyValue {
-    /// The date, if there is one.
+    /// The optional date itself.
     public var dateIfAny: Date? { self }
 
-    /// The date, if there is one.
+    /// Creates an optional date.
     public init(dateIfAny: Date?) {
         self = dateIfAny
     }
@@ -62,6 +61,8 @@ extension FMDateOnly: Sendable where Value: Sendable {}
 
 extension FMDateOnly: Decodable where Value: Decodable {
     /// Reads the text of a date.
+    ///
+    /// - Throws: `DecodingError` if there is no date and the value is not optional.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let day = Value(dateIfAny: nil) == nil ? try container.decode(FMDate.self) : try container.decode(FMDate?.self)
@@ -76,7 +77,9 @@ extension FMDateOnly: Decodable where Value: Decodable {
 }
 
 extension FMDateOnly: Encodable where Value: Encodable {
-    /// Writes the text of the day that it is.
+    /// Writes the text of its day.
+    ///
+    /// - Throws: `EncodingError` for a date outside the years 1 to 9999.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         guard let date = wrappedValue.dateIfAny else { return try container.encodeNil() }
@@ -93,17 +96,18 @@ extension FMDateOnly: Encodable where Value: Encodable {
     }
 }
 
-// What the compiler calls for a property in a type whose coding it writes: as for a plain optional, a key may be absent.
+// The compiler calls these overloads for properties of types with synthesized coding. As with a plain optional, the key
+// may be absent.
 
 extension KeyedDecodingContainer {
-    /// An absent field is `nil`.
+    /// Reads a date; an absent field is `nil`.
     public func decode(_ type: FMDateOnly<Date?>.Type, forKey key: Key) throws -> FMDateOnly<Date?> {
         try decodeIfPresent(type, forKey: key) ?? FMDateOnly(wrappedValue: nil)
     }
 }
 
 extension KeyedEncodingContainer {
-    /// `nil` is written as that of any optional: it clears the field, or leaves it out where
+    /// Writes a date; `nil` is written like that of any optional: it clears the field, or is left out if
     /// ``EncodingOptions/nilValues`` say so.
     public mutating func encode(_ value: FMDateOnly<Date?>, forKey key: Key) throws {
         try encodeIfPresent(value.wrappedValue == nil ? nil : value, forKey: key)

@@ -1,4 +1,4 @@
-/// The values of a field that holds several, one in each line: a field with check boxes, or a list of keys.
+/// The values of a field with several values, one per line: a field with check boxes, or a list of keys.
 ///
 /// ```swift
 /// struct Person: Codable {
@@ -7,31 +7,31 @@
 /// }
 /// ```
 ///
-/// Each line is read by the rules for a field of its type, so that an empty line is `nil` for an optional element and an
-/// error where it has to be a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well.
-/// A line end at the very end begins no further value, and an empty field holds none.
+/// Each line is read by the rules for a field of its type, so an empty line is `nil` for an optional element and an
+/// error for a number. FileMaker ends lines with a carriage return; a line feed, or both, are read as well. A line end
+/// at the very end does not begin another value, and an empty field has no values.
 ///
-/// It is written as text with carriage returns between the values; `nil` is an empty line. A value that holds a line end
-/// itself, or is a list or an object, cannot be written.
+/// The list is written as text with carriage returns between the values; `nil` becomes an empty line. A value that
+/// contains a line end, or that is a list or an object, cannot be written.
 ///
-/// An array is something else: the repetitions of a repeating field.
+/// An array is different: it reads the repetitions of a repeating field.
 public struct FMList<Element> {
     /// The values, in order.
     public var elements: [Element]
 
-    /// A list of values.
+    /// Creates a list of values.
     public init(_ elements: some Sequence<Element>) {
         self.elements = Array(elements)
     }
 
-    /// A list without values: an empty field.
+    /// Creates a list without values: an empty field.
     public init() {
         elements = []
     }
 }
 
 extension FMList: RandomAccessCollection, MutableCollection, RangeReplaceableCollection {
-    /// 0.
+    /// Always 0.
     public var startIndex: Int { elements.startIndex }
     /// The number of values.
     public var endIndex: Int { elements.endIndex }
@@ -42,14 +42,14 @@ extension FMList: RandomAccessCollection, MutableCollection, RangeReplaceableCol
         set { elements[position] = newValue }
     }
 
-    /// Puts other values in the place of some.
+    /// Replaces the values in a range.
     public mutating func replaceSubrange(_ range: Range<Int>, with values: some Collection<Element>) {
         elements.replaceSubrange(range, with: values)
     }
 }
 
 extension FMList: ExpressibleByArrayLiteral {
-    /// The values in the order in which they are written.
+    /// Creates a list of the values in their written order.
     public init(arrayLiteral values: Element...) {
         elements = values
     }
@@ -60,13 +60,13 @@ extension FMList: Hashable where Element: Hashable {}
 extension FMList: Sendable where Element: Sendable {}
 
 extension FMList: CustomStringConvertible {
-    /// The same as that of the array.
+    /// The description of the array of values.
     public var description: String { elements.description }
 }
 
 extension FMList: Decodable where Element: Decodable {
-    /// Reads the lines of a text, or a number as the only one. Decoders that are not FMData's own hand over the text, and its
-    /// lines are read by the default rules, in the format of `userInfo[.fileMakerFormat]`.
+    /// Reads the lines of a text, or a number as the only value. With other decoders than FMData's own, the lines are
+    /// read by the default rules, in the format of `userInfo[.fileMakerFormat]`.
     public init(from decoder: any Decoder) throws {
         if let own = decoder as? ValueDecoder {
             elements = try own.context.lines(own.node, of: Element.self)
@@ -85,6 +85,8 @@ extension FMList: Decodable where Element: Decodable {
 
 extension FMList: Encodable where Element: Encodable {
     /// Writes the values as the lines of a text.
+    ///
+    /// - Throws: `EncodingFailure` for a value that contains a line end, or that is a list or an object.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? ValueEncoder {
             own.node.content = .text(try own.context.lines(elements, own.codingPath))
@@ -100,7 +102,7 @@ extension FMList: Encodable where Element: Encodable {
 // MARK: - Lines
 
 extension DecodingContext {
-    /// The elements that the lines of a field are.
+    /// The elements read from the lines of a field.
     fileprivate func lines<Element: Decodable>(_ node: UInt32, of type: Element.Type) throws -> [Element] {
         let entry = entry(node)
         let lines: [UInt32]
@@ -109,11 +111,11 @@ extension DecodingContext {
         case .number, .true, .false: lines = [add(.element(node))]
         case .object, .array, .key, .null: throw mismatch(FMList<Element>.self, node)
         }
-        // As an array does it: for optional elements the rules are those of an optional.
+        // Decoded as an array, so that optional elements get the rules of optionals.
         return try make([Element].self, add(.list(parent: node, key: nil, elements: lines)), .fields)
     }
 
-    /// Each line of a text as a text of its own, where it stands.
+    /// Each line of a text as a separate text, at its place in the buffer.
     private func lines(_ node: UInt32, _ entry: JSONTape.Entry) -> [UInt32] {
         let text = document.content(entry)
         var lines: [UInt32] = []
@@ -127,7 +129,7 @@ extension DecodingContext {
             }
             lines.append(line(start..<position, lines.count, of: node, entry))
             position += length
-            // A carriage return and a line feed are one end.
+            // A carriage return and a line feed are one line end.
             if end == 0x0D, position < text.count, JSONText.lineEnd(text, at: position) == 0x0A {
                 position += JSONText.unitLength(text, at: position)
             }
@@ -146,7 +148,7 @@ extension DecodingContext {
 }
 
 extension EncodingContext {
-    /// The lines of a field that values are.
+    /// Joins the values as the lines of a field.
     fileprivate func lines<Element: Encodable>(_ values: [Element], _ path: [any CodingKey]) throws -> String {
         try values.enumerated().map { index, value in
             let path = path + [DecodingKey(index: index)]

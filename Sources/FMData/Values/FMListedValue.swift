@@ -1,5 +1,5 @@
-/// A value of a value list: a constant for each of its values, and any other text is a value too, since the host takes and sends
-/// what is in no list.
+/// A value of a value list. The type has a constant for each value of the list. Any other text is a value too, because
+/// the host accepts and sends values that are in no list.
 ///
 /// ```swift
 /// struct Status: FMListedValue {
@@ -17,11 +17,11 @@
 /// }
 /// ```
 ///
-/// It is what generated records have (<doc:Models>). Finds take it as they take its text.
+/// Generated records use it (<doc:Models>). Finds accept it like its text.
 public protocol FMListedValue: RawRepresentable<String>, Codable, Hashable, DataAPI.FindValue {
     /// The values of the list, in its order.
     static var listed: [Self] { get }
 
-    /// By what is in the field, also when it is no value of the list.
+    /// Creates a value from the content of a field, which may be a text that is not in the list.
     init(rawValue: String)
 }

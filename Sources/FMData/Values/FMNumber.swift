@@ -1,18 +1,18 @@
 public import Foundation
 
-/// A number with exactly the digits that were sent: FileMaker keeps up to 400 of them, more than any binary type.
+/// A number with exactly the digits that were sent: FileMaker keeps up to 400 digits, more than any binary type.
 ///
-/// Two numbers are equal when their values are, whatever their spelling: `1.50` is `1.5`.
+/// Two numbers are equal if their values are, in any spelling: `1.50` equals `1.5`.
 ///
-/// It decodes from a JSON number or a text. Other decoders than FMData's own hand over a number only through `Decimal`,
-/// with 38 digits at most.
+/// It decodes from a JSON number or a text. Other decoders than FMData's own give access to a number only as a
+/// `Decimal`, with at most 38 digits.
 public struct FMNumber: Sendable {
-    /// The number as a JSON literal, digit for digit as it was sent.
+    /// The number as a JSON literal, with the digits that were sent.
     public let literal: String
 
-    /// Reads a number out of a text by FileMaker's rule: the digits, a minus before the first of them and one decimal
-    /// separator count, everything else is dropped; `"7-14/..71.5"` is 714.715 and `"-"` is 0. A text that is a number
-    /// as it stands, with an exponent too, is that number. `nil` when there is nothing of a number in it.
+    /// Reads a number from a text by FileMaker's rule: the digits, a minus before the first digit and one decimal
+    /// separator count, and everything else is dropped; `"7-14/..71.5"` is 714.715 and `"-"` is 0. A text that is a
+    /// number as a whole, also with an exponent, is that number. `nil` if the text contains no number.
     public init?(_ text: some StringProtocol, decimalSeparator: ValueOptions.DecimalSeparator = .point) {
         var text = String(text)
         guard let literal = text.withUTF8({ NumberText.literal(in: $0, separator: decimalSeparator.byte) }) else {
@@ -21,20 +21,20 @@ public struct FMNumber: Sendable {
         self.literal = literal
     }
 
-    /// The same number, whatever its size.
+    /// Creates a number from an integer of any size.
     public init(_ number: some BinaryInteger) {
         literal = String(number)
     }
 
-    /// `nil` for infinity and not-a-number.
+    /// Creates a number from a `Double`; `nil` for infinity and not-a-number.
     public init?(_ number: Double) {
         guard number.isFinite else { return nil }
-        // The shortest digits that read back as the same number.
+        // The shortest digits that give the same number when they are read.
         let text = number.description
         literal = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// `nil` for not-a-number.
+    /// Creates a number from a `Decimal`; `nil` for not-a-number.
     public init?(_ number: Decimal) {
         guard number.isFinite else { return nil }
         literal = number.description
@@ -45,13 +45,13 @@ public struct FMNumber: Sendable {
         self.literal = literal
     }
 
-    /// The number as an integer; `nil` when it has a fraction or does not fit.
+    /// The number as an integer; `nil` if it has a fraction or does not fit.
     public var int: Int? { withLiteral { NumberText.integer($0, as: Int.self) } }
     /// The nearest `Double`; infinite beyond its range.
     public var double: Double { Double(literal) ?? .nan }
-    /// The same number as a `Decimal`; `nil` when it needs more than a `Decimal` holds.
+    /// The number as a `Decimal`; `nil` if a `Decimal` cannot hold it exactly.
     public var decimal: Decimal? { withLiteral { NumberText.decimal($0) } }
-    /// FileMaker's truth: every number but zero.
+    /// FileMaker's truth value: `true` for every number except zero.
     public var isTrue: Bool { withLiteral { NumberText.isNonZero($0) } }
 
     private func withLiteral<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -61,12 +61,12 @@ public struct FMNumber: Sendable {
 }
 
 extension FMNumber: Hashable {
-    /// Equal in value, however they are spelled: `1.50` is `1.5`.
+    /// Whether the values are equal, in any spelling: `1.50` equals `1.5`.
     public static func == (left: FMNumber, right: FMNumber) -> Bool {
         left.literal == right.literal || left.canonical == right.canonical
     }
 
-    /// The same for all spellings of a value.
+    /// Hashes the value, so all spellings have the same hash.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(canonical)
     }
@@ -75,16 +75,16 @@ extension FMNumber: Hashable {
 }
 
 extension FMNumber: Comparable {
-    /// Smaller in value, at any number of digits.
+    /// Whether the left value is smaller. Exact for any number of digits.
     public static func < (left: FMNumber, right: FMNumber) -> Bool { left.canonical < right.canonical }
 }
 
 extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, CustomStringConvertible {
-    /// A number in source code: `let count: FMNumber = 3`.
+    /// Creates a number from an integer literal: `let count: FMNumber = 3`.
     public init(integerLiteral value: Int) { self.init(value) }
-    /// A number in source code: `let price: FMNumber = 2.5`.
+    /// Creates a number from a floating-point literal: `let price: FMNumber = 2.5`.
     public init(floatLiteral value: Double) {
-        // A literal in source code is finite.
+        // A literal in source code is always finite.
         self = FMNumber(value) ?? 0
     }
 
@@ -93,8 +93,8 @@ extension FMNumber: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Cust
 }
 
 extension FMNumber: Codable {
-    /// Reads a number or a text with one in it. FMData's own decoder keeps every digit; others give what an `Int` or a
-    /// `Decimal` holds.
+    /// Reads a number, or a text that contains one. FMData's own decoder keeps every digit; with others, the digits are
+    /// those of an `Int` or a `Decimal`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int.self) {
@@ -109,8 +109,8 @@ extension FMNumber: Codable {
         }
     }
 
-    /// FMData's own encoder writes ``literal`` as it is; others get an integer or a `Decimal`, or the text when it fits
-    /// neither.
+    /// Writes the number. FMData's own encoder writes ``literal``; others get an integer or a `Decimal`, or the text if
+    /// it fits neither.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let int {

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// A day and a time of that day, as a FileMaker timestamp field holds them: wall time of the host, without a time zone.
+/// A day and a time of that day, as in a FileMaker timestamp field: wall time of the host, without a time zone.
 ///
-/// In records it decodes and encodes in the format of the request (``ValueOptions/format``); ISO 8601, with `T` or a
-/// space, is accepted on reading whatever the format. With other coders the format comes from
-/// `userInfo[.fileMakerFormat]`, US if nothing is set.
+/// In records it is decoded and encoded in the format of the request (``ValueOptions/format``). ISO 8601, with `T` or a
+/// space, is accepted on reading with every format. With other coders the format comes from
+/// `userInfo[.fileMakerFormat]`; the default is US.
 public struct FMTimestamp: Hashable, Sendable {
     /// The day.
     public let date: FMDate
-    /// From 00:00:00 to just before 24:00:00.
+    /// The time of the day: from 00:00:00 to just before 24:00:00.
     public let time: FMTime
 
-    /// `nil` when the time is negative or 24 hours and more.
+    /// Creates a timestamp; `nil` if the time is negative, or 24 hours or more.
     public init?(date: FMDate, time: FMTime) {
         guard !time.isNegative, time.hours < 24 else { return nil }
         self.date = date
         self.time = time
     }
 
-    /// `nil` when there is no such day or no such time of day.
+    /// Creates a timestamp; `nil` if there is no such day or no such time of day.
     public init?(
         year: Int,
         month: Int,
@@ -44,7 +44,8 @@ public struct FMTimestamp: Hashable, Sendable {
 }
 
 extension FMTimestamp {
-    /// So much later, or earlier; the nearest end of the calendar where that lies outside of it.
+    /// The timestamp this much later, or earlier for a negative span; unchanged if the result would be outside of the
+    /// calendar.
     func moved(by span: Duration) -> FMTimestamp {
         let day = 86_400 * 1_000_000_000
         let (sum, overflow) = time.totalNanoseconds.addingReportingOverflow(FMTime(span).totalNanoseconds)
@@ -56,21 +57,22 @@ extension FMTimestamp {
 }
 
 extension FMTimestamp: Comparable {
-    /// Earlier or later: by the day, then by the time.
+    /// Whether the left timestamp is earlier: by day, then by time.
     public static func < (left: FMTimestamp, right: FMTimestamp) -> Bool {
         (left.date, left.time) < (right.date, right.time)
     }
 }
 
 extension FMTimestamp {
-    /// Reads a timestamp in a format; `nil` when the text is not one. Leading zeros may be missing.
+    /// Reads a timestamp in a format, or in ISO 8601; `nil` if the text is not a timestamp. Leading zeros may be
+    /// missing.
     public init?(_ text: some StringProtocol, format: ValueFormat) {
         var text = String(text)
         guard let timestamp = text.withUTF8({ FMTimestamp.read($0, format) }) else { return nil }
         self = timestamp
     }
 
-    /// The timestamp as text, with a fraction of a second when there is one.
+    /// The timestamp as text, with a fraction of a second if there is one.
     public func text(_ format: ValueFormat) -> String {
         var fields = CivilFields()
         fields.date = date
@@ -88,9 +90,9 @@ extension FMTimestamp: LosslessStringConvertible {
 }
 
 extension FMTimestamp {
-    /// What clock and calendar show at an instant in a time zone; `nil` for instants before year 1 or after 9999.
+    /// The wall time of an instant in a time zone; `nil` for instants before year 1 or after 9999.
     ///
-    /// A `Date` holds a binary fraction: the nanoseconds are what it says, to the microsecond.
+    /// A `Date` is a binary fraction, so the nanoseconds are rounded to whole microseconds.
     public init?(_ instant: Date, in timeZone: TimeZone) {
         let seconds = instant.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: instant))
         guard seconds.magnitude < 1e12 else { return nil }
@@ -103,10 +105,10 @@ extension FMTimestamp {
         )
     }
 
-    /// The instant at which clock and calendar of a time zone show this.
+    /// The instant at which the clocks of a time zone show this wall time.
     ///
-    /// When clocks are set back a wall time comes twice: the first one counts. When they are set forward some wall
-    /// times do not exist: such a time moves forward by the length of the gap.
+    /// If clocks are set back, a wall time occurs twice, and the first one counts. If they are set forward, some wall
+    /// times do not exist; such a time is moved forward by the length of the gap.
     public func instant(in timeZone: TimeZone) -> Date {
         instant(offset: WallClock.offset(at: secondsSinceEpoch, in: timeZone))
     }
@@ -117,7 +119,7 @@ extension FMTimestamp {
         )
     }
 
-    /// Whole seconds since 1970-01-01 00:00:00, as if the wall time were GMT.
+    /// The whole seconds since 1970-01-01 00:00:00, as if the wall time were GMT.
     var secondsSinceEpoch: Int {
         date.dayNumber * CivilCalendar.secondsPerDay + time.hours * 3_600 + time.minutes * 60 + time.seconds
     }

@@ -1,4 +1,4 @@
-/// The fields of a record without a type of their own: names and values, in the order the server sent them.
+/// The fields of a record without a type of its own: names and values, in the order in which the server sent them.
 ///
 /// ```swift
 /// var person: FieldData = ["Name": "Ada", "Balance": 36]
@@ -9,29 +9,31 @@
 /// print(read.data[0].fieldData["Nicknames(2)"]?.text ?? "")  // Countess
 /// ```
 ///
-/// Two are equal when they hold the same values, in whatever order. A name given twice keeps the last value.
+/// Two values are equal if they have the same fields with the same values, in any order. If a name is given twice, the
+/// last value is kept.
 ///
-/// Names are told apart by their bytes: a file may have two fields whose names differ in the form of an accent only. A name
-/// that comes in one form only is found, and set, under every form.
+/// Names are compared by their bytes, because a file may have two fields whose names differ only in the Unicode form of
+/// an accent. A name that occurs in one form only is found, and set, under every form.
 public struct FieldData: Sendable {
     /// The names, in order.
     public private(set) var names: [String]
     private var values: [ExactName: FieldValue]
 
-    /// No fields.
+    /// Creates a value without fields.
     public init() {
         names = []
         values = [:]
     }
 
-    /// Fields in the order given; of a name given twice the last value.
+    /// Creates fields in the given order; if a name is given twice, the last value is kept.
     public init(_ fields: some Sequence<(String, FieldValue)>) {
         self.init()
         for (name, value) in fields { set(value, ExactName(name)) }
     }
 
-    /// The value of a field by its name on the wire: `name`, `table::name`, `name(2)`; `nil` when there is no such field.
-    /// Setting `nil` removes the field, which then is not written at all; to clear a field set ``FieldValue/empty``.
+    /// The value of a field by its name in the answer: `name`, `table::name`, `name(2)`; `nil` if there is no such
+    /// field. Setting `nil` removes the field, so that it is not written at all; to clear a field, set
+    /// ``FieldValue/empty``.
     public subscript(name: String) -> FieldValue? {
         get { values[ExactName(name)] ?? values[spelled(name)] }
         set {
@@ -44,7 +46,7 @@ public struct FieldData: Sendable {
         }
     }
 
-    /// The name as it is spelled here, if in another form.
+    /// The name as it is spelled here, if that differs in its Unicode form only.
     private func spelled(_ name: String) -> ExactName {
         let exact = ExactName(name)
         guard name.mayHaveOtherForms, values[exact] == nil else { return exact }
@@ -69,30 +71,30 @@ extension FieldData: Sequence {
     /// The number of fields.
     public var underestimatedCount: Int { names.count }
 
-    /// Name and value of each field, in order.
+    /// Returns an iterator over name and value of each field, in order.
     public func makeIterator() -> AnyIterator<(name: String, value: FieldValue)> {
         var names = names.makeIterator()
         return AnyIterator {
-            // Every name has its value: the two change together.
+            // Every name has a value, because both are always changed together.
             names.next().map { ($0, values[ExactName($0)]!) }
         }
     }
 }
 
 extension FieldData: Hashable {
-    /// The same fields with the same values, in whatever order.
+    /// Whether both have the same fields with the same values, in any order.
     public static func == (left: FieldData, right: FieldData) -> Bool { left.values == right.values }
-    /// The same for the same fields in any order.
+    /// Hashes the fields independently of their order.
     public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
 extension FieldData: ExpressibleByDictionaryLiteral {
-    /// Fields in the order in which they are written: `["Name": "Ada", "Age": 36]`.
+    /// Creates fields in their written order: `["Name": "Ada", "Age": 36]`.
     public init(dictionaryLiteral elements: (String, FieldValue)...) { self.init(elements) }
 }
 
 extension FieldData: Codable {
-    /// Reads all members of an object as fields, in their order with FMData's own decoder.
+    /// Reads all members of an object as fields. FMData's own decoder keeps their order.
     public init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -100,7 +102,7 @@ extension FieldData: Codable {
         reserveCapacity(keys.count)
         for key in keys {
             let name = ExactName(key.stringValue)
-            // Of a name that comes twice the first value counts.
+            // If a name occurs twice, the first value counts.
             if values[name] == nil { set(try container.decode(FieldValue.self, forKey: key), name) }
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Numbers from their decimal digits, exactly. Every function expects a valid JSON number, but for those that make one.
+/// Exact conversions of numbers from their decimal digits. Every function expects a valid JSON number, except those
+/// that make one.
 enum NumberText {
     private static let zero = UInt8(ascii: "0")
     private static let minus = UInt8(ascii: "-")
@@ -24,7 +25,7 @@ enum NumberText {
                 hasPoint = true
             }
         }
-        // Without a digit only a lone sign is a number, zero; a full stop in a sentence is none.
+        // Without a digit, only a lone sign is a number, zero. A full stop in a sentence is none.
         guard !whole.isEmpty || !fraction.isEmpty || text.count == 1 && isNegative else { return nil }
         let digits = whole.drop { $0 == zero }
         if digits.isEmpty, fraction.isEmpty { return "0" }
@@ -32,10 +33,10 @@ enum NumberText {
             + (fraction.isEmpty ? "" : "." + String(decoding: fraction, as: UTF8.self))
     }
 
-    // MARK: Numbers as they are written
+    // MARK: Numbers in texts
 
-    /// The JSON literal of a text that is a number from end to end: as JSON has it, or with zeros and a plus before it, without
-    /// digits on one side of its separator, between spaces. `nil` for any other text.
+    /// The JSON literal of a text that is a number as a whole: a JSON number, or one with leading zeros, a plus, no
+    /// digits on one side of its separator, or spaces around it. `nil` for any other text.
     static func literal(of text: UnsafeBufferPointer<UInt8>, separator: UInt8) -> String? {
         if isLiteral(text) { return String(decoding: text, as: UTF8.self) }
         var rest = text[...]
@@ -49,7 +50,7 @@ enum NumberText {
         if rest.first == separator {
             fraction = rest.dropFirst().prefix { $0 &- zero < 10 }
             rest = rest.dropFirst(1 + fraction.count)
-            // "11..36": a point behind the separator would be taken for the literal's own.
+            // "11..36": a point after the separator would be read as the literal's own.
             guard rest.first != point else { return nil }
         }
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
@@ -57,14 +58,14 @@ enum NumberText {
         if literal.last.map({ $0 == minus }) ?? true { literal.append(zero) }
         if !fraction.isEmpty { literal += [point] + fraction }
         literal += rest
-        // What is left is an exponent, or no number.
+        // The rest must be an exponent; otherwise the text is not a number.
         guard literal.withUnsafeBufferPointer(isLiteral) else { return nil }
         return String(decoding: literal, as: UTF8.self)
     }
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    /// Whether a text is the shortest way to write its number: no zeros that say nothing, no exponent.
+    /// Whether a text is the shortest form of its number, without redundant zeros and without an exponent.
     static func isCanonical(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isLiteral(text), !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return false }
         if text.contains(point), text.last == zero { return false }
@@ -97,13 +98,13 @@ enum NumberText {
 
     // MARK: Integers
 
-    /// `nil` when the number has a fraction or does not fit.
+    /// `nil` if the number has a fraction or does not fit.
     @inline(__always)
     static func integer<Integer: FixedWidthInteger>(
         _ text: UnsafeBufferPointer<UInt8>,
         as type: Integer.Type
     ) -> Integer? {
-        // Up to 18 digits cannot overflow an Int64, which is nearly every number there is.
+        // Up to 18 digits cannot overflow an Int64. Nearly all numbers are that short.
         if text.count <= 18 {
             var position = 0
             let isNegative = text[0] == minus
@@ -120,7 +121,7 @@ enum NumberText {
         return integerFromDigits(text)
     }
 
-    /// The general form: many digits, a fraction of zeros, an exponent.
+    /// The general case: many digits, a fraction of zeros, an exponent.
     private static func integerFromDigits<Integer: FixedWidthInteger>(_ text: UnsafeBufferPointer<UInt8>) -> Integer? {
         let number = canonical(text)
         guard !number.digits.isEmpty else { return 0 }
@@ -176,15 +177,15 @@ enum NumberText {
         return number
     }
 
-    /// Whether a binary number of 64 bits holds exactly these digits, so that they come out of it again.
+    /// Whether a `Double` holds exactly these digits, so that they can be written from it again.
     static func isBinary(_ literal: String) -> Bool {
-        // Fifteen digits always do.
+        // Up to fifteen digits always fit.
         if literal.utf8.count <= 15, !literal.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) { return true }
         var literal = literal
         return literal.withUTF8 { holds($0, double) }
     }
 
-    /// Whether the digits of a number come out again of what it is read as.
+    /// Whether the number that is read from a text gives the same digits when it is written.
     static func holds<Number: CustomStringConvertible>(
         _ text: UnsafeBufferPointer<UInt8>,
         _ read: (UnsafeBufferPointer<UInt8>) -> Number?
@@ -201,20 +202,20 @@ enum NumberText {
 
     // MARK: Decimal
 
-    /// The same number as a `Decimal`; `nil` when that takes more than 38 digits or an exponent beyond its range.
+    /// The number as a `Decimal`; `nil` if it needs more than 38 digits or an exponent out of range.
     static func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Decimal? {
         let number = canonical(text)
         guard !number.digits.isEmpty else { return 0 }
         var exponent = number.exponent - number.digits.count
         var digits = number.digits
         if exponent > 127 {
-            // A Decimal's exponent ends at 127; its mantissa may take some of the zeros.
+            // A Decimal's exponent is at most 127; its mantissa may take some of the zeros.
             guard exponent - 127 + digits.count <= 38 else { return nil }
             digits += Array(repeating: 0, count: exponent - 127)
             exponent = 127
         }
         guard digits.count <= 38, exponent >= -127 else { return nil }
-        // Nineteen digits fit a UInt64; two such halves make up the 38.
+        // Nineteen digits fit into a UInt64; two such halves are the 38 digits.
         func half(_ digits: ArraySlice<UInt8>) -> Decimal {
             Decimal(digits.reduce(into: UInt64(0)) { $0 = $0 * 10 + UInt64($1) })
         }
@@ -235,7 +236,7 @@ enum NumberText {
         return false
     }
 
-    /// A number as 0.digits × 10^exponent, without zeros at either end: one form for every spelling of a value.
+    /// A number as 0.digits × 10^exponent, without zeros at either end: the same for every spelling of a value.
     struct Canonical: Hashable {
         var isNegative = false
         var digits: [UInt8] = []
@@ -272,7 +273,7 @@ enum NumberText {
         return result.digits.isEmpty ? Canonical() : result
     }
 
-    /// The digits after the `e`. Beyond a billion it makes no difference any more, so it stops there.
+    /// The value of the digits after the `e`. Larger exponents make no difference, so it is limited to a billion.
     private static func exponent(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         var result = 0
         for byte in text where byte &- zero < 10 {

@@ -1,20 +1,21 @@
 /// How dates, times and timestamps are written: the request's `dateformats`.
 ///
-/// ``us`` is what a server sends when nothing else is asked for (`dateformats` 0), ``iso`` is ISO 8601 (`dateformats`
-/// 2). For the locale of the hosted file (`dateformats` 1) give the file's patterns:
+/// ``us`` is the server's default (`dateformats` 0), ``iso`` is ISO 8601 (`dateformats` 2). For the locale of the
+/// hosted file (`dateformats` 1), give the file's patterns:
 ///
 ///     let german = try ValueFormat(date: "dd.MM.yyyy")
 ///
 /// Source: Claris Data API guide, "Get a single record", request parameter `dateformats`.
 public struct ValueFormat: Hashable, Sendable {
-    /// `MM/dd/yyyy`, `HH:mm:ss`, `MM/dd/yyyy HH:mm:ss`.
+    /// The US format: `MM/dd/yyyy`, `HH:mm:ss`, `MM/dd/yyyy HH:mm:ss`.
     public static let us = ValueFormat(
         date: [.month(2), .literal("/"), .day(2), .literal("/"), .year(4)],
         time: clock,
         separator: " "
     )
 
-    /// `yyyy-MM-dd`, `HH:mm:ss`, `yyyy-MM-ddTHH:mm:ss`. On reading, a space instead of the `T` is accepted.
+    /// The ISO 8601 format: `yyyy-MM-dd`, `HH:mm:ss`, `yyyy-MM-ddTHH:mm:ss`. On reading, a space is accepted instead of
+    /// the `T`.
     public static let iso = ValueFormat(
         date: [.year(4), .literal("-"), .month(2), .literal("-"), .day(2)],
         time: clock,
@@ -37,18 +38,19 @@ public struct ValueFormat: Hashable, Sendable {
         )
     }
 
-    /// A format of given patterns, as `productInfo` reports them.
+    /// Creates a format from patterns, as `productInfo` reports them.
     ///
-    /// Letters: `yyyy` year, `M` or `MM` month, `d` or `dd` day, `H` or `HH` hour, `h` or `hh` hour of twelve with `a`
-    /// for AM or PM, `m` or `mm` minute, `s` or `ss` second; text between apostrophes and everything that is no letter
-    /// stands for itself. Doubled letters pad with a zero on writing; reading takes both. A fraction of a second needs no
-    /// letter: it is read and written where there is one.
+    /// The letters are `yyyy` for the year, `M` or `MM` for the month, `d` or `dd` for the day, `H` or `HH` for the
+    /// hour, `h` or `hh` for the hour of twelve with `a` for AM or PM, `m` or `mm` for the minute, and `s` or `ss` for
+    /// the second. Text between apostrophes and all characters that are no letters stand for themselves. Doubled
+    /// letters are padded with a zero on writing; reading accepts both. A fraction of a second needs no letter: it is
+    /// read and written if there is one.
     ///
     /// - Parameters:
     ///   - date: The pattern of dates.
     ///   - time: The pattern of times. The default is `HH:mm:ss`.
-    ///   - timestamp: The default is date and time with a space between.
-    /// - Throws: ``PatternError`` when a pattern lacks a part, names one twice or has an unknown letter, or a year of
+    ///   - timestamp: The pattern of timestamps. The default is date and time with a space between them.
+    /// - Throws: ``PatternError`` if a pattern lacks a part, has a part twice, has an unknown letter, or has a year of
     ///   two digits, which cannot be read back.
     public init(date: String, time: String = "HH:mm:ss", timestamp: String? = nil) throws(PatternError) {
         self.date = try CivilPattern(date, needing: .date)

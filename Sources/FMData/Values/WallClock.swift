@@ -1,14 +1,14 @@
 import Foundation
 
-/// Wall time to instant: the offset of a time zone for what its clocks show.
+/// Converts wall time to instants: it gives the offset of a time zone for a wall time.
 ///
-/// Asking `TimeZone` costs a microsecond, and a page of records asks for the same days again and again: offsets are kept
-/// for days on which the clocks are not changed.
+/// A `TimeZone` needs a microsecond for each offset, and a page of records has the same days again and again. So
+/// offsets are cached for days on which the clocks do not change.
 struct WallClock {
     private static let slots = 256
 
     let timeZone: TimeZone
-    /// GMT and the other zones without rules need no question at all.
+    /// GMT has the fixed offset 0, so no lookup is needed; `nil` for other zones.
     private let fixedOffset: Int?
     private var days: [Int]
     private var offsets: [Int]
@@ -20,7 +20,7 @@ struct WallClock {
         offsets = []
     }
 
-    /// Seconds east of GMT when the clocks show `wallSeconds` (seconds since 1970 as if GMT).
+    /// The seconds east of GMT while the clocks show `wallSeconds` (seconds since 1970 as if GMT).
     mutating func offset(at wallSeconds: Int) -> Int {
         if let fixedOffset { return fixedOffset }
         if days.isEmpty {
@@ -32,7 +32,7 @@ struct WallClock {
         if days[slot] == day { return offsets[slot] }
         let offset = WallClock.offset(at: wallSeconds, in: timeZone)
         let start = day * CivilCalendar.secondsPerDay
-        // No zone is more than a day away from GMT: equal offsets this far out mean a day without change.
+        // No zone is more than a day away from GMT, so equal offsets at this distance mean a day without change.
         let before = WallClock.offset(atInstant: start - CivilCalendar.secondsPerDay, in: timeZone)
         let after = WallClock.offset(atInstant: start + 2 * CivilCalendar.secondsPerDay, in: timeZone)
         if before == after, after == offset {
@@ -45,7 +45,7 @@ struct WallClock {
     static func offset(at wallSeconds: Int, in timeZone: TimeZone) -> Int {
         let before = offset(atInstant: wallSeconds - CivilCalendar.secondsPerDay, in: timeZone)
         let after = offset(atInstant: wallSeconds + CivilCalendar.secondsPerDay, in: timeZone)
-        // The larger offset gives the earlier instant: the first of the two when clocks were set back.
+        // The larger offset gives the earlier instant: the first of the two if clocks were set back.
         for candidate in [max(before, after), min(before, after)]
         where offset(atInstant: wallSeconds - candidate, in: timeZone) == candidate {
             return candidate

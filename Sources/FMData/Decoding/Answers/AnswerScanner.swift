@@ -1,10 +1,10 @@
-/// Walks through an answer as its bytes arrive, down to `response.data`, and stops at every record and at every other
+/// Walks through an answer as its bytes arrive, down to `response.data`, and stops at each record and at each other
 /// member of the two objects around it.
 ///
 ///     {"response": {"dataInfo": {…}, "data": [{…}, {…}, …], "scriptResult": "…"}, "messages": [{…}]}
 ///
-/// It knows only the braces of these three levels; whatever is inside a member or a record is read onto the tape of the
-/// document. Members come in any order.
+/// It knows only the braces of these three levels. Everything inside a member or a record is read onto the tape of the
+/// document. Members may come in any order.
 struct AnswerScanner {
     enum Event: Equatable {
         /// The bytes ran out.
@@ -21,9 +21,9 @@ struct AnswerScanner {
         case answer, response, data
     }
 
-    /// What may come next on the current level.
+    /// What the grammar allows next on the current level.
     private enum Expectation {
-        /// Maybe a byte order mark.
+        /// An optional byte order mark.
         case mark
         /// The beginning of the answer.
         case opening
@@ -35,7 +35,7 @@ struct AnswerScanner {
         case firstRecord
         /// A comma or the end of the level.
         case next
-        /// Nothing but white space.
+        /// Only white space.
         case nothing
     }
 
@@ -43,11 +43,11 @@ struct AnswerScanner {
     private var expectation = Expectation.mark
     private var isReadingValue = false
     private var name = ""
-    /// Whether `response.data` was there.
+    /// Whether the answer has a `response.data` that is an array.
     private(set) var hasData = false
     private(set) var hasResponse = false
 
-    /// Goes on to the next event.
+    /// Advances to the next event.
     mutating func next(_ document: JSONDocument, isLast: Bool) throws(JSONSyntaxError) -> Event {
         while true {
             if isReadingValue {
@@ -125,7 +125,7 @@ struct AnswerScanner {
         isReadingValue = true
     }
 
-    /// What the value that was just read means.
+    /// Returns the event for the value that was just read; `nil` for a key.
     private mutating func finishValue(_ document: JSONDocument) -> Event? {
         switch expectation {
         case .firstKey, .key:

@@ -1,8 +1,9 @@
-// What comes beside the records, read from the tape without containers, where it is written as servers write it. That is for
-// answers of one record, of which it would otherwise be a quarter of the work. Everything else is left to `Decodable`.
+// Messages and `dataInfo` are read straight from the tape, without containers, if they have the form that servers send.
+// In an answer of one record, `Decodable` would spend a quarter of its time on them. Any other form is left to
+// `Decodable`.
 
 extension DataAPI.Message {
-    /// The messages on the tape of a context, the same as by `init(from:)`.
+    /// The messages on the tape of a context, with the same result as `init(from:)`.
     static func list(readFrom context: DecodingContext) throws -> [Message] {
         let tape = context.view
         var messages: [Message] = []
@@ -20,7 +21,7 @@ extension DataAPI.Message {
 }
 
 extension DataAPI.DataInfo {
-    /// The object on the tape of a context, the same as by `init(from:)`.
+    /// The object on the tape of a context, with the same result as `init(from:)`.
     static func value(readFrom context: DecodingContext) throws -> DataAPI.DataInfo {
         let tape = context.view
         guard let database = tape.text("database", of: 0), let layout = tape.text("layout", of: 0),
@@ -39,18 +40,18 @@ extension DataAPI.DataInfo {
 }
 
 extension TapeView {
-    /// A member that is a text; `nil` where it is anything else.
+    /// A member that is a string; `nil` if it is anything else.
     fileprivate func text(_ name: StaticString, of object: UInt32) -> String? {
         guard let member = member(name, of: object), member.kind == .string else { return nil }
         return string(member)
     }
 
-    /// A member that is a short number without a fraction; `nil` where it is anything else.
+    /// A member that is a small number without a fraction; `nil` if it is anything else.
     fileprivate func count(_ name: StaticString, of object: UInt32) -> Int? {
         member(name, of: object)?.smallInteger.map(Int.init)
     }
 
-    /// The only member of this name; `nil` where there is none, or no object of which each key stands for itself.
+    /// The only member of this name; `nil` if there is none, if `object` is no object, or if its keys may repeat.
     private func member(_ name: StaticString, of object: UInt32) -> JSONTape.Entry? {
         let head = self[object]
         guard head.kind == .object, !head.flags.contains(.irregular) else { return nil }

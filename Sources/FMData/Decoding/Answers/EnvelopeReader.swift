@@ -1,14 +1,14 @@
 /// Reads a whole answer: `{"response": {…}, "messages": [{"code": "0", "message": "OK"}]}`, the keys in any order.
 ///
-/// The messages come first and the response only when asked for, since the response of a refusal is empty and would fail
-/// to decode as anything.
+/// The messages are decoded first and the response only on request: the response of an error answer is empty, so
+/// decoding it as any type would fail.
 struct EnvelopeReader: ~Copyable {
     private let context: DecodingContext
 
     /// A reader that works with a context of ``DecodingContexts``.
     init(context: DecodingContext) { self.context = context }
 
-    /// Takes in the whole body, and decodes its messages.
+    /// Takes the whole body and decodes its messages.
     ///
     /// - Throws: ``DecodingFailure`` when the body is not JSON or has no envelope.
     func messages(of body: UnsafeRawBufferPointer) throws(DecodingFailure) -> [Message] {
@@ -31,7 +31,7 @@ struct EnvelopeReader: ~Copyable {
         }
     }
 
-    /// At the end: the context, for ``DecodingContexts``.
+    /// Ends the reader and returns its context, for ``DecodingContexts``.
     consuming func retire() -> DecodingContext { context }
 }
 
@@ -54,7 +54,7 @@ extension ValueDecoder {
 }
 
 extension DecodingContext {
-    /// The one value of a whole JSON text is going to be decoded.
+    /// Reads a whole JSON text, whose one value is decoded next.
     func begin(
         whole text: UnsafeRawBufferPointer,
         source: DecodingExplanation.Source = .answer
@@ -69,7 +69,7 @@ extension DecodingContext {
 }
 
 extension JSONDocument {
-    /// Reads the only value there is.
+    /// Reads the only value of the text.
     func readWhole() throws(JSONSyntaxError) {
         skipByteOrderMark()
         guard nextByte() != nil else { throw syntaxError(.truncated, at: count) }
@@ -78,7 +78,8 @@ extension JSONDocument {
         guard nextByte() == nil else { throw syntaxError(.trailingBytes, at: position) }
     }
 
-    /// Skips the three bytes some editors and proxies put before a text. `false` when the bytes so far do not tell.
+    /// Skips the three bytes that some editors and proxies put before a text. Returns `false` if too few bytes have
+    /// arrived to decide.
     @discardableResult
     func skipByteOrderMark() -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

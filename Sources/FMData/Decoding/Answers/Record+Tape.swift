@@ -1,6 +1,6 @@
 extension DataAPI.Record where R: Decodable, P: Decodable {
-    /// The record on the tape of a context, read without a container of its own: the same as `init(from:)`, for every
-    /// record of a long answer. Inlined, so that its generic types need to be found once only.
+    /// The record on the tape of a context, read without a container of its own, with the same result as `init(from:)`.
+    /// It runs for every record of a long answer. It is inlined so that its generic types are looked up only once.
     @inline(__always)
     init(readFrom context: DecodingContext) throws {
         let tape = context.view
@@ -23,7 +23,7 @@ extension DataAPI.Record where R: Decodable, P: Decodable {
 
         fieldData = try context.decode(R.self, try value(members.fieldData, "fieldData"), .fields)
         portalData = isPresent(members.portalData) ? try context.decode(P.self, members.portalData, .portals) : nil
-        // Every server sends both. What an edit is addressed to and checked against is not made up.
+        // Every server sends both ids. Edits are addressed by them and checked against them, so they have no default.
         recordId = try context.wireInteger(try value(members.recordId, "recordId"))
         modId = try context.wireInteger(try value(members.modId, "modId"))
         portalDataInfo =
@@ -32,7 +32,7 @@ extension DataAPI.Record where R: Decodable, P: Decodable {
     }
 }
 
-/// Where the members of a record are on the tape; 0 for none.
+/// The places of a record's members on the tape; 0 for none.
 private struct RecordMembers {
     var fieldData: UInt32 = 0
     var portalData: UInt32 = 0
@@ -40,7 +40,7 @@ private struct RecordMembers {
     var modId: UInt32 = 0
     var portalDataInfo: UInt32 = 0
 
-    /// Takes in a member by its name. Most of the lengths tell the names apart already.
+    /// Stores a member by its name. The length alone tells most of the names apart.
     @inline(__always)
     mutating func take(_ key: JSONTape.Entry, at value: UInt32, _ tape: TapeView) {
         switch key.length {
@@ -55,7 +55,7 @@ private struct RecordMembers {
 }
 
 extension DecodingContext {
-    /// An id, which servers send as text and some proxies as a number.
+    /// An id. Servers send it as text, some proxies as a number.
     func wireInteger(_ node: UInt32) throws -> Int {
         let entry = entry(node)
         guard entry.kind == .string || entry.kind == .number else { throw mismatch(Int.self, node) }

@@ -1,10 +1,10 @@
-/// Cuts an answer into records while it arrives, and takes in what comes before, between and after them: the part of
-/// ``RecordResponseReader`` that is the same for records of all types.
+/// Cuts an answer into records while it arrives, and collects what comes before, between and after them. It is the part
+/// of ``RecordResponseReader`` that does not depend on the type of the records.
 struct RecordCutter: ~Copyable {
     private var scanner = AnswerScanner()
-    /// The record that was cut off last, while it is being decoded.
+    /// Holds the latest record while it is decoded.
     private(set) var context: DecodingContext
-    /// Records that were cut off.
+    /// The number of records cut off so far.
     private(set) var recordCount = 0
     private(set) var messages: [Message] = []
     private(set) var dataInfo: DataAPI.DataInfo?
@@ -15,9 +15,9 @@ struct RecordCutter: ~Copyable {
         self.context = context
     }
 
-    /// Reads on to the next record; `false` when it has not arrived in full, or when there is none any more.
+    /// Reads on to the next record. Returns `false` if it has not arrived in full or if there are no more records.
     ///
-    /// After `true` the record is on the tape of the context until ``endRecord()``.
+    /// After `true`, the record stays on the tape of the context until ``endRecord()``.
     @inline(__always)
     mutating func nextRecord() throws(DecodingFailure) -> Bool {
         guard try advance(isLast: false) else { return false }
@@ -26,18 +26,18 @@ struct RecordCutter: ~Copyable {
         return true
     }
 
-    /// The record was decoded.
+    /// Ends the current record, after it was decoded.
     mutating func endRecord() {
         endValue()
     }
 
-    /// After the end: the context, for ``DecodingContexts``.
+    /// Ends the cutter after the answer's end and returns its context, for ``DecodingContexts``.
     consuming func retire() -> DecodingContext { context }
 
-    /// What the answer says beside its records, after its last byte. Records that were not asked for are skipped.
+    /// Returns everything except the records, after the last byte. Records not yet asked for are skipped.
     mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {
         while try advance(isLast: true) { recordCount += 1 }
-        // A refusal may come without a response; a success has one.
+        // An error answer may come without a response; a success has one.
         guard hasMessages, scanner.hasResponse || messages.contains(where: { !$0.isSuccess }) else {
             throw DecodingFailure(JSONSyntaxError(reason: .missingEnvelope, offset: 0))
         }
@@ -52,7 +52,7 @@ struct RecordCutter: ~Copyable {
         )
     }
 
-    /// Reads on to the next record or to the end, taking in what comes on the way; whether there is a record.
+    /// Reads on to the next record or to the end and handles the members on the way. Returns whether there is a record.
     private mutating func advance(isLast: Bool) throws(DecodingFailure) -> Bool {
         while true {
             let event: AnswerScanner.Event
@@ -91,7 +91,8 @@ struct RecordCutter: ~Copyable {
         }
     }
 
-    /// Makes the memory ready for the next value. Somebody who still holds a decoder or a container keeps the old memory.
+    /// Makes the memory ready for the next value. If a decoder or container still refers to the context, it keeps the
+    /// old memory and a new context continues.
     private mutating func endValue() {
         if isKnownUniquelyReferenced(&context) {
             context.end()
@@ -101,13 +102,13 @@ struct RecordCutter: ~Copyable {
     }
 }
 
-/// What an answer says beside its records.
+/// The parts of an answer except its records.
 struct RecordResponseEnvelope: Hashable, Sendable {
     var messages: [Message]
-    /// ``DataAPI/DataInfo/isReported`` is `false` when the server sent none.
+    /// ``DataAPI/DataInfo/isReported`` is `false` if the server sent none.
     var dataInfo: DataAPI.DataInfo
-    /// `nil` when no script left a result or an error.
+    /// `nil` if no script left a result or an error.
     var scriptResponse: DataAPI.ScriptResponse?
-    /// Records in the answer.
+    /// The number of records in the answer.
     var recordCount: Int
 }

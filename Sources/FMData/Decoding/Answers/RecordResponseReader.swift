@@ -1,24 +1,24 @@
-/// Reads the answer of a request for records while it arrives: each record can be taken as soon as its last byte is there,
-/// and nothing is kept of it afterwards.
+/// Reads the answer of a request for records while it arrives. Each record can be taken as soon as its last byte has
+/// arrived, and is not kept afterwards.
 ///
 ///     try reader.feed(chunk)
 ///     while let record = try reader.nextRecord() { … }      // as many as are wanted; the rest waits
 ///     …
 ///     let envelope = try reader.finish()                    // after the last chunk
 ///
-/// Memory: the bytes that were fed and not taken, the text of one record and its tape.
+/// Memory: the bytes fed and not yet taken, the text of one record and its tape.
 struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     private var cutter: RecordCutter
     private let glance: ModelGlance?
 
-    /// Records that were taken.
+    /// The number of records taken so far.
     var recordCount: Int { cutter.recordCount }
-    /// What the server said about the request; empty until that part of the answer has arrived, which is the end of it
-    /// as a rule.
+    /// The server's messages about the request; empty until that part of the answer has arrived, which usually is its
+    /// end.
     var messages: [Message] { cutter.messages }
-    /// Where the records come from; `nil` until that part has arrived, which is before the first record as a rule.
+    /// The source of the records; `nil` until that part has arrived, which usually is before the first record.
     var dataInfo: DataAPI.DataInfo? { cutter.dataInfo }
 
     init(options: DecodingOptions = DecodingOptions()) {
@@ -27,31 +27,32 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
 
     /// A reader that works with a context of ``DecodingContexts``.
     ///
-    /// - Parameter glance: how to look at the first record; `nil` when nobody wants to know.
+    /// - Parameter glance: compares the first record with the model; `nil` for no comparison.
     init(context: DecodingContext, glance: ModelGlance? = nil) {
         self.glance = glance
         cutter = RecordCutter(context)
     }
 
-    /// After ``finish()``: the context, for ``DecodingContexts``.
+    /// Ends the reader after ``finish()`` and returns its context, for ``DecodingContexts``.
     consuming func retire() -> DecodingContext { cutter.retire() }
 
-    /// Takes in more of the body. Nothing is read yet.
+    /// Appends more of the body without reading it.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         cutter.context.document.append(bytes)
     }
 
-    /// The next record; `nil` when it has not arrived in full.
+    /// The next record; `nil` if it has not arrived in full.
     ///
-    /// - Throws: ``DecodingFailure``. After a record that cannot be decoded the next one can be asked for all the same;
-    ///   after a fault in the JSON every further call fails.
+    /// - Throws: ``DecodingFailure``. After a record that cannot be decoded, the next one can still be read. After an
+    ///   error in the JSON, every further call fails.
     mutating func nextRecord() throws(DecodingFailure) -> Record? {
         guard try cutter.nextRecord() else { return nil }
         return try takeRecord()
     }
 
-    /// Appends all records that have arrived in full. The same as ``nextRecord()`` until there is none, without the copy
-    /// that an optional costs; and for any collection, because the type of an array would be searched for each record.
+    /// Appends all records that have arrived in full. The result is the same as calling ``nextRecord()`` until it
+    /// returns `nil`, without the copy that an optional costs. It is generic over the collection because the type of an
+    /// array would be looked up for each record.
     mutating func nextRecords<Records: RangeReplaceableCollection<Record>>(
         appendTo records: inout Records
     ) throws(DecodingFailure) {
@@ -60,9 +61,10 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
         }
     }
 
-    /// Appends all records that have arrived in full, those that cannot be decoded among them.
+    /// Appends all records that have arrived in full, including those that cannot be decoded.
     ///
-    /// - Throws: ``DecodingFailure`` after a fault in the JSON, and for a record without ids: nobody could do without it.
+    /// - Throws: ``DecodingFailure`` after an error in the JSON, and for a record without ids: an unreadable record is
+    ///   identified by them.
     mutating func nextAttempts(appendTo records: inout [RecordAttempt<R, P>]) throws(DecodingFailure) {
         while try cutter.nextRecord() {
             defer { cutter.endRecord() }
@@ -82,15 +84,15 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
         }
     }
 
-    /// The rest of the answer, after its last byte was fed. Records that were not taken are skipped.
+    /// Returns the rest of the answer, after its last byte was fed. Records not yet taken are skipped.
     ///
-    /// - Throws: ``DecodingFailure`` when the body ends too early, when it is no Data API answer, or when it reports
-    ///   success without any `data`.
+    /// - Throws: ``DecodingFailure`` if the body ends too early, if it is no Data API answer, or if it reports success
+    ///   without any `data`.
     mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {
         try cutter.finish()
     }
 
-    /// Bytes of memory for text that has arrived and not been taken.
+    /// The size in bytes of the buffer for text that has arrived and was not yet taken.
     var bufferCapacity: Int { cutter.context.document.capacity }
 
     @inline(__always)

@@ -1,56 +1,56 @@
-/// Why no value could be made: what was wanted and what stands there, and nothing of the value itself.
+/// Why a value could not be decoded: what was wanted and what was found, but no part of the value itself.
 ///
-/// It travels below the `DecodingError` that is thrown. ``DecodingExplanation`` makes words of it once that error leaves the
-/// decoder: a type that tries one thing after the other pays for no long texts.
+/// It is the underlying error of the `DecodingError` that is thrown. ``DecodingExplanation`` turns it into words once
+/// that error leaves the decoder, so a type that tries several alternatives does not pay for long texts.
 enum DecodingCause: Error {
-    /// Another kind of JSON value than the type is made of; which one is not known of other decoders.
+    /// A kind of JSON value that the type is not made of. `found` is unknown for errors of other decoders.
     case otherKind(wanted: any Any.Type, found: Found?)
     /// An empty field, for a type that is not optional.
     case empty(wanted: any Any.Type)
     /// A text without a number in it.
     case noNumber(wanted: any Any.Type)
-    /// A text with a number in it, and more than that.
+    /// A text that contains a number and more.
     case numberInText(wanted: any Any.Type, hasLines: Bool)
     /// A number that an integer cannot hold.
     case fraction(wanted: any Any.Type)
     /// A number beyond the range of its type, or of more digits than it holds.
     case tooLarge(wanted: any Any.Type)
-    /// A text that is no date or time in any of these forms.
+    /// A text that is not a date or time in any of these forms.
     case otherForm(wanted: any Any.Type, forms: [String], hasLines: Bool)
-    /// A text that is none of what the type is made of: no URL, no UUID.
+    /// A text that cannot be parsed, for example as a URL or UUID.
     case unreadable(wanted: any Any.Type, form: String)
-    /// A text or number for which an enum has no case.
+    /// A text or number that matches no case of an enum.
     case noCase(wanted: any Any.Type, found: Found)
-    /// A key that is not there; ``Siblings`` are looked at when the text is made.
+    /// A missing key. ``Siblings`` are collected when the text is made.
     case missing(name: String)
-    /// A type that asks for itself at the same place again and again.
+    /// A type that decodes itself at the same place without end.
     case endless(wanted: any Any.Type)
-    /// A repetition that is not there, while later ones are.
+    /// A missing repetition, while later ones are there.
     case gap(wanted: any Any.Type)
-    /// Two names that a dictionary takes for one.
+    /// Two names that are equal as keys of a dictionary.
     case sameName(wanted: any Any.Type)
-    /// Two portals that come under one name.
+    /// Two portals with the same name.
     case samePortal
-    /// A list without a further element.
+    /// A list that has no further element.
     case exhausted
-    /// The type itself refused what stands there, by a `DecodingError` of its own.
+    /// The type itself refused the value, with a `DecodingError` of its own.
     case refused(found: Found?)
-    /// The type itself threw an error of its own.
+    /// The type itself threw another error, of this type.
     case thrown(any Any.Type)
     /// A fault of the text or of the answer as a whole, in its own words.
     case stated(String)
 
-    /// What stands at a place.
+    /// The kind of value found at a place.
     enum Found {
         case object, list, text, emptyText, number, boolean, null
     }
 
-    /// What an object holds instead of a key.
+    /// The other keys of the object in which a key is missing.
     struct Siblings {
         var count: Int
-        /// The names that may have been meant.
+        /// The names that are similar to the missing one.
         var near: [String]
-        /// All names, where they are few.
+        /// All names, if they are few.
         var names: [String] = []
     }
 }
@@ -82,8 +82,8 @@ extension DecodingCause.Found: CustomStringConvertible {
     }
 }
 
-// What is thrown: a `DecodingError`, as of every decoder, with the cause below it. No text here holds a value: the values of
-// fields are nobody's business but the caller's.
+// These calls make the `DecodingError` that is thrown, as every decoder does, with the cause as its underlying error.
+// No text contains a value, because the values of fields are confidential to the caller.
 extension DecodingContext {
     func mismatch(_ type: any Any.Type, _ node: UInt32) -> DecodingError {
         if isGap(node) { return .valueNotFound(type, place(node, .gap(wanted: type))) }
@@ -110,7 +110,7 @@ extension DecodingContext {
 }
 
 extension DecodingError.Context {
-    /// The place of an error whose cause is known.
+    /// The context of an error whose cause is known.
     init(codingPath: [any CodingKey], cause: DecodingCause) {
         self.init(
             codingPath: codingPath,

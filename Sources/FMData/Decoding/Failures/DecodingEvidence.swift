@@ -1,16 +1,16 @@
 import Foundation
 
-/// What can be found out about an error that came out of a decoder: its cause, its path, and what stands there. Looked for
-/// once, after decoding has failed.
+/// What can be found out about an error that came out of a decoder: its cause, its path, and the value at that place.
+/// It is collected once, after decoding has failed.
 struct DecodingEvidence {
     let cause: DecodingCause
     let path: [any CodingKey]
-    /// For a key that is missing: what the object holds instead.
+    /// For a missing key: the other keys of the object.
     var siblings: DecodingCause.Siblings?
     var recordId: Int?
     var rawValue: String?
 
-    /// An error about a value that is gone.
+    /// An error about a value that is no longer available.
     init(_ error: DecodingError) {
         cause = error.statedCause ?? error.presumedCause(found: nil)
         path = error.path
@@ -18,8 +18,8 @@ struct DecodingEvidence {
 
     /// An error about the value on the tape of a context.
     ///
-    /// - Parameter isForeign: whether another decoder threw it, which knows nothing of the rest of the answer and of the
-    ///   context's options.
+    /// - Parameter isForeign: whether another decoder threw it. Such a decoder does not know the rest of the answer,
+    ///   nor the context's options.
     init(_ error: any Error, in context: DecodingContext, isForeign: Bool) {
         let prefix: [any CodingKey] = context.prefix
         guard let error = error as? DecodingError else {
@@ -47,7 +47,7 @@ struct DecodingEvidence {
 }
 
 extension DecodingError {
-    /// The path to the value, or to where a missing one would be.
+    /// The path to the value, or to the place where a missing value would be.
     fileprivate var path: [any CodingKey] {
         switch self {
         case .typeMismatch(_, let place), .valueNotFound(_, let place), .dataCorrupted(let place): place.codingPath
@@ -56,7 +56,7 @@ extension DecodingError {
         }
     }
 
-    /// The cause that FMData's own decoder put below its error.
+    /// The cause that FMData's own decoder set as the underlying error.
     var statedCause: DecodingCause? {
         switch self {
         case .typeMismatch(_, let place), .valueNotFound(_, let place), .keyNotFound(_, let place),
@@ -66,7 +66,7 @@ extension DecodingError {
         }
     }
 
-    /// The cause of an error that others threw: their texts may hold values and are not looked at.
+    /// The cause of an error that other code threw. Its text may contain values, so it is not read.
     fileprivate func presumedCause(found: DecodingCause.Found?) -> DecodingCause {
         switch self {
         case .typeMismatch(let type, _): .otherKind(wanted: type, found: found)
@@ -82,7 +82,7 @@ extension DecodingError {
 extension DecodingContext {
     private static let maximumRawValue = 1_000
 
-    /// A value as it stands in the text.
+    /// The JSON text of a value, cut after `maximumRawValue` bytes.
     fileprivate func rawValue(_ node: UInt32) -> String? {
         let entry = entry(node)
         switch entry.kind {
@@ -97,7 +97,7 @@ extension DecodingContext {
         }
     }
 
-    /// What an object holds instead of a key.
+    /// The other keys of the object in which a key is missing.
     fileprivate func siblings(
         of name: String,
         in object: UInt32,
@@ -120,11 +120,11 @@ extension DecodingContext {
         )
     }
 
-    /// How many portals a message lists.
+    /// The largest number of names that a message lists. Only messages about portals list names.
     private static var fewNames: Int { 8 }
 
-    /// Why the standard library or Foundation refused a value. They do not say which type it was: it is the one that was
-    /// begun last, if that has nothing to make of the value.
+    /// The reason why the standard library or Foundation refused a value. Their errors do not name the type, so this
+    /// checks the type whose decoding began last, and returns `nil` if that type accepts the value.
     fileprivate func refusal(of node: UInt32) -> DecodingCause? {
         let declared = expectedType
         let found = entry(node).found

@@ -1,10 +1,16 @@
+<<<<<<< HEAD
 /// The one place where a ``DecodingCause`` becomes words: what is wrong, and what can be done about it.
 struct DecodingExplanation: Sendable {
     /// What was being read, and by what.
+=======
+/// Turns a ``DecodingCause`` into words, in one place: what is wrong, and what can be done about it.
+struct DecodingExplanation {
+    /// What was read, and by which decoder.
+>>>>>>> lang-5
     struct Source {
-        /// Whether it is an answer of a server, and not a text that the user gave to a decoder.
+        /// Whether the text is an answer of a server, rather than a text that the user gave to a decoder.
         var isAnswer: Bool
-        /// Whether the decoder is not FMData's own, so that none of its rules hold.
+        /// Whether the decoder is not FMData's own, so that none of its rules apply.
         var isForeign = false
 
         static let answer = Source(isAnswer: true)
@@ -12,16 +18,16 @@ struct DecodingExplanation: Sendable {
     }
 
     let cause: DecodingCause
-    // As long as nobody knows better: a value of plain JSON.
+    // The default is a value of plain JSON.
     var place = DecodingPlace([], root: .plain)
     var source = Source.text
     var rules: DecodingContext.Rules = []
-    /// For a key that is missing: what the object holds instead.
+    /// For a missing key: the other keys of the object.
     var siblings: DecodingCause.Siblings?
 
     // MARK: What is wrong
 
-    /// A sentence without its capital and its full stop.
+    /// A sentence without initial capital and full stop.
     var reason: String {
         switch cause {
         case .otherKind(let wanted, .emptyText) where place.isField: empty(wanted)
@@ -54,7 +60,7 @@ struct DecodingExplanation: Sendable {
     }
 
     private func empty(_ wanted: any Any.Type) -> String {
-        // The rule is what makes an optional `nil`.
+        // An optional becomes `nil` by this rule only.
         rules.contains(.emptyIsNil) && !source.isForeign
             ? "the field is empty, and \(name(wanted)) is not optional"
             : "expected \(name(wanted)), found an empty field"
@@ -77,7 +83,7 @@ struct DecodingExplanation: Sendable {
         let others =
             switch siblings.count {
             case 0: "nor any other"
-            // Portals are few, and their names often not those that one expects.
+            // A layout has few portals, and their names often are not the expected ones, so all of them are listed.
             case _ where place.mode == .portals && !siblings.names.isEmpty:
                 "but \(siblings.names.map(\.quoted).joined(separator: ", "))"
             case 1: "but 1 other"
@@ -88,9 +94,9 @@ struct DecodingExplanation: Sendable {
 
     // MARK: What can be done
 
-    /// Sentences; `nil` where nothing is known that would help.
+    /// Whole sentences; `nil` if no advice is known.
     var hint: String? {
-        // Nobody declares the types of an answer's own parts.
+        // The user does not declare the types of an answer's own parts.
         if source.isAnswer, place.mode == .plain { return nil }
         return switch cause {
         case .otherKind(let wanted, let found): hint(for: wanted, found)
@@ -142,7 +148,7 @@ struct DecodingExplanation: Sendable {
         }
     }
 
-    /// The rule by which the value would have been read.
+    /// The setting that would have allowed the value, if it is off.
     private func rule(for wanted: any Any.Type) -> String? {
         switch wanted {
         case is Bool.Type: rules.contains(.booleansFromNumbers) ? nil : "booleansFromNumbers"
@@ -168,7 +174,7 @@ struct DecodingExplanation: Sendable {
 
     private func unreadableHint(_ wanted: any Any.Type) -> String {
         let declared = "Declare it as String."
-        // What people mean who declare a container as its bytes.
+        // `Data` is usually declared to get a container's bytes.
         return String(describing: wanted) == "Data"
             ? declared + " Of a container a field holds the URL; its content is downloaded." : declared
     }
@@ -200,7 +206,7 @@ struct DecodingExplanation: Sendable {
         return source.isAnswer ? "config.dateFormats" : "options.values.format"
     }
 
-    /// Whether a type stands for a kind of JSON value.
+    /// Whether the type stands for a kind of JSON value, instead of for itself.
     private func isName(_ type: any Any.Type) -> Bool { type == [String: Any].self || type == [Any].self }
 
     private func name(_ type: any Any.Type) -> String {
@@ -219,11 +225,11 @@ extension FixedWidthInteger {
 }
 
 extension String {
-    /// In quotation marks, so that spaces at its ends are seen; at most 100 characters, and without anything that would break
-    /// the line.
+    /// The text in quotation marks, so that spaces at its ends are visible; at most 100 characters, with line breaks
+    /// and other control characters escaped.
     var quoted: String { "\"\(readable)\"" }
 
-    /// A name of somebody else's, fit for one line of a log.
+    /// A name from outside, fit for one line of a log.
     var readable: String {
         let limit = 100
         let text = unicodeScalars.prefix(limit + 1).reduce(into: "") { text, scalar in

@@ -1,29 +1,38 @@
 /// An answer that could not be turned into values: which record, which field, and why.
 ///
-/// ``description`` names the place, what was expected and what stands there; it never holds a field's value, so that it may
-/// go to a log. Who needs the value asks for ``rawValue``.
+/// ``description`` names the place, what was expected and what was found. It never contains a field's value, so it may
+/// go to a log. The value is in ``rawValue``.
 ///
 ///     Could not decode the answer at response.data[16].fieldData.Age (record 17, recordId 42): expected Int, found a
 ///     text without a number in it. Hint: Declare it as String, or as Int? to get nil for such texts.
 public struct DecodingFailure: Error, Sendable {
-    /// The error itself: a `Swift.DecodingError`, or what an `init(from:)` of yours threw. Its own text may hold a value:
-    /// Swift's error for an enum without a matching case does.
+    /// The error itself: a `Swift.DecodingError`, or the error that your own `init(from:)` threw. Its text may contain
+    /// a value, as that of Swift's error for an enum without a matching case does.
     public let underlying: any Error
-    /// The position of the record in the answer, from 1; `nil` when the fault is not in a record.
+    /// The position of the record in the answer, from 1; `nil` if the fault is not in a record.
     public let recordNumber: Int?
-    /// FileMaker's id of the record, when it can be read.
+    /// FileMaker's id of the record; `nil` if it could not be read or if the fault is not in a record.
     public let recordId: Int?
-    /// The way to the value: `["response", "data", "Index 16", "fieldData", "Age"]`.
+    /// The path to the value: `["response", "data", "Index 16", "fieldData", "Age"]`.
     public let path: [String]
-    /// What stands at that place in the answer, as JSON, at most 1,000 characters of it; `nil` when there is nothing.
+    /// The JSON text at that place in the answer, at most 1,000 bytes of it and the quotation marks of a string; `nil`
+    /// if there is none, and for objects and lists.
     public let rawValue: String?
-    /// For a body that is not valid JSON: the bytes before the fault. `nil` otherwise.
+    /// For a body that is not valid JSON: the number of bytes before the fault. `nil` otherwise.
     public let byteOffset: Int?
+<<<<<<< HEAD
     /// Why, in words without any value: what was expected and what was found.
     public var reason: String { explanation.reason + "." }
     /// What can be done about it, in words without any value: another declaration, a setting, the name that may have been
     /// meant. `nil` where nothing is known.
     public var hint: String? { explanation.hint }
+=======
+    /// The reason, in words without any value: what was expected and what was found.
+    public let reason: String
+    /// What can be done about it, in words without any value: another declaration, a setting, or the name that may have
+    /// been meant. `nil` if no advice is known.
+    public let hint: String?
+>>>>>>> lang-5
 
     /// Becomes words when they are read: lenient reads keep many failures of which few are printed.
     private let explanation: DecodingExplanation
@@ -31,27 +40,27 @@ public struct DecodingFailure: Error, Sendable {
     var place: DecodingPlace { explanation.place }
     var source: DecodingExplanation.Source { explanation.source }
 
-    /// The same as `Swift.DecodingError`, when it is one.
+    /// ``underlying`` as a `Swift.DecodingError`; `nil` if it is another error.
     public var decodingError: DecodingError? { underlying as? DecodingError }
 
-    /// The name of the field, portal or other key at which it failed.
+    /// The name of the field, portal or other key at which decoding failed; `nil` if the path has no name.
     public var field: String? { path.last { !$0.hasPrefix("Index ") } }
 
-    /// The name of the portal in whose rows it failed, as the answer spells it; `nil` elsewhere.
+    /// The name of the portal in whose rows decoding failed, as the answer spells it; `nil` elsewhere.
     public var portal: String? { place.portal }
 
     /// The position of the portal's row, from 1; `nil` outside of rows.
     public var portalRow: Int? { place.row }
 
-    /// The field or else the portal of a record; none where it failed at something else.
+    /// The field, or else the portal, at which decoding failed; empty if it failed elsewhere.
     var fieldsOrPortals: [String] { [place.field ?? place.portal].compactMap(\.self) }
 }
 
 extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Place, record, reason and hint, without the value: fit for a log.
+    /// Place, record, reason and hint, without the value, so that it may go to a log.
     public var description: String { hint.map { "\(summary) Hint: \($0)" } ?? summary }
 
-    /// Without the hint, for errors that keep it apart.
+    /// The description without the hint, for errors that show the hint separately.
     var summary: String {
         var text = source.isAnswer ? "Could not decode the answer" : "Could not decode the JSON"
         if !path.isEmpty { text += " at " + DecodingFailure.spell(path) }
@@ -64,10 +73,10 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         return text + ": " + reason
     }
 
-    /// The same as ``description``: what a debugger prints may end up in a log too.
+    /// The same as ``description``, because the output of a debugger may end up in a log as well.
     public var debugDescription: String { description }
 
-    /// Without the value and without the texts of others.
+    /// The properties without the value and without the texts of other errors.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -78,7 +87,7 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         )
     }
 
-    /// `data[16].fieldData.Age`.
+    /// Writes a path as `data[16].fieldData.Age`.
     private static func spell(_ path: [String]) -> String {
         path.reduce(into: "") { text, key in
             if key.hasPrefix("Index ") {
@@ -102,7 +111,7 @@ extension DecodingFailure {
         )
     }
 
-    /// An answer without a part that it must have.
+    /// An answer that lacks a required part.
     init(missing key: DecodingKey, in parent: DecodingKey) {
         let cause = DecodingCause.missing(name: key.stringValue)
         self.init(
@@ -112,7 +121,7 @@ extension DecodingFailure {
         )
     }
 
-    /// An answer with an error code, where records were wanted.
+    /// An answer with an error code, where records were expected.
     init(refusal: DataAPI.Message) {
         let reason = "The server refused the request with code \(refusal.code)"
         self.init(
@@ -122,17 +131,17 @@ extension DecodingFailure {
         )
     }
 
-    /// An error of a decoder that has nothing but its path to say.
+    /// An error of a decoder, of which only the path and the kind are known.
     init(_ error: DecodingError) {
         let source = DecodingExplanation.Source(isAnswer: false, isForeign: true)
         self.init(error, DecodingEvidence(error), source: source, root: .plain, rules: [])
     }
 
-    /// An error that came up while the value on the tape of a context was made into something.
+    /// An error thrown while the value on the tape of a context was decoded.
     ///
-    /// - Parameters:
-    ///   - source: what was read, and by what.
-    ///   - root: the rules that hold for the value on the tape.
+    ///   - source: what was read, and by which decoder.
+    ///   - root: the rules for the value on the tape.
+    /// - root: the rules for the value on the tape.
     init(
         _ error: any Error,
         in context: DecodingContext,

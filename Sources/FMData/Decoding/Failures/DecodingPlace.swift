@@ -1,6 +1,6 @@
-/// Where in a record, if in any, a path leads.
+/// The place in a record to which a path leads, if it leads into one.
 struct DecodingPlace: Hashable, Sendable {
-    /// The rules that hold there.
+    /// The rules that apply there.
     var mode: DecodingContext.Mode
     /// The field, by its name on the wire.
     var field: String?
@@ -9,7 +9,7 @@ struct DecodingPlace: Hashable, Sendable {
     /// The row of the portal, from 1.
     var row: Int?
 
-    /// - Parameter root: the rules where the path begins.
+    /// - Parameter root: the rules at the start of the path.
     init(_ path: [any CodingKey], root: DecodingContext.Mode) {
         mode = root
         if root == .fields {
@@ -27,7 +27,7 @@ struct DecodingPlace: Hashable, Sendable {
         }
     }
 
-    /// Whether FileMaker's rules hold: for values of fields.
+    /// Whether FileMaker's rules apply, as they do for the values of fields.
     var isField: Bool { mode == .fields }
 }
 

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Which of the names that there are somebody may have meant who wrote another one: a letter too many, too few, another or
-/// two of them the wrong way round, upper and lower case, white space, a table that was left out or added.
+/// Finds the names that may have been meant by a misspelled one: one with a letter too many, too few or replaced, with
+/// two letters swapped, in other case, with other white space, or with the table left out or added.
 ///
-/// The names come from a server. However many there are and however long, the work is bounded.
+/// The names come from a server, so the work is bounded for any number and length of them.
 enum NearNames {
     private static let maximumBytes = 400
     private static let maximumNames = 2_000
     private static let maximumOffers = 3
 
-    /// The nearest names, in the order in which they stand there; empty when none is near.
+    /// The nearest names, in their given order; empty if none is near.
     static func near(_ name: String, among names: some Sequence<String>) -> [String] {
         guard name.utf8.count <= maximumBytes else { return [] }
         let wanted = Spelling(name)
@@ -24,16 +24,16 @@ enum NearNames {
         return offers
     }
 
-    /// Whether some of the names that there are may have been meant by these; `nil` when none is near.
+    /// A question that offers those of the `others` that may have been meant; `nil` if none is near.
     static func question(about names: [String], among others: [String]) -> String? {
         let near = names.flatMap { Self.near($0, among: others) }
         return near.isEmpty ? nil : "Did you mean \(near.map { "\"\($0)\"" }.joined(separator: " or "))?"
     }
 
-    /// A name in the form in which it is compared.
+    /// A name in the form used for comparison.
     private struct Spelling {
         let whole: ArraySlice<Unicode.Scalar>
-        /// What comes after the table.
+        /// The part after the table.
         let plain: ArraySlice<Unicode.Scalar>
 
         init(_ name: String) {
@@ -46,7 +46,7 @@ enum NearNames {
 
         private var hasTable: Bool { plain.count < whole.count }
 
-        /// Short names are all near each other.
+        /// The number of changes allowed. It is smaller for short names, which are all similar to each other.
         var tolerance: Int {
             switch plain.count {
             case ..<3: 0
@@ -55,19 +55,20 @@ enum NearNames {
             }
         }
 
-        /// How many changes make the one name out of the other.
+        /// The number of changes between the two names; `nil` if it is above the limit.
         func distance(to other: Spelling, atMost limit: Int) -> Int? {
             if let distance = NearNames.distance(whole, other.whole, atMost: limit) { return distance }
             guard hasTable || other.hasTable else { return nil }
-            // Another table is a change too; one that was left out is what everybody forgets.
+            // Another table counts as a change. A table that is left out does not, since that is the most common
+            // mistake.
             let penalty = hasTable && other.hasTable ? 1 : 0
             guard limit >= penalty else { return nil }
             return NearNames.distance(plain, other.plain, atMost: limit - penalty).map { $0 + penalty }
         }
     }
 
-    /// Insertions, removals, replacements and swaps of neighbours that make one text out of the other; `nil` when it takes
-    /// more than a limit. Only the cells of the table are filled in that can lie within the limit.
+    /// The number of insertions, removals, replacements and swaps of neighbours between two texts; `nil` if it is above
+    /// the limit. Only those cells of the table are computed that can lie within the limit.
     private static func distance(
         _ left: ArraySlice<Unicode.Scalar>,
         _ right: ArraySlice<Unicode.Scalar>,

@@ -1,14 +1,14 @@
-/// Bytes of a JSON text as they arrive, and the tape of the value that is being read in them.
+/// Holds the bytes of a JSON text as they arrive, and the tape of the value that is being read from them.
 ///
-/// Memory: unread bytes and one tape. A value may be read while its last bytes have not come yet; `readValue` then stops
-/// and goes on where it was when more have been appended, so no byte is looked at twice.
+/// Memory: unread bytes and one tape. Reading may begin before the last bytes of a value have arrived. `readValue` then
+/// stops, and continues at the same position after more bytes were appended, so no byte is read twice.
 ///
-/// This is a class because decoders refer to it and its memory must outlive them. Whoever reads value after value has
-/// to check that nobody else holds on to the document before it reads the next one into the same memory.
+/// This is a class because decoders refer to it and its memory must outlive them. Before a reader reads the next value
+/// into the same memory, it must check that no other object refers to the document.
 final class JSONDocument {
-    /// Room after the last byte that can always be read, and is zero: loops over strings need no other limit.
+    /// Zero bytes after the last byte that may always be read, so loops over strings need no other limit.
     static let padding = 48
-    /// FileMaker's numbers end at 400 digits. A limit keeps a number that arrives byte by byte from taking forever.
+    /// FileMaker's numbers have at most 400 digits. The limit bounds the work for a number that arrives byte by byte.
     static let maximumNumberBytes = 4_096
 
     let limits: JSONLimits
@@ -18,11 +18,11 @@ final class JSONDocument {
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
-    /// Bytes that are there.
+    /// The number of bytes in memory.
     private(set) var count = 0
-    /// Bytes of the body that are not here any more.
+    /// The number of bytes of the body that were dropped from memory.
     private(set) var dropped = 0
-    /// Where the value begins that the tape describes.
+    /// The start of the value that the tape describes.
     private(set) var valueStart = 0
     /// The next byte to be read.
     var position = 0
@@ -39,7 +39,7 @@ final class JSONDocument {
         tape.deallocate()
     }
 
-    /// Position in the whole body of a position here.
+    /// Converts a position in memory to a position in the whole body.
     func bodyOffset(_ position: Int) -> Int { dropped + position }
 
     func syntaxError(_ reason: JSONSyntaxError.Reason, at position: Int) -> JSONSyntaxError {
@@ -50,7 +50,7 @@ final class JSONDocument {
 
     func append(_ chunk: UnsafeRawBufferPointer) {
         guard let source = chunk.baseAddress, !chunk.isEmpty else { return }
-        // Moving what is left is worth it once at least as much has been used up: each byte moves once on average.
+        // Moves the rest only if at least as much has been used up, so each byte moves once on average.
         if valueStart > 0, valueStart >= count - valueStart { dropUsedBytes() }
         if count + chunk.count > capacity { grow(to: count + chunk.count) }
         UnsafeMutableRawPointer(bytes + count).copyMemory(from: source, byteCount: chunk.count)
@@ -58,12 +58,12 @@ final class JSONDocument {
         (bytes + count).initialize(repeating: 0, count: JSONDocument.padding)
     }
 
-    /// Says that everything before `position` is done with.
+    /// Marks everything before `position` as used.
     func startValue() {
         valueStart = position
     }
 
-    /// Forgets all bytes, for the next body.
+    /// Drops all bytes, for the next body.
     func restart() {
         tape.count = 0
         reading = Reading()
@@ -90,7 +90,7 @@ final class JSONDocument {
         capacity = larger
     }
 
-    /// A document with the unread bytes of this one, for when somebody keeps hold of this one.
+    /// A new document with the unread bytes of this one, for use when another object still refers to this one.
     func continuation() -> JSONDocument {
         let copy = JSONDocument(limits: limits, capacity: count - position)
         copy.append(UnsafeRawBufferPointer(start: bytes + position, count: count - position))
@@ -100,7 +100,7 @@ final class JSONDocument {
 
     // MARK: Content
 
-    /// The content of a string, key or number, as it stands in the text.
+    /// The content of a string, key or number as it is in the text, with its escapes.
     @inline(__always)
     func content(_ entry: JSONTape.Entry) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: bytes + valueStart + Int(entry.offset), count: Int(entry.length))
@@ -114,13 +114,13 @@ final class JSONDocument {
     func text(_ entry: JSONTape.Entry) -> String { JSONText.string(content(entry), entry.flags) }
 }
 
-/// What a document will not go beyond.
+/// The limits for a document.
 struct JSONLimits: Hashable, Sendable {
-    /// Containers within containers.
+    /// The greatest depth of nested containers.
     var maximumDepth = 128
-    /// Bytes of one value, a record for instance.
+    /// The greatest size of one value, such as a record, in bytes.
     var maximumValueBytes = 64 << 20
-    /// Whether faulty text is repaired instead of refused.
+    /// Whether malformed text is repaired instead of refused.
     var repairsText = false
     var refusesDuplicateKeys = false
 }

@@ -1,6 +1,6 @@
 // Reading keys, strings, numbers and literals: the scalar part of `readValue`.
 extension JSONDocument {
-    /// A string that has ended.
+    /// A string whose end was found.
     struct StringToken {
         var start: Int
         var length: Int
@@ -19,8 +19,8 @@ extension JSONDocument {
         }
     }
 
-    /// The key that begins with the quote at `at`, if it is not the one that stood in its place before; `nil` when its end
-    /// has not come yet.
+    /// The key whose opening quote is at `at`, if it is another one than last time at its place; `nil` if its end has
+    /// not arrived.
     func readKey(
         _ base: UnsafePointer<UInt8>,
         _ at: Int,
@@ -34,7 +34,7 @@ extension JSONDocument {
         return key
     }
 
-    /// The string that begins with the quote at `at`; `nil` when its end has not come yet.
+    /// The string whose opening quote is at `at`; `nil` if its end has not arrived.
     @inline(__always)
     func readString(
         _ base: UnsafePointer<UInt8>,
@@ -52,7 +52,7 @@ extension JSONDocument {
         return try token(base, at, scan, bits, isEscaped)
     }
 
-    /// The string between two quotes, checked where there is something to check.
+    /// The string between two quotes. Strings with escapes or bytes beyond ASCII are checked.
     @inline(__always)
     private func token(
         _ base: UnsafePointer<UInt8>,
@@ -74,7 +74,7 @@ extension JSONDocument {
         return token
     }
 
-    /// The string does not end here: it goes on with the next bytes, or is none.
+    /// The scan stopped before the closing quote: the string continues with the next bytes, or is malformed.
     private func pauseString(
         _ stop: UInt8,
         _ base: UnsafePointer<UInt8>,
@@ -112,8 +112,8 @@ extension JSONDocument {
         throw syntaxError(reason, at: valueStart + token.start + at)
     }
 
-    /// Moves `scan` to the quote that ends the string, to a control character, to the end of the bytes or to a backslash
-    /// that is the last of them; the byte there. Sixteen bytes at a time, which is most strings at once.
+    /// Moves `scan` to the closing quote, a control character, the end of the bytes, or a backslash that is the last
+    /// byte, and returns the byte there. It compares sixteen bytes at a time, which covers most strings in one step.
     @inline(__always)
     private static func scanString(
         _ base: UnsafePointer<UInt8>,
@@ -122,7 +122,7 @@ extension JSONDocument {
         _ bits: inout UInt64,
         _ isEscaped: inout Bool
     ) -> UInt8 {
-        // Spelled out: for other types of the operands these operators go through the bytes one by one.
+        // The types are written out: for other operand types, these operators compare the bytes one by one.
         let quotes = SIMD16<UInt8>(repeating: UInt8(ascii: "\""))
         let backslashes = SIMD16<UInt8>(repeating: UInt8(ascii: "\\"))
         let controls = SIMD16<UInt8>(repeating: 0x20)
@@ -130,8 +130,8 @@ extension JSONDocument {
             // The padding makes this safe at the end, and its zeros stop the loop.
             let block = UnsafeRawPointer(base + scan).loadUnaligned(as: SIMD16<UInt8>.self)
             let stops = (block .== quotes) .| (block .== backslashes) .| (block .< controls)
-            // All ones in the bytes that stop: as two words, the lowest bit is that of the first such byte. Which of the words
-            // it is in nobody can predict, so there is no branch on it.
+            // The mark bytes are all ones where a byte stops the scan. As two words, the lowest set bit belongs to the
+            // first such byte. A branch on which word contains it would be unpredictable, so there is none.
             let marks = SIMD16<UInt8>().replacing(with: .max, where: stops)
             let found = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
             let words = unsafeBitCast(block, to: SIMD2<UInt64>.self)
@@ -157,9 +157,9 @@ extension JSONDocument {
         }
     }
 
-    /// The number at `at`; `nil` when more of it may come.
+    /// The number at `at`; `nil` if more of it may come.
     ///
-    /// Its digits are looked at here anyway: those of a small number need not be read a second time.
+    /// The digits are read here anyway, so the value of a small number is stored and not read a second time.
     @inline(__always)
     func readNumber(
         _ base: UnsafePointer<UInt8>,
@@ -174,7 +174,7 @@ extension JSONDocument {
             scan &+= 1
         }
         let first = scan
-        // Up to nineteen digits fit; what comes of more is not used.
+        // Nineteen digits fit. The value of longer numbers is not used.
         var digits: UInt64 = 0
         var scale = 0
         var isComplete = JSONDocument.readDigits(base, &scan, &digits)
@@ -211,7 +211,8 @@ extension JSONDocument {
         )
     }
 
-    /// Appends digits to a number; whether there was one. One by one: numbers are short, and eight at a time was slower.
+    /// Appends digits to a number and returns whether there was one. The digits are read one by one: numbers are short,
+    /// and reading eight at a time was slower.
     @inline(__always)
     private static func readDigits(_ base: UnsafePointer<UInt8>, _ scan: inout Int, _ number: inout UInt64) -> Bool {
         let start = scan
@@ -224,7 +225,7 @@ extension JSONDocument {
         return scan > start
     }
 
-    /// `false` when the rest of the word has not come yet.
+    /// Returns `false` if the rest of the word has not arrived.
     func readLiteral(
         _ word: StaticString,
         _ base: UnsafePointer<UInt8>,

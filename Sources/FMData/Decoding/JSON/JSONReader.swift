@@ -1,10 +1,10 @@
 // Reading one value into the tape.
 //
-// The loop keeps everything it needs in local variables and writes it back when it stops: at the end of the value, or
-// where the bytes run out. It never steps back further than the start of a number or a literal; a string goes on where
-// its last byte was looked at.
+// The loop keeps its state in local variables and writes it back when it stops, at the end of the value or where the
+// bytes run out. It never steps back further than the start of a number or literal; a string continues after its last
+// byte that was read.
 extension JSONDocument {
-    /// What may come next.
+    /// What the grammar allows next.
     enum Expectation {
         case value
         /// A value, or the end of an array that has none.
@@ -17,13 +17,13 @@ extension JSONDocument {
         case afterValue
     }
 
-    /// A value that is being read.
+    /// The state of a value that is being read.
     struct Reading {
         var expectation = Expectation.value
         /// The innermost open container.
         var open = JSONTape.none
         var depth = 0
-        /// How far a string that has not ended was looked at, from the start of the value; 0 outside strings.
+        /// How far an unfinished string was scanned, from the start of the value; 0 outside strings.
         var stringScan = 0
         var stringBits: UInt64 = 0
         var stringIsEscaped = false
@@ -31,11 +31,11 @@ extension JSONDocument {
 
     enum Progress {
         case complete
-        /// The bytes ran out; append some and go on.
+        /// The bytes ran out. Append more and continue.
         case starved
     }
 
-    /// Skips white space; the next byte, or `nil` when there is none yet.
+    /// Skips white space and returns the next byte; `nil` if it has not arrived.
     func nextByte() -> UInt8? {
         while position < count {
             let byte = bytes[position]
@@ -52,9 +52,9 @@ extension JSONDocument {
         reading = Reading()
     }
 
-    /// Reads on in the value begun with ``beginValue()``.
+    /// Continues to read the value begun with ``beginValue()``.
     ///
-    /// - Parameter isLast: No more bytes will come: a number may end where the bytes end.
+    /// - Parameter isLast: Whether no more bytes will come, so that a number may end where the bytes end.
     func readValue(isLast: Bool = false) throws(JSONSyntaxError) -> Progress {
         guard try readOn(isLast) == .starved else { return .complete }
         if isLast { throw syntaxError(.truncated, at: count) }
@@ -196,9 +196,9 @@ extension JSONDocument {
         }
     }
 
-    /// The short way through an object that is written without white space and whose keys stand where they stood in the
-    /// record before: reads members that are strings or numbers, from the quote of a key on, and stops in front of whatever
-    /// is different. What may come then is the result; after `.key` it is a key that nobody knows yet.
+    /// The fast path through an object that has no white space and the same keys at the same places as the record
+    /// before. From the quote of a key on, it reads members that are strings or numbers, and stops before anything
+    /// else. Returns what the grammar allows next; `.key` means that the next key is unknown.
     @inline(__always)
     private func readMembers(
         _ tape: inout JSONTape,
@@ -228,7 +228,7 @@ extension JSONDocument {
                 return .value
             }
             written.entries[Int(open)].length &+= 1
-            // Beyond the end there are zeros.
+            // There are zeros after the end.
             guard base[position] == UInt8(ascii: ","), base[position &+ 1] == UInt8(ascii: "\"") else {
                 return .afterValue
             }
@@ -256,7 +256,7 @@ extension JSONDocument {
         )
     }
 
-    /// Ends the open container; the index of the one around it, which has one member more now.
+    /// Closes the open container. Returns the index of its parent, whose number of members rises by one.
     @inline(__always)
     private func close(_ tape: inout JSONTape, _ open: UInt32) throws(JSONSyntaxError) -> UInt32 {
         let entry = tape.entries + Int(open)

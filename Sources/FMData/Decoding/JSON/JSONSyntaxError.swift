@@ -1,4 +1,4 @@
-/// A text that is not JSON, or not JSON within the limits, and where.
+/// An error of a text that is not JSON, or exceeds the limits, with its position.
 struct JSONSyntaxError: Error, Hashable {
     enum Reason: Hashable {
         case unexpectedByte
@@ -17,7 +17,7 @@ struct JSONSyntaxError: Error, Hashable {
     }
 
     var reason: Reason
-    /// Bytes before the fault, from the start of the body.
+    /// The number of bytes before the fault, from the start of the body.
     var offset: Int
 }
 

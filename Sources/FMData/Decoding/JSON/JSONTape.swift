@@ -1,7 +1,7 @@
-/// The structure of a JSON value as a flat array, in the order of the text: each container is followed by what is in it,
-/// each key by its value. Strings and numbers stay where they are in the text and are read when somebody asks.
+/// The structure of a JSON value as a flat array, in the order of the text: each container is followed by its content,
+/// each key by its value. Strings and numbers stay in the text and are read on demand.
 ///
-/// The memory is kept from one record to the next, so that it stays in the cache.
+/// The memory is reused from record to record, so it stays in the processor's cache.
 struct JSONTape {
     struct Entry: Equatable {
         enum Kind: UInt8 {
@@ -14,31 +14,31 @@ struct JSONTape {
             static let escaped = Flags(rawValue: 1)
             /// A string or key with bytes beyond ASCII.
             static let nonASCII = Flags(rawValue: 2)
-            /// A number without an exponent whose digits, read as one integer, are in ``Entry/link``.
+            /// A number without an exponent whose digits, read as one integer, are stored in ``Entry/link``.
             static let small = Flags(rawValue: 4)
-            /// An object with the same key twice, or with an escaped key that may be: only a walk from its first key
-            /// tells which value counts.
+            /// An object that has the same key twice, or an escaped key that may be the same as another: only a walk
+            /// from its first key tells which value counts.
             static let irregular = Flags(rawValue: 8)
             /// A number with a minus sign.
             static let negative = Flags(rawValue: 16)
-            /// A string or key that was not checked, since faults in it are going to be repaired.
+            /// A string or key that was not checked, because malformed text is repaired when it is read.
             static let unchecked = Flags(rawValue: 32)
         }
 
-        /// First byte of the content (of a string: after its quote), from the start of the value.
+        /// The first byte of the content (of a string: after its quote), from the start of the value.
         var offset: UInt32
-        /// Bytes of the content; of a container the number of its members.
+        /// The number of bytes of the content; for a container, the number of its members.
         var length: UInt32
-        /// Of a container the index after its last entry, while it is open the index of its parent; of a key its hash; of
-        /// a ``Flags/small`` number its digits.
+        /// For a container, the index after its last entry, or the index of its parent while it is open; for a key, its
+        /// hash; for a ``Flags/small`` number, its digits.
         var link: UInt32
         var kind: Kind
         var flags: Flags
-        /// Of a ``Flags/small`` number the digits after its point.
+        /// For a ``Flags/small`` number, the number of digits after the point.
         var scale: UInt8 = 0
     }
 
-    /// Instead of an index: none.
+    /// Stands for no index.
     static let none = UInt32.max
 
     private(set) var entries: UnsafeMutablePointer<Entry>
@@ -74,14 +74,14 @@ struct JSONTape {
 }
 
 extension JSONTape.Entry {
-    /// The integer, of a number that is small and has no fraction.
+    /// The integer, if the number is small and has no fraction.
     @inline(__always)
     var smallInteger: Int64? {
         guard kind == .number, flags.contains(.small), scale == 0 else { return nil }
         return flags.contains(.negative) ? -Int64(link) : Int64(link)
     }
 
-    /// The number, if it is small: digits below 2^53 and a power of ten up to 22 are both exact, so that their quotient is
+    /// The number, if it is small. Digits below 2^53 and powers of ten up to 22 are both exact, so their quotient is
     /// correctly rounded.
     @inline(__always)
     var smallDouble: Double? {

@@ -1,6 +1,6 @@
-/// The inside of JSON strings: checking and unescaping.
+/// Checks and unescapes the content of JSON strings.
 ///
-/// All texts are parts of a document: some bytes beyond their end can be read, see ``JSONDocument/padding``.
+/// All texts are parts of a document, so some bytes after their end may be read; see ``JSONDocument/padding``.
 enum JSONText {
     private static let backslash = UInt8(ascii: "\\")
 
@@ -39,7 +39,7 @@ enum JSONText {
                 }
                 position += length
             } else if 0xC2...0xDF ~= byte, position &+ 1 < text.count, text[position &+ 1] & 0xC0 == 0x80 {
-                // Most of what is beyond ASCII has two bytes.
+                // Most characters beyond ASCII have two bytes.
                 position &+= 2
             } else {
                 let length = scalarLength(text, at: position)
@@ -50,23 +50,23 @@ enum JSONText {
         return nil
     }
 
-    /// How many of the next eight bytes come before one beyond ASCII, a backslash or the end.
+    /// The number of the next eight bytes that come before a byte beyond ASCII, a backslash or the end.
     @inline(__always)
     private static func plainBytes(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
         let word = UInt64(littleEndian: nextWord(text, at: position))
         let others = word ^ 0x5C5C_5C5C_5C5C_5C5C
-        // Finds the first backslash exactly; a borrow can only make bytes after it look like one.
+        // This finds the first backslash exactly. A borrow can only make bytes after it look like one.
         let found = (word | (others &- 0x0101_0101_0101_0101) & ~others) & 0x8080_8080_8080_8080
         return min(found.trailingZeroBitCount &>> 3, text.count &- position)
     }
 
-    /// The next eight bytes, some of which may be beyond the end.
+    /// The next eight bytes, some of which may lie beyond the end.
     @inline(__always)
     private static func nextWord(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt64 {
         UnsafeRawPointer(text.baseAddress.unsafelyUnwrapped + position).loadUnaligned(as: UInt64.self)
     }
 
-    /// The bytes of the well-formed UTF-8 sequence that begins here, 0 when there is none (Unicode, table 3-7).
+    /// The length of the well-formed UTF-8 sequence that begins here; 0 if there is none (Unicode, table 3-7).
     private static func scalarLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
         func continues(_ index: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             position + index < text.count && range.contains(text[position + index])
@@ -83,7 +83,7 @@ enum JSONText {
         }
     }
 
-    /// The bytes of the escape that begins here; `nil` when none does.
+    /// The length of the escape that begins here; `nil` if there is none.
     private static func escapeLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
         guard position + 1 < text.count, text[position] == backslash else { return nil }
         switch text[position + 1] {
@@ -117,12 +117,12 @@ enum JSONText {
 
     // MARK: Lines
 
-    /// The bytes of the escape, or of the one byte, that stands at a position.
+    /// The length of the escape, or of the one byte, at a position.
     static func unitLength(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> Int {
         text[position] == backslash ? escapeLength(text, at: position) ?? 1 : 1
     }
 
-    /// The carriage return or line feed that stands at a position, if one does.
+    /// The carriage return or line feed at a position; `nil` if there is another character.
     static func lineEnd(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt8? {
         var byte = text[position]
         switch unitLength(text, at: position) {
@@ -135,7 +135,7 @@ enum JSONText {
 
     // MARK: Strings
 
-    /// The string that a token of the reader holds.
+    /// The string of a token of the reader.
     @inline(__always)
     static func string(_ text: UnsafeBufferPointer<UInt8>, _ flags: JSONTape.Entry.Flags) -> String {
         if flags.isEmpty { return string(ofChecked: text, isASCII: true) }
@@ -144,7 +144,7 @@ enum JSONText {
         return string(ofChecked: text, isASCII: false)
     }
 
-    /// A string of bytes that the reader has found to be UTF-8: nobody has to look at them a second time.
+    /// A string of bytes that the reader has found to be UTF-8, so they are not checked again.
     @inline(__always)
     private static func string(ofChecked text: UnsafeBufferPointer<UInt8>, isASCII: Bool) -> String {
         #if compiler(>=6.2)
@@ -157,17 +157,17 @@ enum JSONText {
 
     // MARK: Unescaping
 
-    /// The text without its escapes. Whatever a check would refuse becomes U+FFFD, or stays as it is after a backslash
-    /// that escapes nothing.
+    /// The text without its escapes. Parts that a check would refuse become U+FFFD; a backslash that escapes nothing
+    /// stays.
     static func unescape(_ text: UnsafeBufferPointer<UInt8>, isChecked: Bool) -> String {
-        // Unescaping never makes a text longer, and the last word may have seven bytes too many.
+        // Unescaping never makes a text longer. The last word written may exceed it by seven bytes.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 7) { scratch in
             var length = 0
             var position = 0
             while position < text.count {
                 let skipped = plainBytes(text, at: position)
                 if skipped > 0 {
-                    // The next ones overwrite those that are too many.
+                    // The next write overwrites the excess bytes.
                     let word = nextWord(text, at: position)
                     UnsafeMutableRawBufferPointer(scratch).storeBytes(of: word, toByteOffset: length, as: UInt64.self)
                     length &+= skipped
@@ -194,7 +194,7 @@ enum JSONText {
                 }
             }
             let result = UnsafeBufferPointer(rebasing: scratch[..<length])
-            // Without its escapes a checked text still is UTF-8: an escape stands for a whole character.
+            // A checked text without its escapes is still UTF-8, because each escape stands for a whole character.
             return isChecked ? string(ofChecked: result, isASCII: false) : String(decoding: result, as: UTF8.self)
         }
     }

@@ -1,36 +1,38 @@
-/// What was learned of the keys of the values that were read last.
+/// Remembers the keys of the values read before.
 ///
-/// The records of an answer have the same keys in the same order, and a type asks for its keys in the same order each time.
-/// So three things are remembered from one record to the next:
+/// The records of an answer have the same keys in the same order, and a type requests its keys in the same order each
+/// time. So three things are remembered from one record to the next:
 ///
-/// - which key stood at a place of the tape: it is compared before it is scanned, checked and hashed;
-/// - which objects have no key twice, as long as their keys are the remembered ones;
-/// - where the n-th question of a type was answered.
+/// - the key at each place of the tape, which is compared with the text before the text is scanned, checked and hashed;
+/// - the objects that have no key twice, as long as their keys are the remembered ones;
+/// - the place of the key that answered the n-th request of a type.
 ///
-/// Each is a guess that is checked against the text before it is believed. What guesses do not answer is searched for; see
+/// Each is a guess that is checked against the text before it is used. If a guess fails, the key is searched for; see
 /// ``search(_:in:asker:_:)``.
 final class KeyMemory {
-    /// Places on the tape that are remembered, and questions of a type: a record of more than a hundred fields.
+    /// The number of places on the tape, and of requests per type, that are remembered: enough for a record of more
+    /// than a hundred fields.
     private static let limit = 256
-    /// Bytes of a key that are remembered, its quote and colon among them. Longer keys are read anew each time.
+    /// The greatest number of bytes of a key that are remembered, including its quote and colon. Longer keys are read
+    /// anew each time.
     private static let maximumLength = 32
-    /// Types whose questions are remembered at the same time.
+    /// The number of types whose requests are remembered at the same time.
     private static let maximumTypes = 16
 
     /// The key at each place.
     private let known: UnsafeMutablePointer<KnownKey>
-    /// For a place where an object begins that has no key twice: where it ends; otherwise 0.
+    /// Per place: if an object without repeated keys begins there, the index of its end; otherwise 0.
     private let regularEnds: UnsafeMutablePointer<UInt16>
-    /// The types that ask; the first one without a type is free.
+    /// The types that request keys; the first entry without a type is free.
     private let askers: UnsafeMutablePointer<Asker>
-    /// For each type and each of its questions: how far from the object the key stood that answered it; 0 for none.
+    /// Per key type and request: the offset from the object at which the key was found last time; 0 if unknown.
     private let answers: UnsafeMutablePointer<UInt16>
     private var nextAsker = 0
-    /// The objects of the value on the tape that were searched often.
+    /// The objects of the value on the tape that needed many searches.
     private var searched: [UInt32: Searched] = [:]
-    /// Rises when a key comes to stand where another one stood.
+    /// Rises when a place of the tape gets another key.
     private(set) var epoch = 0
-    /// Keys that were looked at wherever a lookup goes beyond a guess: a measure of work for tests.
+    /// The number of keys compared by lookups beyond a guess: a measure of work for tests.
     var work = 0
 
     init() {
@@ -51,42 +53,42 @@ final class KeyMemory {
         answers.deallocate()
     }
 
-    /// The value on the tape goes away.
+    /// Drops what belongs to the value on the tape only.
     func endValue() {
         if !searched.isEmpty { searched.removeAll(keepingCapacity: true) }
     }
 }
 
-// MARK: Keys as they are read
+// MARK: Keys in reading order
 
 extension KeyMemory {
-    /// A key as it stood in the text.
+    /// A key as it is in the text.
     private struct KnownKey {
-        /// Its bytes, the quote that ends it and mostly a colon.
+        /// The bytes of the key, its closing quote and, usually, a colon.
         var bytes = SIMD4<UInt64>()
-        /// The bits of them that count.
+        /// A mask of the bits that count.
         var mask = SIMD4<UInt64>()
         var hash: UInt32 = 0
-        /// Bytes that are remembered; 0 for no key.
+        /// The number of bytes remembered; 0 for no key.
         var length: UInt8 = 0
-        /// Bytes of the key alone.
+        /// The number of bytes of the key alone.
         var keyLength: UInt8 = 0
         var flags: JSONTape.Entry.Flags = []
     }
 
-    /// A key that stands where it stood before.
+    /// A key that is the same as last time at its place.
     struct Match {
         var entry: JSONTape.Entry
-        /// The byte after its quote, or after its colon.
+        /// The index of the byte after its quote, or after its colon.
         var next: Int
-        /// Whether the colon belongs to what was compared.
+        /// Whether the compared bytes include the colon.
         var hasColon: Bool
     }
 
-    /// The key whose content begins at `offset`, if it is the one that stood in its place before.
+    /// The key whose content begins at `offset`, if it is the same as last time at its place.
     ///
-    /// Reads 32 bytes, which the padding allows. A key that has not arrived in full is not equal: its closing quote is
-    /// missing.
+    /// It reads 32 bytes, which the padding allows. A key that has not arrived in full is never equal, because its
+    /// closing quote is missing.
     @inline(__always)
     func match(at place: Int, _ base: UnsafePointer<UInt8>, _ offset: Int) -> Match? {
         guard place < KeyMemory.limit else { return nil }
@@ -112,7 +114,7 @@ extension KeyMemory {
     func learn(_ key: JSONTape.Entry, at place: Int, _ base: UnsafePointer<UInt8>) {
         guard place < KeyMemory.limit else { return }
         epoch += 1
-        // Nothing is known any more of the objects that it may be a key of.
+        // The objects that may contain this key lose their remembered ends.
         for object in 0..<place where Int(regularEnds[object]) > place { regularEnds[object] = 0 }
         let text = base + Int(key.offset)
         let length = Int(key.length) + (text[Int(key.length) + 1] == UInt8(ascii: ":") ? 2 : 1)
@@ -135,7 +137,7 @@ extension KeyMemory {
         )
     }
 
-    /// A hash of the bytes as they stand in the text. The padding after the text lets it read past its end.
+    /// A hash of the bytes as they are in the text. The padding after the text allows reading past its end.
     @inline(__always)
     static func hash(_ bytes: UnsafePointer<UInt8>, _ length: Int) -> UInt32 {
         let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -154,14 +156,14 @@ extension KeyMemory {
     }
 }
 
-// MARK: Keys that come twice
+// MARK: Repeated keys
 
 extension KeyMemory {
-    /// Whether the object that was just closed has a key twice, or one with escapes, so that it may.
+    /// Whether the object that was just closed has a key twice, or an escaped key, which may be a repeated one.
     @inline(__always)
     func mayRepeatKeys(_ object: UInt32, _ tape: JSONTape, _ text: UnsafePointer<UInt8>) -> Bool {
-        // A flat object has its keys at the odd places: one that begins and ends where it did has the same keys, unless
-        // one was learned since.
+        // The keys of a flat object are at the odd places. If it begins and ends where a known object did, it has the
+        // same keys, unless one was learned since.
         if tape.count < KeyMemory.limit, tape.entries[Int(object)].isFlat(at: object) {
             if Int(regularEnds[Int(object)]) == tape.count { return false }
             if repeatsKeys(object, tape, text) { return true }
@@ -171,8 +173,8 @@ extension KeyMemory {
         return repeatsKeys(object, tape, text)
     }
 
-    /// Whether the object has no key twice and nothing but plain values, and all its keys are remembered: another object that begins
-    /// and ends where it does has the same ones, as long as ``epoch`` is the same.
+    /// Whether the object has no key twice and only plain values, and all its keys are remembered. Another object that
+    /// begins and ends at the same places has the same keys, as long as ``epoch`` is the same.
     @inline(__always)
     func hasKnownKeys(_ object: UInt32, _ head: JSONTape.Entry) -> Bool {
         head.link < KeyMemory.limit && regularEnds[Int(object)] == UInt16(truncatingIfNeeded: head.link)
@@ -195,7 +197,7 @@ extension KeyMemory {
         }
     }
 
-    /// By the names themselves: whoever writes them can choose some of equal hashes.
+    /// Compares the names themselves, because a sender can choose names with equal hashes.
     private func repeatsNames(_ object: UInt32, _ tape: JSONTape, _ text: UnsafePointer<UInt8>) -> Bool {
         var names: Set<ExactName> = []
         var index = object + 1
@@ -209,16 +211,16 @@ extension KeyMemory {
     }
 }
 
-// MARK: Questions
+// MARK: Requests
 
 extension KeyMemory {
-    /// A type of keys, and how far it has come in asking for the members of an object.
+    /// A type of keys, and its progress in requesting the members of an object.
     private struct Asker {
         var type: ObjectIdentifier?
         var object: UInt32 = 0
-        /// The number of the next question.
+        /// The number of the next request.
         var turn = 0
-        /// The key after the one that answered the last question.
+        /// The key after the one that answered the last request.
         var next: UInt32 = 0
 
         mutating func begin(_ object: UInt32) {
@@ -228,10 +230,10 @@ extension KeyMemory {
         }
     }
 
-    /// A type is going to ask for the members of an object; the number under which it asks.
+    /// Prepares for a type's requests for the members of an object. Returns the number of the type.
     ///
-    /// Where several objects are asked by one type at the same time, or there are more types than are remembered, guesses
-    /// fail and are no less checked.
+    /// If one type requests members of several objects at the same time, or if there are more types than are
+    /// remembered, guesses fail; they are checked all the same.
     @inline(__always)
     func beginAsking(_ type: any CodingKey.Type, _ object: UInt32) -> UInt8 {
         let type = ObjectIdentifier(type)
@@ -253,8 +255,8 @@ extension KeyMemory {
         return UInt8(number)
     }
 
-    /// The value of the member with this name, if it is where it is expected: where this question was answered last time, or
-    /// after the last answer. For objects in which every key stands for itself.
+    /// The value of the member with this name, if it is at an expected place: where this request was answered last
+    /// time, or after the last answer. Only for objects whose names need no conversion and do not repeat.
     @inline(__always)
     func guess(
         _ name: UnsafeBufferPointer<UInt8>,
@@ -281,9 +283,9 @@ extension KeyMemory {
         return key &+ 1
     }
 
-    /// The key that answers the question after a guess has failed.
+    /// Finds the key after a guess has failed.
     ///
-    /// - Parameter asker: `nil` for a question out of turn, of which nothing is remembered.
+    /// - Parameter asker: `nil` for a request out of order, for which nothing is remembered.
     func search(_ name: String, in object: UInt32, asker: UInt8?, _ tape: TapeView) -> UInt32? {
         guard let asker = asker.map(Int.init) else { return find(name, in: object, from: object + 1, tape) }
         if askers[asker].object != object { askers[asker].begin(object) }
@@ -294,7 +296,7 @@ extension KeyMemory {
         return key
     }
 
-    /// Remembers which key answers the question just asked.
+    /// Remembers the key that answers the current request.
     private func remember(_ key: UInt32, _ asker: Int, _ head: JSONTape.Entry, _ tape: TapeView) {
         let object = askers[asker].object
         askers[asker].next = tape.end(of: key &+ 1)
@@ -304,26 +306,25 @@ extension KeyMemory {
     }
 }
 
-// MARK: Searching
+// MARK: Search
 
 extension KeyMemory {
-    /// An object that was searched.
+    /// The state of an object that was searched.
     private struct Searched {
-        /// How often its keys were gone through.
+        /// The number of times that its keys were walked through.
         var walks = 0
-        /// Its keys by name, the first of each, once that pays.
+        /// Its keys by name, the first of each; `nil` until the collection pays off.
         var names: [ExactName: UInt32]?
     }
 
-    /// Objects of so few members are gone through each time.
+    /// Objects with at most this number of members are walked through each time.
     private static let fewMembers = 40
-    /// So often larger ones are gone through before their names are collected.
+    /// Larger objects are walked through this number of times before their names are collected.
     private static let maximumWalks = 6
 
-    /// The key of exactly this name; the first one, where there are several.
+    /// The key of exactly this name; the first one, if there are several.
     ///
-    /// However many members an object has and whatever they are called, looking for each of them takes a time that grows as
-    /// their number does.
+    /// Looking up all members of an object takes time proportional to their number, for any number and names.
     private func find(_ name: String, in object: UInt32, from start: UInt32, _ tape: TapeView) -> UInt32? {
         let head = tape[object]
         let isRegular = !head.flags.contains(.irregular)
@@ -339,7 +340,7 @@ extension KeyMemory {
         return searched.names?[ExactName(name)]
     }
 
-    /// Goes through the keys of a regular object, from one of them on and round to it.
+    /// Walks through the keys of a regular object, from `start` to the end and then from its beginning.
     private func walk(_ name: String, _ object: UInt32, _ start: UInt32, _ tape: TapeView) -> UInt32? {
         var name = name
         return name.withUTF8 { name in

@@ -1,5 +1,5 @@
-/// The tape of a value and the text it belongs to, as plain pointers: what the containers work with. Copying it costs
-/// nothing, and it keeps nothing alive: whoever holds one holds the context too.
+/// The tape of a value and its text, as plain pointers, for the containers. Copying it is free. It keeps nothing alive,
+/// so its owner must hold the context as well.
 struct TapeView {
     let entries: UnsafeMutablePointer<JSONTape.Entry>
     let text: UnsafeMutablePointer<UInt8>
@@ -23,13 +23,13 @@ struct TapeView {
         return entry.kind == .object || entry.kind == .array ? entry.link : index &+ 1
     }
 
-    /// Whether a key without escapes is this name.
+    /// Whether a key without escapes equals this name.
     @inline(__always)
     func isEqual(_ key: JSONTape.Entry, _ name: StaticString) -> Bool {
         isEqual(key, UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     }
 
-    /// Whether a key without escapes is this name, byte for byte.
+    /// Whether a key without escapes equals this name, byte for byte.
     @inline(__always)
     func isEqual(_ key: JSONTape.Entry, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard Int(key.length) == name.count else { return false }
@@ -40,7 +40,7 @@ struct TapeView {
             }
             return true
         }
-        // Eight bytes at a time; the last eight may overlap those before.
+        // It compares eight bytes at a time. The last eight may overlap those before.
         let name = UnsafeRawBufferPointer(name)
         var position = 0
         let last = name.count &- 8
