@@ -129,8 +129,10 @@ extension DataAPI {
 
         /// The database of that name for that account: the one that is already in use, or a new object.
         ///
-        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: ada)    // true
-        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: eve)    // false
+        ///     server.addDatabase("Orders", credentials: ada)
+        ///         === server.addDatabase("Orders", credentials: ada)       // true
+        ///     server.addDatabase("Orders", credentials: ada)
+        ///         === server.addDatabase("Orders", credentials: eve)       // false
         ///
         /// Each account has an object of its own, with its own sessions, shared reads, live queries, lists and entry in
         /// the token store. Two logins are the same account when they have the same user and password, the same OAuth
