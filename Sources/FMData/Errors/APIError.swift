@@ -158,7 +158,7 @@ extension FMRest.APIError {
         public static let responseTooLarge = Code("responseTooLarge", -113)
         /// The content of a container is not available; ``containerError`` says why.
         public static let container = Code("container", -114)
-        /// The record to be saved was changed by another user, and the caller has to resolve that; ``saveConflict`` has
+        /// The record to be saved was changed elsewhere in a way that the caller has to resolve; ``saveConflict`` has
         /// the fields with all their versions.
         public static let conflict = Code("conflict", -115)
         /// The journal of some writes cannot be used; `underlying` is a ``DataAPI/WriteJournalError``. Nothing was
@@ -193,8 +193,8 @@ extension FMRest.APIError {
             .keeper, .countDiffers, .invalidValues, .rolledBack, .script, .shutdown, .cancelled, .noValue,
         ]
 
-        /// The kind with this name, as it was stored. A kind that only a later version knows gets a number of its own,
-        /// -199.
+        /// The kind with this name, as it was stored. A kind that only a later version knows gets -199, no other kind's
+        /// number.
         init(named name: String) { self = Self.all.first { $0.description == name } ?? Code(name, -199) }
     }
 

@@ -2,7 +2,8 @@ public import FMHTTP
 public import Foundation
 
 // How Foundation shows the errors of this library: `localizedDescription`, which many programs log or show, and
-// `NSError`. All of them have their `description` there, and their hint as the suggestion.
+// `NSError`. All of them have their `description` there, an `APIError` a shorter form of it, and their hint as the
+// suggestion.
 
 extension FMRest.APIError: LocalizedError {
     /// What happened, with the number of FileMaker's error where there is one; the text of `localizedDescription`. It

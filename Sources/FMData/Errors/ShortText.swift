@@ -1,5 +1,5 @@
 extension String {
-    /// The text as it is printed when it comes from elsewhere and may be long.
+    /// The text as it is printed: cut when it is long, since a text from elsewhere may have any length.
     var shortened: String {
         // Counted by scalars, not by characters: one letter can have any number of accents.
         guard utf8.count > Self.printedBytes else { return self }

@@ -1,7 +1,7 @@
 import OpenCombine
 
 extension DataAPI.Database {
-    /// A download of the content that a container reference names. Fetching begins when the download is subscribed to.
+    /// A download of the content that a container reference names.
     ///
     ///     database.download(vessel.photo).toFile(at: "/srv/photos/bow.jpg")
     ///
@@ -16,9 +16,9 @@ extension DataAPI.Database {
     /// Fails with ``FMRest/APIError/Code/container`` before anything is sent when the reference is empty, the path of a
     /// file, or not the URL of a container on this server.
     ///
-    /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    ///
     /// Source: Claris Data API guide, "Work with container data".
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func download(
         _ reference: DataAPI.ContainerReference,
         isolation: (any Actor)? = #isolation

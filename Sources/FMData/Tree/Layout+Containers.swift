@@ -131,7 +131,7 @@ extension DataAPI.Layout {
         }
     }
 
-    /// A download of the content of a record's container field. Fetching begins when the download is subscribed to.
+    /// A download of the content of a record's container field.
     ///
     /// ```swift
     /// let photo = people.downloadContainer(fieldName: "Photo", recordId: 3).toMemory(upTo: 10_000_000)
