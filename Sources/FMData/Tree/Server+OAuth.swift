@@ -6,8 +6,8 @@ extension DataAPI.Server {
     ///
     /// Fails with ``FMRest/APIError/Code/notDataAPI`` when the server does not know the call.
     ///
-    /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider", `GET
-    /// /fmws/oauthproviderinfo`.
+    /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
+    /// `GET /fmws/oauthproviderinfo`.
     ///
     /// - Note: One value. See <doc:Calls>.
     public func getOAuthProviders(
