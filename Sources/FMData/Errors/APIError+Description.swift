@@ -1,8 +1,8 @@
-// Printing without secrets and values: whatever prints an error shows this and nothing else.
+// Printing without secrets and values: all ways to print an error show only this.
 
 extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// What it is, in a few words that hold no secret and no field value. A text of more than 2,000 bytes, as a server may send
-    /// it, is cut; ``reason`` and ``messages`` have it whole.
+    /// A short text, without secrets and field values. Texts of more than 2,000 bytes, as a server may send them, are
+    /// cut; ``reason`` and ``messages`` have the whole text.
     public var description: String {
         var text = "\(code)"
         if let fileMakerCode { text += " \(fileMakerCode.rawValue)" }
@@ -19,8 +19,8 @@ extension FMRest.APIError: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 extension FMRest.APIError: CustomReflectable {
-    /// Long texts are cut as in ``description``. Of the error below only the type: the text of an error of somebody else's,
-    /// and its mirror, may hold a value.
+    /// The children that a dump shows. Long texts are cut as in ``description``. Of the underlying error only the type
+    /// is shown: the text and the mirror of an error from elsewhere may hold a value.
     public var customMirror: Mirror {
         let children: [(String, Any?)] = [
             ("code", code), ("fileMakerCode", fileMakerCode), ("reason", reason.shortened),

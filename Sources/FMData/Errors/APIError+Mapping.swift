@@ -1,14 +1,14 @@
 import FMHTTP
 
 extension FMRest.APIError {
-    /// Whatever a step of a request threw, as the one error type.
+    /// Converts an error of any step of a request.
     init(wrapping error: any Error) {
         self.init(wrapping: error, otherwise: .network)
     }
 
-    /// Whatever a step of a request threw, as the one error type.
+    /// Converts an error of any step of a request.
     ///
-    /// - Parameter otherwise: what an error of an unknown type amounts to.
+    /// - Parameter otherwise: the code for an error of an unknown type.
     init(wrapping error: any Error, otherwise: Code) {
         switch error {
         case let error as FMRest.APIError:
@@ -36,13 +36,13 @@ extension FMRest.APIError {
         }
     }
 
-    /// A value that could not be made.
+    /// Converts a failure to decode a value.
     private init(_ failure: DecodingFailure, underlying: any Error) {
         self.init(.decoding, reason: failure.summary, hint: failure.hint, underlying: underlying)
         fields = failure.fieldsOrPortals
     }
 
-    /// An error of the HTTP client.
+    /// Converts an error of the HTTP client.
     init(_ error: HTTPClientError) {
         let code: Code
         switch error.code {
@@ -65,17 +65,18 @@ extension FMRest.APIError {
         )
     }
 
-    /// The error with the request it belongs to, unless it has one.
+    /// Adds the request to the error, unless it has one, and sets whether the outcome is unknown.
     ///
-    /// Only a complete refusal by FileMaker proves that a write was not carried out: a head, half a body, a gateway's page or a
-    /// body that cannot be read do not say what FileMaker did.
+    /// Only a complete refusal by FileMaker proves that a write was not carried out. A head, half a body, a gateway's
+    /// page or an unreadable body do not tell what FileMaker did.
     ///
-    /// - Parameter isSafeToRepeat: a request that may have arrived has changed nothing, and can be sent again.
+    /// - Parameter isSafeToRepeat: whether a request that may have arrived has changed nothing, and can be sent again.
     func about(_ request: RequestSummary, isSafeToRepeat: Bool) -> Self {
         var error = self
         error.request = error.request ?? request
         let isUnreadable = code == .decoding || code == .notDataAPI
-        // A 401 or 429 (RFC 6585 §4) that is no answer of a Data API comes from a proxy, which has not passed the request on.
+        // A 401 or 429 (RFC 6585 §4) that is no answer of a Data API comes from a proxy, which did not pass the request
+        // on.
         let isTurnedAway = httpStatus == 401 || httpStatus == 429
         error.outcomeIsUnknown = !isSafeToRepeat && (outcomeIsUnknown || isUnreadable && !isTurnedAway)
         return error
@@ -83,9 +84,9 @@ extension FMRest.APIError {
 }
 
 extension HTTPClientError {
-    /// Whether the request, or a part of it, may have come to where it is carried out.
+    /// Whether the request, or a part of it, may have reached the Data API.
     fileprivate var mayHaveReachedTheDataAPI: Bool {
-        // A port for HTTPS does not understand a request in plain HTTP.
+        // A port for HTTPS does not accept a request in plain HTTP.
         outcome != .notSent && code != .tlsServer
     }
 }
@@ -102,7 +103,7 @@ extension EncodingError {
 }
 
 extension [any CodingKey] {
-    /// `data[3].fieldData.Qty`, or "the top".
+    /// The path as text: `data[3].fieldData.Qty`, or "the top".
     var readable: String {
         guard !isEmpty else { return "the top" }
         var text = ""

@@ -1,26 +1,26 @@
 extension FMRest.APIError {
-    /// What was asked: enough to find the call and to repeat it by hand, nothing that must stay secret.
+    /// The request of an error: enough to find the call and to repeat it by hand, and nothing that must stay secret.
     public struct RequestSummary: Hashable, Sendable {
         /// The HTTP method.
         public var method: String
         /// The server, as `scheme://host:port`.
         public var origin: String
-        /// The path below the root of the API (`/fmi/data/vLatest`), with database, layout and record, percent-encoded; a
-        /// session's token is replaced. ``url`` has it with its root.
+        /// The path below the root of the API (`/fmi/data/vLatest`), with database, layout and record, percent-encoded;
+        /// a session's token is replaced. ``url`` has the root as well.
         public var path: String
-        /// What the call is part of, as the caller named it by ``DataAPI/Calling/tagged(_:)``.
+        /// The name of the work that the call belongs to, as the caller set it by ``DataAPI/Calling/tagged(_:)``.
         public var tag: String?
 
         /// The root of the API: `/fmi/data/vLatest`.
         var prefix: String
         /// `name=value`, percent-encoded; values that may be secret are replaced.
         var query: [String]
-        /// `Name: value`, values replaced.
+        /// `Name: value`; all values are replaced.
         var headers: [String]
-        /// The body, with everything replaced that is neither a name nor a count.
+        /// The body, with everything replaced except names and counts.
         var body: String?
 
-        /// A request as an error shows it: without query, headers and body.
+        /// Creates a request as an error shows it: without query, headers and body.
         public init(method: String, origin: String, path: String) {
             self.init(method: method, origin: origin, path: path, prefix: "")
         }
@@ -45,12 +45,14 @@ extension FMRest.APIError {
             self.tag = tag
         }
 
-        /// The URL up to its query, percent-encoded, to be pasted: `https://fms.example.com/fmi/data/vLatest/databases/…`. The
-        /// query may hold values; ``curl`` has it with those replaced.
+        /// The URL up to its query, percent-encoded, ready to paste:
+        /// `https://fms.example.com/fmi/data/vLatest/databases/…`. The query may hold values; ``curl`` contains it with
+        /// those replaced.
         public var url: String { origin + prefix + path }
 
-        /// The request as a command line for a terminal or a ticket: its URL, the names of its headers, the shape of its
-        /// body. Field values, script parameters, tokens and passwords are replaced by `••••`, to be filled in by hand.
+        /// The request as a command line for a terminal or a ticket: its URL, the names of its headers, the structure
+        /// of its body. Field values, script parameters, tokens and passwords are replaced by `••••`, to be filled in
+        /// by hand.
         public var curl: String {
             let url = url + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
             var words = ["curl", "-X", method, Self.quoted(url)]
@@ -59,7 +61,7 @@ extension FMRest.APIError {
             return words.joined(separator: " ")
         }
 
-        /// One word for a POSIX shell.
+        /// The text as one word for a POSIX shell.
         private static func quoted(_ text: String) -> String {
             var quoted = "'"
             for character in text { quoted += character == "'" ? "'\\''" : String(character) }
@@ -67,12 +69,13 @@ extension FMRest.APIError {
         }
     }
 
-    /// The failed request as a `curl` command without secrets; see ``RequestSummary/curl``. `nil` when no request was made.
+    /// The failed request as a `curl` command without secrets; see ``RequestSummary/curl``. `nil` when no request was
+    /// created.
     public var curl: String? { request?.curl }
 }
 
 extension FMRest.APIError.RequestSummary: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Method and ``url``, which hold no secret and no field value, and the ``tag`` of the call.
+    /// The method and the ``url``, which hold no secret and no field value, and the ``tag`` of the call.
     public var description: String { "\(method) \(url)" + (tag.map { ", tagged \"\($0)\"" } ?? "") }
 
     /// The same as `description`.

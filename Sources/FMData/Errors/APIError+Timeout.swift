@@ -1,8 +1,8 @@
 import FMHTTP
 
 extension FMRest.APIError {
-    /// A time limit of the HTTP client that struck, in the words of ``DataAPI/Timeouts``: what the call was waiting for,
-    /// which limit it was, and where it is set. Any other error stays as it is.
+    /// Describes a timeout of the HTTP client in the terms of ``DataAPI/Timeouts``: what the call was waiting for,
+    /// which limit passed, and where it is set. Other errors stay as they are.
     func naming(_ timeouts: DataAPI.Timeouts) -> Self {
         guard code == .timeout, let cause = transportError else { return self }
         var error = self
@@ -48,7 +48,7 @@ extension FMRest.APIError {
 }
 
 extension HTTPClientError.Outcome {
-    /// What comes next in a request of which this is known.
+    /// What the request waits for next, by what is known of its outcome.
     fileprivate var nextStep: String {
         switch self {
         case .notSent: "a connection"

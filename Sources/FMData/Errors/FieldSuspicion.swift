@@ -1,11 +1,11 @@
 import FMHTTP
 
-/// Which of the fields and portals of a failed request its error can be about: "Field is missing" and the validation codes
-/// do not say.
+/// Finds the fields and portals of a failed request that its error can be about: "Field is missing" and the validation
+/// codes do not name them.
 struct FieldSuspicion: Suspicion {
     private typealias Field = DataAPI.Layout.LayoutMetaData.FieldMetaData
 
-    /// Where more fields than this can be meant, naming them all helps nobody.
+    /// With more possible fields than this, the error does not name them.
     private static let maximumSuspects = 3
 
     private let error: FMRest.APIError
@@ -14,14 +14,14 @@ struct FieldSuspicion: Suspicion {
     private let named: [NamedField]
     private let portals: NamedPortals
 
-    /// `nil` for an error that is about no field, and for a request that names none.
+    /// `nil` for an error that is about no field, and for a request that names no field or portal.
     init?<Response>(_ error: FMRest.APIError, about request: DataAPIRequest<Response>) {
         guard let code = error.fileMakerCode, code == .fieldMissing || code == .fieldNotModifiable || code.isValidation,
             code != .recordModifiedElsewhere, let layout = request.layout
         else { return nil }
         let named = request.namedFields
         let portals = code == .fieldMissing ? request.namedPortals : NamedPortals(names: [])
-        // A new record fails for a field that was not sent as well.
+        // Creating a record also fails for a required field that was not sent.
         guard !named.isEmpty || !portals.names.isEmpty || code == .valueRequired && request.method == .POST
         else { return nil }
         self.error = error
@@ -31,13 +31,14 @@ struct FieldSuspicion: Suspicion {
         self.portals = portals
     }
 
-    /// The layout whose fields and portals tell more.
+    /// The layout whose metadata are needed: the one with the fields, or the one that shapes the answer when there are
+    /// portals only.
     private var layoutToAsk: String { named.isEmpty ? portals.layout ?? layout : layout }
 
     var question: FileQuestion { .layout(layoutToAsk) }
 
-    /// The error, with the fields in ``FMRest/APIError/fields``, the portals in ``FMRest/APIError/portals`` and both in its
-    /// reason.
+    /// The error, with the fields in ``FMRest/APIError/fields``, the portals in ``FMRest/APIError/portals`` and both in
+    /// its reason.
     func explained(by answer: FileAnswer) -> FMRest.APIError {
         guard case .layout(let metadata) = answer else { return unexplained }
         let shown = metadata.fieldMetaData + metadata.portalMetaData.values.joined()
@@ -64,7 +65,7 @@ struct FieldSuspicion: Suspicion {
         return error
     }
 
-    /// The error with the portals that it can be about, which need no asking.
+    /// The error with the portals that it can be about when no fields are named; this needs no metadata.
     var unexplained: FMRest.APIError {
         guard named.isEmpty, !portals.names.isEmpty else { return error }
         var error = error
@@ -73,12 +74,12 @@ struct FieldSuspicion: Suspicion {
         return error
     }
 
-    /// The portals that are not on the layout. One that shapes the answer instead has not been asked while there are fields to
-    /// look at: then all of them may be meant, unless a field explains the error.
+    /// The portals that are not on the layout. When another layout shapes the answer and the request names fields, that
+    /// layout's metadata are not requested: all portals can then be at fault, unless a field explains the error.
     private func missingPortals(_ metadata: DataAPI.Layout.LayoutMetaData, _ missingFields: [String]) -> [String] {
         guard layoutToAsk == (portals.layout ?? layout) else { return missingFields.isEmpty ? portals.names : [] }
         let shown = Set(metadata.portalMetaData.keys.map { $0.lowercased() })
-        // FileMaker Server 17 says nothing of portals.
+        // FileMaker Server 17 returns no portals in a layout's metadata.
         guard !shown.isEmpty || missingFields.isEmpty else { return [] }
         return portals.names.filter { !shown.contains($0.lowercased()) }
     }
@@ -110,13 +111,13 @@ struct FieldSuspicion: Suspicion {
     private func missing(_ shown: [String: Field]) -> [String] {
         let absent = named.map(\.name).filter { Self.field($0, in: shown) == nil }
         if !absent.isEmpty { return absent }
-        // Some hosts tell upper from lower case.
+        // Some hosts distinguish upper and lower case.
         let spelled = Set(shown.values.map(\.name))
         return named.map(\.name).filter { !spelled.contains($0) && !spelled.contains(Self.plainName($0)) }
     }
 
-    /// Whether naming these fields says more than the request itself. All that are missing or lack a value are at fault; of those
-    /// that can be meant it is one.
+    /// Whether naming these fields tells more than the request does. All fields that are missing or lack a value are at
+    /// fault; with the other codes only one of the fields is.
     private func tells(_ fields: [String]) -> Bool {
         if code == .fieldMissing || code == .valueRequired { return !fields.isEmpty }
         return (1...Self.maximumSuspects).contains(fields.count)
@@ -126,7 +127,7 @@ struct FieldSuspicion: Suspicion {
         guard code == .valueRequired else {
             return named.filter { Self.field($0.name, in: byName).map(canBeMeant) ?? true }.map(\.name)
         }
-        // What must not be empty is at fault when it was sent empty or, if it is the record's own, was not sent at all.
+        // A required field is at fault when it was sent empty or, if it is one of the layout's own table, was not sent.
         let sent = Dictionary(
             named.map { (Self.plainName($0.name).lowercased(), $0.isEmpty) },
             uniquingKeysWith: { $0 && $1 }
@@ -138,7 +139,7 @@ struct FieldSuspicion: Suspicion {
         .map(\.name).sorted()
     }
 
-    /// Whether a code fits what the metadata say of a field. Where they say nothing every field that was sent can be meant.
+    /// Whether the code fits a field's metadata. Fields without metadata count as possible.
     private func canBeMeant(_ field: Field) -> Bool {
         switch code {
         case .fieldNotModifiable: field.type != .normal
@@ -156,7 +157,7 @@ struct FieldSuspicion: Suspicion {
         shown[name.lowercased()] ?? shown[plainName(name).lowercased()]
     }
 
-    /// The name without a repetition and without the older form of a related record's id: `Lines::Price(2).17`.
+    /// The name without its repetition and without the older form of a related record's id: `Lines::Price(2).17`.
     static func plainName(_ name: String) -> String {
         var plain = name[...]
         if let dot = plain.lastIndex(of: "."), plain[plain.index(after: dot)...].isDigits { plain = plain[..<dot] }

@@ -1,25 +1,25 @@
 extension FileMakerErrorCode {
-    /// The family of a code, for decisions that do not depend on the single number. May grow.
+    /// The category of a code, for decisions that do not depend on the single number. New ones may be added.
     public struct Category: RawRepresentable, Hashable, Sendable {
         /// The name of the category in lower case.
         public let rawValue: String
 
-        /// A category by its name.
+        /// Creates a category from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// No error at all: code 0.
         public static let success = Category(rawValue: "success")
-        /// Failures of FileMaker in general, -1 among them.
+        /// General failures of FileMaker, including -1.
         public static let general = Category(rawValue: "general")
-        /// Something the request, a script or the file refers to does not exist.
+        /// A thing that the request, a script or the file refers to does not exist.
         public static let missing = Category(rawValue: "missing")
         /// Logging in: wrong, inactive, expired or throttled accounts.
         public static let account = Category(rawValue: "account")
-        /// The account is fine but may not do this.
+        /// The account is valid but may not do this.
         public static let privileges = Category(rawValue: "privileges")
-        /// Somebody else holds or has changed what was asked for.
+        /// Another user or process has locked or changed the requested record or object.
         public static let locking = Category(rawValue: "locking")
         /// Finding, sorting and relationships; 401, "no records match", belongs here.
         public static let find = Category(rawValue: "find")
@@ -27,13 +27,13 @@ extension FileMakerErrorCode {
         public static let validation = Category(rawValue: "validation")
         /// Files and disks.
         public static let file = Category(rawValue: "file")
-        /// The host: its capacity, its limits, its settings, its availability.
+        /// The host: its capacity, limits, settings and availability.
         public static let host = Category(rawValue: "host")
         /// The session of the Data API.
         public static let session = Category(rawValue: "session")
-        /// The request itself is malformed: a mistake of the program or of this library.
+        /// The request is malformed: an error of the program or of this library.
         public static let request = Category(rawValue: "request")
-        /// A script or a script step; also the codes 5000–5499 that a solution gives to *Revert Transaction*.
+        /// A script or a script step; also the codes 5000–5499, which a solution passes to *Revert Transaction*.
         public static let script = Category(rawValue: "script")
         /// Importing and exporting.
         public static let importExport = Category(rawValue: "importExport")
@@ -47,16 +47,16 @@ extension FileMakerErrorCode {
         public static let plugIn = Category(rawValue: "plugIn")
         /// Models and artificial intelligence.
         public static let intelligence = Category(rawValue: "intelligence")
-        /// Connections that a script on the host opens, *Insert from URL* above all.
+        /// Connections that a script on the host opens, mostly by *Insert from URL*.
         public static let network = Category(rawValue: "network")
-        /// Printing, spelling and other things of the desktop program.
+        /// Printing, spelling and other functions of the desktop program.
         public static let desktop = Category(rawValue: "desktop")
-        /// Outside every documented range.
+        /// A code outside every documented range.
         public static let unknown = Category(rawValue: "unknown")
     }
 
-    /// The family of the code. An undocumented code falls into the family of its range, since Claris numbers new codes
-    /// beside their kin.
+    /// The category of the code. An undocumented code has the category of its range, since Claris numbers new codes
+    /// next to related ones.
     public var category: Category {
         row?.category ?? Self.rangeCategory(of: rawValue)
     }
@@ -65,7 +65,7 @@ extension FileMakerErrorCode {
         ranges.first { $0.codes.contains(number) }?.category ?? .unknown
     }
 
-    /// The hundreds as Claris deals them out, for codes that are not documented yet.
+    /// The ranges that Claris numbers codes in, for codes that are not documented yet.
     private static let ranges: [(codes: ClosedRange<Int>, category: Category)] = [
         (-1 ... -1, .general),
         (0...0, .success),

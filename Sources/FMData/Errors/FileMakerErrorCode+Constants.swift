@@ -1,5 +1,5 @@
-// The codes that a Data API request itself may end with. Others reach a client inside a script's result only, and are known by
-// their number: `name`, `category` and `hint` tell of them too.
+// The codes that a Data API request itself may end with. Other codes reach a client only inside a script's result and
+// have no constant; their `name`, `category` and `hint` are found by the number.
 
 // MARK: - General
 

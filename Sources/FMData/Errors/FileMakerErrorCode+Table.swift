@@ -1,13 +1,13 @@
-/// The documented codes, one row for each: number, family, name and, where the name does not say it all, what to do.
+/// The documented codes, one row for each: number, category, name and, where the name does not say it all, a hint.
 ///
-/// Source: Claris, "FileMaker error codes", edition 26. The names and the words are ours.
+/// Source: Claris, "FileMaker error codes", edition 26. The names and the hints are this library's own.
 extension FileMakerErrorCode {
     struct Row: Sendable {
         let number: Int
         let category: Category
-        /// Unique, so that a name in a log leads back to its code.
+        /// Unique, so that a name in a log identifies its code.
         let name: String
-        /// Names the privilege, the setting or the argument to look at; it never repeats the name.
+        /// Names the privilege, the setting or the argument to check; it never repeats the name.
         private(set) var hint: String?
 
         fileprivate init(_ number: Int, _ category: Category, _ name: String) {
@@ -23,7 +23,7 @@ extension FileMakerErrorCode {
         }
     }
 
-    /// What is known of the code; `nil` for one that is not documented.
+    /// The row of the code; `nil` for a code that is not documented.
     var row: Row? { Self.rows[rawValue] }
 
     /// The rows by their numbers.

@@ -1,7 +1,7 @@
-/// A FileMaker error code: what `messages[0].code` and `scriptError` say.
+/// A FileMaker error code, as in `messages[0].code` and `scriptError`.
 ///
-/// Any number is a code. Those that Claris documents have a ``name``, and many a ``hint``; those that a request itself may end
-/// with have a constant:
+/// Any number is a code. The codes that Claris documents have a ``name``, and many a ``hint``; those that a request
+/// itself may end with have a constant:
 ///
 /// ```swift
 /// do {
@@ -16,7 +16,7 @@
 /// }
 /// ```
 ///
-/// An error that carries a code (``FileMakerCodedError``) is caught by it:
+/// An error that has a code (``FileMakerCodedError``) can be caught by it:
 ///
 ///     do { … } catch FileMakerErrorCode.modIdMismatch { … }
 ///
@@ -27,53 +27,53 @@ public struct FileMakerErrorCode: RawRepresentable, Hashable, Sendable, Expressi
     /// The number as FileMaker prints it. Negative for codes such as -1, "unknown error".
     public let rawValue: Int
 
-    /// The code with this number, documented or not.
+    /// Creates the code with this number, documented or not.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// The code with this number, documented or not.
+    /// Creates the code with this number, documented or not.
     public init(integerLiteral value: Int) {
         self.init(rawValue: value)
     }
 
-    /// The code of a message on the wire, where it is text. `nil` when the text is no integer, which only something
-    /// that is not FileMaker sends.
+    /// Creates a code from a message in an answer, where it is a text. `nil` when the text is no integer, which
+    /// FileMaker never sends.
     public init?(wireText: String) {
         guard let number = Int(wireText) else { return nil }
         self.init(rawValue: number)
     }
 
-    /// What the code means in a few words, such as "record is missing". Unique among the documented codes, `nil` for
-    /// all others.
+    /// The meaning of the code in a few words, such as "record is missing". Unique among the documented codes, `nil`
+    /// for all others.
     public var name: String? { row?.name }
 
-    /// What the code means as a text that also serves for undocumented codes: "FileMaker error 101: record is missing".
+    /// The code and its meaning as a text, also for undocumented codes: "FileMaker error 101: record is missing".
     public var summary: String {
         "FileMaker error \(rawValue): \(name ?? "not a documented code")"
     }
 
-    /// What most often is behind this code in a Data API program and what to do about it: which privilege, which
-    /// setting, which argument. `nil` where the name says it all.
+    /// The most common cause of the code in a Data API program and what to do about it: which privilege, which setting,
+    /// which argument. `nil` where the name says it all.
     public var hint: String? { row?.hint }
 
-    /// Whether the very same request may succeed when it is sent again a little later, because the code tells of a
-    /// passing state and says that nothing was done: a lock held by somebody else (13, 300–304, 308, 310, 870), a lock
-    /// lost on the way (307), a full or busy host (812, 956, 1638, 1701), a file that is closed for the moment (802), a
-    /// window that went with its session (112), or FileMaker's own advice to retry (16).
+    /// Whether the same request may succeed when it is sent again a little later. This holds for codes of a transient
+    /// state that say that nothing was done: a lock held by another user (13, 300–304, 308, 310, 870), a lock lost
+    /// during the request (307), a full or busy host (812, 956, 1638, 1701), a file that is closed for the moment
+    /// (802), a window that was closed with its session (112), or FileMaker's own advice to retry (16).
     ///
-    /// `false` for codes that look alike but need something else first: 306 and 512 (read the record again and decide),
-    /// 952 (log in, which a database does by itself), 953 (a limit of data per year, which does not pass by waiting),
-    /// 214 (each further attempt prolongs the lock-out).
+    /// `false` for similar codes that need something else first: 306 and 512 (read the record again and decide), 952
+    /// (log in, which a database does by itself), 953 (a limit of data per year, which waiting does not lift), 214
+    /// (each further attempt prolongs the lock-out).
     public var isRetryable: Bool { passing != nil }
 
-    /// Whether the host had no room for another session or connection (812, 956, 1638): nothing is wrong with the
-    /// credentials, back off before the next login and let idle sessions end. 953 does not belong here: it limits the
-    /// data sent in a year, whatever sessions end.
+    /// Whether the host had no room for another session or connection (812, 956, 1638). The credentials are not at
+    /// fault: wait before the next login and let idle sessions end. 953 is not included: it limits the data sent in a
+    /// year, whatever sessions end.
     public var meansHostFull: Bool { passing == .fullHost }
 
-    /// Whether the code says by itself that the session is gone (952). A lost window (112) can mean the same, but a
-    /// script's mistake as well: the session that knows its own history decides.
+    /// Whether the code by itself says that the session is closed (952). A lost window (112) can mean the same, but
+    /// also a script's mistake: there the session's own history decides.
     public var meansSessionLost: Bool { self == .invalidToken }
 
     /// Whether a field refused a value (500–513).
@@ -94,9 +94,9 @@ extension FileMakerErrorCode: CustomStringConvertible {
     }
 }
 
-/// An error that may carry a FileMaker code. It is what lets `catch FileMakerErrorCode.recordInUse` work.
+/// An error that may have a FileMaker code. `catch FileMakerErrorCode.recordInUse` works for errors of this protocol.
 public protocol FileMakerCodedError: Error {
-    /// The code FileMaker gave, `nil` when the failure came from elsewhere.
+    /// The code that FileMaker gave; `nil` when the failure has another cause.
     var fileMakerCode: FileMakerErrorCode? { get }
 }
 

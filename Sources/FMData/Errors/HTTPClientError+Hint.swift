@@ -1,8 +1,8 @@
 import FMHTTP
 
 extension HTTPClientError {
-    /// What to look at or change, in terms of ``DataAPI/Config`` and of the server's `host`; `nil` where the error says it all.
-    /// Time limits have their own in `APIError+Timeout.swift`, where what was set is known.
+    /// What to check or change, in terms of ``DataAPI/Config`` and of the server's `host`; `nil` when the error says it
+    /// all. The hints for time limits are in `APIError+Timeout.swift`, where the limits of the call are known.
     var hint: String? {
         switch code {
         case .insecureScheme:

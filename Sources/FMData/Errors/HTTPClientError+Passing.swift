@@ -1,10 +1,10 @@
 import FMHTTP
 
 extension HTTPClientError.Code {
-    /// Whether it tells of a state that passes by itself: of the network, or of a server or proxy that is away.
+    /// Whether the error is transient: caused by a state of the network, or by a server or proxy that does not answer.
     var isPassing: Bool {
         switch self {
-        // The host may be misspelled, but as often its resolver is away for a while.
+        // The host's name may be misspelled, but often its resolver is just not available.
         case .unknownHost, .connectionRefused, .connectFailed, .proxyFailure: true
         case .connectionClosed, .truncatedBody: true
         default: false

@@ -2,26 +2,27 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// What a file answers to questions about itself: what its layouts hold, which whole records are written by, and which
-/// layouts and scripts it has, which explains errors; see ``Suspicion``.
+/// Caches what a file answers to questions about itself: the fields and portals of its layouts, and the names of its
+/// layouts and scripts. Whole records are written by these answers, and errors explained; see ``Suspicion``.
 ///
-/// A question is asked by the first who has it, for all who have it meanwhile, and what comes of it holds for ``lifetime``, also
-/// when it is nothing: a thousand rows that fail for the same reason cost one request. Who cancels leaves the answer to the
-/// others; when the last one leaves, the request ends.
+/// The first call with a question sends it, and calls with the same question share the answer. The result is kept for
+/// ``lifetime``, also when there was none: a thousand rows that fail for the same reason cost one request. A waiter
+/// that cancels leaves the answer to the others; when the last one cancels, the request is cancelled.
 final class LayoutMemory: @unchecked Sendable {
-    // @unchecked: every `var` is guarded by `lock`, and what a waiter does at the end is done once, outside of it.
+    // @unchecked: `lock` guards every `var`, and the action of a waiter is called once, outside of it.
 
-    /// How long an answer is used. Long enough for a run of failing rows; whoever changes the file meanwhile is told of what it
-    /// was for no longer than that.
+    /// How long an answer is used. Long enough for a run of failing rows; after a change of the file, errors describe
+    /// its previous state for no longer than that.
     static let lifetime = TimeAmount.seconds(60)
 
     private struct Known {
-        /// `nil` when there was none.
+        /// `nil` when the file did not answer.
         let answer: FileAnswer?
         let end: NIODeadline
     }
 
-    /// Requests of different sessions are not shared: one that waits for a session must not be waited for by whoever holds it.
+    /// The key of a request under way. Requests of different sessions are not shared: a request that waits for a
+    /// session must not have the holder of that session as a waiter.
     private struct Inquiry: Hashable {
         let question: FileQuestion
         let asker: ObjectIdentifier
@@ -30,13 +31,13 @@ final class LayoutMemory: @unchecked Sendable {
     private struct Flight {
         let id: Int
         var waiters: [Int: Waiter] = [:]
-        /// `nil` until it was sent.
+        /// The subscription to the request; `nil` until it was made.
         var request: AnyCancellable?
     }
 
     private struct Waiter {
         let promise: (Result<FileAnswer?, Never>) -> Void
-        /// Calls off the alarm for the end of the waiter's own time.
+        /// Cancels the alarm for the waiter's deadline.
         var callOff: @Sendable () -> Void = {}
     }
 
@@ -50,11 +51,12 @@ final class LayoutMemory: @unchecked Sendable {
         self.time = time
     }
 
-    /// What the file answers: publishes one value, `nil` when there is no answer or not in time, then finishes.
+    /// Publishes the file's answer, `nil` when there is none or not in time, then finishes.
     ///
     /// - Parameters:
-    ///   - asker: whose sessions `fetch` takes; it is kept alive by `fetch`.
-    ///   - deadline: when the value must be there; `nil` for any time.
+    ///   - asker: the owner of the sessions that `fetch` uses; `fetch` keeps it alive.
+    ///   - deadline: the latest time for the value; `nil` for no limit.
+    ///   - fetch: sends the question to the file.
     ///   - fetch: asks the file.
     func answer(
         to question: FileQuestion,
@@ -71,7 +73,7 @@ final class LayoutMemory: @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// What is known of a layout without asking; `nil` when it is nothing.
+    /// The cached answer about a layout; `nil` when there is none.
     func known(_ layout: String) -> DataAPI.Layout.LayoutMetaData? {
         let now = time.now()
         let answer = lock.withLock { known[.layout(layout)].flatMap { $0.end > now ? $0.answer : nil } }
@@ -123,7 +125,7 @@ final class LayoutMemory: @unchecked Sendable {
         flight id: Int,
         _ fetch: () -> AnyPublisher<FileAnswer, FMRest.APIError>
     ) {
-        // At the end, when its session is free: what follows from the answer needs one.
+        // The answer is used when the request has finished, so that its session is free: what follows needs one.
         let request = fetch().last().map(Optional.some).replaceError(with: nil)
             .sink { self.answered(inquiry, flight: id, $0) }
         let isWanted = lock.withLock {
@@ -157,7 +159,8 @@ final class LayoutMemory: @unchecked Sendable {
         if !isWaiting { callOff() }
     }
 
-    /// Waits no more.
+    /// Removes a waiter, and cancels the request when it was the last one. Returns the waiter, unless it has left
+    /// already.
     @discardableResult
     private func leave(_ inquiry: Inquiry, _ id: Int) -> Waiter? {
         let (waiter, unwanted): (Waiter?, AnyCancellable?) = lock.withLock {

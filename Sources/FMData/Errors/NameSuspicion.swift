@@ -1,4 +1,5 @@
-/// Which layouts or scripts of a failed request its file does not have: "Layout is missing" and "Script is missing" do not say.
+/// Finds the layouts or scripts of a failed request that its file does not have: "Layout is missing" and "Script is
+/// missing" do not name them.
 struct NameSuspicion: Suspicion {
     private enum Kind: String {
         case layout, script
@@ -7,10 +8,10 @@ struct NameSuspicion: Suspicion {
     private let error: FMRest.APIError
     private let kind: Kind
     private let database: String
-    /// What the request names, in the order in which the host needs it.
+    /// The names in the request, in the order in which the host needs them.
     private let named: [String]
 
-    /// `nil` for an error that is about something else, and for a request that names nothing of the kind.
+    /// `nil` for an error about something else, and for a request that names no layout or script.
     init?<Response>(_ error: FMRest.APIError, about request: DataAPIRequest<Response>, in database: String) {
         switch error.fileMakerCode {
         case .layoutMissing?:
@@ -22,7 +23,7 @@ struct NameSuspicion: Suspicion {
                 .compactMap(\.self)
         default: return nil
         }
-        // A script that ended with such a code looked for something itself.
+        // With code `.script` the error is a script's own: the script itself looked for something that is missing.
         guard error.code != .script, !named.isEmpty else { return nil }
         self.error = error
         self.database = database
@@ -53,7 +54,8 @@ struct NameSuspicion: Suspicion {
         return error
     }
 
-    /// Those that are not there; if all of them are, those that are spelled otherwise: some hosts tell upper from lower case.
+    /// The names that are not there; if all of them are, those in another spelling: some hosts distinguish upper and
+    /// lower case.
     private func missing(among names: [String]) -> [String] {
         let folded = Set(names.map { $0.lowercased() })
         let absent = named.filter { !folded.contains($0.lowercased()) }

@@ -1,16 +1,16 @@
 import FMHTTP
 
-/// What keeps a request from being carried out for the moment, and passes by itself. It is the one table for all that
-/// wait: calls that are tried again, batches, commits, saves, live queries.
+/// A transient reason why a request is not carried out. All code that waits and tries again uses this one table:
+/// retried calls, batches, commits, saves, live queries.
 enum Passing: Equatable, Sendable {
-    /// Somebody or something has what is needed: a lock, the file, the way to the host.
+    /// A needed thing is in use or not available: a lock, the file, the connection to the host.
     case state
-    /// The host is full, or too slow: later, and with fewer calls at once.
+    /// The host is full or too slow: try later, and with fewer calls at once.
     case fullHost
 }
 
 extension FileMakerErrorCode {
-    /// What passes; `nil` for a code that lasts.
+    /// The transient reason that the code tells of; `nil` for a code that lasts.
     ///
     /// Source: Claris, "FileMaker error codes", edition 26.
     var passing: Passing? {
@@ -20,10 +20,11 @@ extension FileMakerErrorCode {
         case .objectInUse, .operationFailedRetry, .fileInUse, .recordInUse, .tableInUse, .schemaInUse, .layoutInUse,
             .transactionLockFailed, .themeInUse, .itemsInUse, .fileModifiedElsewhere, .hostUnavailable:
             .state
-        // The file is closed for a backup or an update. For a file that never was there it is the same code.
+        // The file is closed for a backup or an update. A file that never existed gives the same code.
         case .fileNotOpened:
             .state
-        // The session has lost its window, with the file or with the host's own clean-up; the next one has another.
+        // The session has lost its window, when the file was closed or when the host cleaned up; the next session has
+        // another.
         case .windowMissing:
             .state
         default:
@@ -33,8 +34,8 @@ extension FileMakerErrorCode {
 }
 
 extension FMRest.APIError {
-    /// What passes, of an error that says that nothing was carried out; `nil` for one that lasts, and when nobody knows
-    /// what was done.
+    /// The transient reason of an error after which nothing was carried out; `nil` for an error that lasts, and when
+    /// the outcome is unknown.
     var passing: Passing? {
         if outcomeIsUnknown { return nil }
         if let fileMakerCode { return isRetryable ? fileMakerCode.passing : nil }
@@ -42,7 +43,7 @@ extension FMRest.APIError {
         return isRetryable ? .state : nil
     }
 
-    /// Whether what came was no answer of a Data API, or none that could be read. A reading can be made again then.
+    /// Whether the answer was none of a Data API, or could not be read. A read can then be repeated.
     var isUnreadable: Bool {
         if code == .notDataAPI || code == .decoding { return true }
         let cause = (underlying as? HTTPClientError)?.code

@@ -1,19 +1,19 @@
 extension DataAPI {
-    /// A script that ended with an error which the caller chose to treat as a failure: what an ``FMRest/APIError`` of code
-    /// ``FMRest/APIError/Code/script`` carries.
+    /// A script that ended with an error that the caller chose to treat as a failure. An ``FMRest/APIError`` with the
+    /// code ``FMRest/APIError/Code/script`` has one.
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptFailure: Hashable, Sendable {
-        /// The script's name, where the failure comes from a response of this library.
+        /// The script's name, when the failure comes from a response of this library.
         public var script: String?
         /// When the script ran.
         public var phase: ScriptPhase
         /// The script's last error. A text that is no number counts as ``FileMakerErrorCode/unknown``.
         public var code: FileMakerErrorCode
-        /// What the script returned. It is not printed.
+        /// The script's result. It is not printed.
         public var result: String?
 
-        /// A script that ended with an error; see the properties for the parts.
+        /// Creates a failure; see the properties for its parts.
         public init(
             script: String? = nil,
             phase: ScriptPhase,
@@ -39,7 +39,7 @@ extension DataAPI {
 }
 
 extension DataAPI.ScriptFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short text, without secrets and field values.
     public var description: String {
         guard let script else { return "The script \(phase.rawValue) ended with \(code)." }
         let when = phase == .afterRequest ? "" : ", which ran \(phase.rawValue),"
@@ -49,7 +49,7 @@ extension DataAPI.ScriptFailure: CustomStringConvertible, CustomDebugStringConve
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The children that a dump shows, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: ["script": script as Any, "phase": phase, "code": code])
     }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// Why the result of a script is not of the type that the caller wants, in terms of the script: which key of its JSON, what is
-/// there, and what should be. The value itself is never told.
+/// Describes why the result of a script is not of the type that the caller wants, in terms of the script: the key of
+/// its JSON, what is there, and what is expected. The value itself is never shown.
 struct ScriptResultProblem {
     let script: String
     let type: Any.Type
     /// `nil` when the script returned nothing.
     let result: String?
-    /// What the decoder threw.
+    /// The decoder's error.
     let error: any Error
 
-    /// The failure of the call.
+    /// The error of the call.
     var apiError: FMRest.APIError {
         FMRest.APIError(
             .decoding,
@@ -45,7 +45,7 @@ struct ScriptResultProblem {
         }
     }
 
-    /// `"lines[2].pieces"`, or "it" for the whole.
+    /// The path in quotes, such as `"lines[2].pieces"`, or "it" for the whole.
     private static func name(of path: [any CodingKey]) -> String {
         path.isEmpty ? "it" : "\"\(path.readable)\""
     }
@@ -72,6 +72,6 @@ struct ScriptResultProblem {
 }
 
 extension NSNumber {
-    /// What came from `true` or `false`.
+    /// Whether the number was `true` or `false` in the JSON.
     fileprivate var isBoolean: Bool { String(cString: objCType) == "c" }
 }

@@ -1,7 +1,7 @@
 extension String {
-    /// What is printed of a text that somebody else wrote, and may have written long.
+    /// The text as it is printed: cut when it is long, since a text from elsewhere may have any length.
     var shortened: String {
-        // Scalars, not characters: one letter can have any number of accents.
+        // Counted by scalars, not by characters: one letter can have any number of accents.
         guard utf8.count > Self.printedBytes else { return self }
         var bytes = 0
         let start = unicodeScalars.prefix { scalar in
@@ -11,6 +11,6 @@ extension String {
         return "\(String(start))… (\(utf8.count) bytes)"
     }
 
-    /// More than any sentence of this library or of FileMaker has.
+    /// The longest text that is printed whole, in bytes: longer than any sentence of this library or of FileMaker.
     private static var printedBytes: Int { 2000 }
 }

@@ -1,40 +1,42 @@
 import OpenCombine
 
-/// What an error of FileMaker's leaves open of a request, and the file itself can tell: which field, which layout, which script.
+/// The part of a FileMaker error that FileMaker leaves open and the file itself can answer: which field, which layout,
+/// which script.
 ///
-/// Each kind is a value made of the error and the request, or `nil` when there is nothing to tell. It has one question to the file,
-/// which ``LayoutMemory`` asks once for all who have it.
+/// Each kind is a value created from the error and the request; `nil` when there is nothing to find out. It has one
+/// question to the file, which ``LayoutMemory`` sends once for all calls that have it.
 protocol Suspicion {
-    /// What the file has to be asked.
+    /// The question to the file.
     var question: FileQuestion { get }
 
-    /// The error, with what comes of comparing the request with the answer.
+    /// The error, with the result of comparing the request with the answer.
     func explained(by answer: FileAnswer) -> FMRest.APIError
 
-    /// The error as it is when the file is not asked, or does not answer.
+    /// The error when the file is not asked, or does not answer.
     var unexplained: FMRest.APIError { get }
 }
 
-/// What a file can be asked about itself.
+/// The questions that a file can answer about itself.
 enum FileQuestion: Hashable, Sendable {
-    /// What does this layout hold?
+    /// The fields and portals of a layout.
     case layout(String)
-    /// Which layouts does the account see?
+    /// The names of the layouts that the account sees.
     case layoutNames
-    /// Which scripts does the account see?
+    /// The names of the scripts that the account sees.
     case scriptNames
 }
 
-/// What a file answers to a ``FileQuestion``.
+/// The answer of a file to a ``FileQuestion``.
 enum FileAnswer: Sendable {
     case layout(DataAPI.Layout.LayoutMetaData)
-    /// Those in folders are among them.
+    /// The names, including those in folders.
     case names([String])
 }
 
 extension DataAPI.Database {
-    /// Fails with an error that says what in the request it is about, where FileMaker's does not: the file is asked, unless the
-    /// answer is known or the configuration forbids it, in the same sessions. Without an answer the error says what it can.
+    /// Fails with an error that names what in the request is at fault, when FileMaker's error does not. The file is
+    /// asked in the same sessions, unless the answer is cached or the configuration forbids it. Without an answer the
+    /// error says what the request alone shows.
     func explaining<Response, Value>(
         _ error: FMRest.APIError,
         of request: DataAPIRequest<Response>,
@@ -49,7 +51,8 @@ extension DataAPI.Database {
             .eraseToAnyPublisher()
     }
 
-    /// What the file answers, which is asked unless it is known, in the same sessions and in the time of the call.
+    /// Publishes the file's answer, from the cache or by a request in the same sessions and in the time of the call;
+    /// `nil` without one.
     func answer(to question: FileQuestion, _ call: CallContext) -> AnyPublisher<FileAnswer?, Never> {
         let deadline = call.clock?.deadline(from: server.time.now())
         let memory = (call.options.tenure ?? tenure).layouts
@@ -66,7 +69,7 @@ extension DataAPI.Database {
 
     private func asked(_ question: FileQuestion, _ call: CallContext) -> AnyPublisher<FileAnswer, FMRest.APIError> {
         let calls = call.changed {
-            // Nothing waits long for such an answer, nor for a description of what came of asking.
+            // Without retries, so that no call waits long for the answer; its own errors are not explained.
             $0.retryPolicy = nil
             $0.isExplanation = true
         }
@@ -83,7 +86,7 @@ extension DataAPI.Database {
 }
 
 extension FMRest.APIError {
-    /// Goes on with what is known besides.
+    /// Adds a sentence to the reason.
     mutating func add(_ sentence: String) {
         reason += (reason.hasSuffix(".") ? " " : ": ") + sentence
     }

@@ -1,13 +1,13 @@
-/// The path of a request below `/fmi/data/v…`, as plain names. Each segment is percent-encoded on its own, so a layout may
-/// be named "A/B", "50 %" or "Müller".
+/// The path of a request below `/fmi/data/v…`, as plain names. Each segment is percent-encoded on its own, so a layout
+/// may be named "A/B", "50 %" or "Müller".
 ///
 /// Source: Claris Data API guide, "URL and data format notes"; the grammar is in its endpoint pages.
 struct DataAPIPath: Hashable, Sendable {
-    /// The longest path and query, in bytes. The guide asks to keep URIs at or below 2,000 characters.
+    /// The longest path and query, in bytes: the guide asks to keep URIs at or below 2,000 characters.
     static let longestTarget = 2_000
 
     private(set) var segments: [String]
-    /// What OData calls a function with, in parentheses behind its name: `Webhook.Get(3)`.
+    /// The argument of an OData function, in parentheses behind its name: `Webhook.Get(3)`.
     private(set) var argument: Int?
 
     init(_ segments: String...) {
@@ -50,11 +50,11 @@ struct DataAPIPath: Hashable, Sendable {
         return path
     }
 
-    /// The argument as it goes on the wire: parentheses are no part of a name and stand as they are.
+    /// The argument as it is sent: its parentheses are no part of a name and are not encoded.
     var writtenArgument: String { argument.map { "(\($0))" } ?? "" }
 
-    /// The path as it goes on the wire, with a leading slash. A name that is empty or a dot segment would change the
-    /// meaning of the path and is refused.
+    /// The path as it is sent, with a leading slash. Throws when a name is empty or a dot segment: it would change the
+    /// meaning of the path.
     func encoded() throws(FMRest.APIError) -> String {
         var path = ""
         path.reserveCapacity(128)

@@ -1,8 +1,8 @@
 import FMHTTP
 
-/// Calls about containers.
+/// Calls for containers.
 extension DataAPIRequest {
-    /// The server ignores a `modId` in the form: it goes into the URL.
+    /// The `modId` goes into the URL: the server ignores one in the form.
     static func upload(
         _ file: FMRest.ContainerFile,
         to fieldName: String,

@@ -1,6 +1,6 @@
 import FMHTTP
 
-/// Calls that belong to a database: its sessions, its lists, its globals.
+/// Calls of a database: its sessions, lists and globals.
 extension DataAPIRequest {
     static func logIn(
         to database: String,
@@ -21,7 +21,7 @@ extension DataAPIRequest {
             method: .DELETE,
             path: .database(database) / "sessions" / token.value,
             authorization: .none,
-            // A second log-out finds the session gone, which is what was wanted.
+            // A second logout finds the session closed, which is what the first one was for.
             isSafeToRepeat: true,
             secretSegment: token.value
         )
@@ -55,7 +55,7 @@ extension DataAPIRequest {
 }
 
 extension [WireOption] {
-    /// The external data sources to open with a login.
+    /// The external data sources that a login opens.
     fileprivate static func dataSources(_ dataSources: DataAPI.FMDataSourceAuth?) -> Self {
         guard let sources = dataSources?.fmDataSource, !sources.isEmpty else { return [] }
         let value = WireValue.array(

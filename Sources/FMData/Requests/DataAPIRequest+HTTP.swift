@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 
 extension DataAPI.Server {
-    /// A request as the HTTP client sends it, with the proof of who is asking.
+    /// The request as the HTTP client sends it, with the headers that authenticate it.
     func httpRequest<Response>(
         for request: DataAPIRequest<Response>,
         token: SessionToken?
@@ -49,7 +49,7 @@ extension DataAPI.Server {
 }
 
 extension DataAPI.Credentials {
-    /// Adds the headers that prove who is asking.
+    /// Adds the headers that authenticate the request.
     fileprivate func sign(_ headers: inout HTTPHeaders) throws(FMRest.APIError) {
         switch secret {
         case .basic(let user, let password):

@@ -1,6 +1,6 @@
 import FMHTTP
 
-/// Calls that belong to a layout.
+/// Calls of a layout.
 extension DataAPIRequest {
     static func layoutMetadata(of layout: DataAPI.Layout, recordId: Int?) -> Self
     where Response == DataAPI.Layout.LayoutMetaData {
@@ -12,7 +12,7 @@ extension DataAPIRequest {
         )
     }
 
-    /// The form of FileMaker Server 17: no portals, and no record to work value lists out for.
+    /// The call's form of FileMaker Server 17: without portals, and without a record for value lists.
     static func oldLayoutMetadata(of layout: DataAPI.Layout) -> Self
     where Response == DataAPI.Layout.LayoutMetaData {
         Self(
@@ -73,7 +73,7 @@ extension DataAPIRequest {
         )
     }
 
-    /// - Parameter whole: what is carried of a record that is written as a whole.
+    /// - Parameter whole: which fields are sent of a record that is written as a whole.
     static func create<R, P>(
         in layout: DataAPI.Layout,
         record: DataAPI.EditRecord<R, P>,
@@ -95,7 +95,7 @@ extension DataAPIRequest {
         )
     }
 
-    /// - Parameter whole: what is carried of a record that is written as a whole.
+    /// - Parameter whole: which fields are sent of a record that is written as a whole.
     static func edit<R, P>(
         _ recordId: Int,
         of layout: DataAPI.Layout,
@@ -149,7 +149,8 @@ extension DataAPI.ScriptQuery? {
 }
 
 extension DataAPIRequest {
-    /// The request, unless its URL would hold what must not be there.
+    /// Returns the request; throws when its URL would hold a confidential parameter, or would be too long for its
+    /// parameters.
     fileprivate func checkedForURL(on layout: DataAPI.Layout) throws(FMRest.APIError) -> Self {
         let reason: String
         if query.contains(where: { $0.disclosure == .confidential }) {
@@ -173,7 +174,7 @@ extension DataAPIRequest {
 extension DataAPI.Layout {
     var dateFormats: String? { database.server.config.dateFormats.wireValue }
 
-    /// Writes records, by FileMaker's rules or by the encoder of the configuration.
+    /// Encodes records, by FileMaker's rules or with the encoder of the configuration.
     var encoder: FMEncoder {
         FMEncoder(options: database.server.encoding, recordEncoder: database.server.config.encoder)
     }

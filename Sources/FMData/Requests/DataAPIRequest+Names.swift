@@ -1,25 +1,25 @@
-/// A field that a request names, in any role: what "Field is missing" (102) and the validation codes can be about.
+/// A field that a request names, in any role: "Field is missing" (102) and the validation codes can be about it.
 struct NamedField: Hashable, Sendable {
     var name: String
-    /// Whether it was sent with an empty value, so that a field that must not be empty is not satisfied.
+    /// Whether it was sent with an empty value: then it may be the one that must not be empty.
     var isEmpty = false
-    /// Whether it was sent with what looks like a timestamp, as a `Date` is written.
+    /// Whether it was sent with a value that looks like a timestamp, as a `Date` is written.
     var isTimestamp = false
 }
 
-/// The portals that a request names: what "Field is missing" can be about as well.
+/// The portals that a request names: "Field is missing" (102) can be about them as well.
 struct NamedPortals: Hashable, Sendable {
-    /// Those asked for, and those written to, each once.
+    /// The names of the portals that are requested or written to, each once.
     var names: [String]
-    /// The layout whose portals those asked for are; `nil` for the layout of the request itself.
+    /// The layout that has the requested portals; `nil` for the layout of the request itself.
     var layout: String?
 }
 
 extension DataAPIRequest {
-    /// The layout that the request goes through; `nil` when it goes through none.
+    /// The layout in the request's path; `nil` when there is none.
     var layout: String? { path.layout }
 
-    /// The layout that shapes the answer, where it is another one.
+    /// The layout that shapes the answer, if it is another one.
     var responseLayout: String? { options.first { $0.name == "layout.response" }?.value.text }
 
     /// The portals that the request names, each once.
@@ -30,8 +30,8 @@ extension DataAPIRequest {
         )
     }
 
-    /// The fields that the request names, each once: criteria, sort orders, what is written to the record and to portal
-    /// rows, globals, the container of an upload.
+    /// The fields that the request names, each once: in criteria, sort orders, fields of the record and of portal rows,
+    /// globals, and the container of an upload.
     var namedFields: [NamedField] {
         let container = path.container.map { [NamedField(name: $0)] } ?? []
         return (container + options.flatMap(\.fields)).uniqued(by: \.name)
@@ -63,7 +63,7 @@ extension WireOption {
 }
 
 extension WireValue {
-    /// The members that are fields.
+    /// The members that are fields, sorted by name.
     fileprivate func fields(except isOther: (String) -> Bool) -> [NamedField] {
         members.filter { !isOther($0.name) }.sorted { $0.name < $1.name }.map { member in
             let text = member.value.text
@@ -77,7 +77,7 @@ extension WireValue {
 }
 
 extension Array {
-    /// Without those of a name that came before.
+    /// The elements without those whose name occurred before.
     fileprivate func uniqued<Name: Hashable>(by name: (Element) -> Name) -> Self {
         var seen: Set<Name> = []
         return filter { seen.insert(name($0)).inserted }
@@ -85,7 +85,7 @@ extension Array {
 }
 
 extension String {
-    /// A date of whatever form, a space or a `T`, and hours, minutes and seconds.
+    /// Whether the text ends with hours, minutes and seconds, after a space or a `T`, with digits before that.
     fileprivate var looksLikeTimestamp: Bool {
         guard let separator = lastIndex(where: { $0 == " " || $0 == "T" }),
             self[..<separator].contains(where: \.isNumber)

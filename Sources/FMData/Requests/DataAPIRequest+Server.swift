@@ -1,6 +1,6 @@
 import FMHTTP
 
-/// Calls that belong to a server: no session needed.
+/// Calls of a server: they need no session.
 extension DataAPIRequest {
     static func productInfo() -> Self where Response == DataAPI.Server.ProductInfoContainer {
         Self(method: .GET, path: DataAPIPath("productInfo"), authorization: .none, isSafeToRepeat: true)
@@ -30,7 +30,8 @@ extension DataAPIRequest {
         )
     }
 
-    /// The numbers are those of the guide: an application of the kind "Data API", which may sign in by OAuth since version 15.
+    /// The numbers are those of the guide: an application of the type "Data API", which may sign in by OAuth since
+    /// version 15.
     static func oAuthStart(provider: String, returnURL: String, trackingId: String) -> Self
     where Response == OAuthStart {
         Self(

@@ -1,9 +1,9 @@
 import FMHTTP
 
-/// What may be told of a request: names, and never a value of a field, a parameter of a script, a password or a token. Worked
-/// out when an error asks for it, so a request that succeeds pays nothing.
+/// The part of a request that may be printed: names, and never a value of a field, a parameter of a script, a password
+/// or a token. It is computed only when an error asks for it, so a successful request costs nothing.
 extension DataAPIRequest {
-    /// - Parameter prefix: the path above the request's own, `/fmi/data/vLatest`.
+    /// - Parameter prefix: the path above the request's own path: `/fmi/data/vLatest`.
     func summary(at origin: Origin, below prefix: String = "") -> FMRest.APIError.RequestSummary {
         let segments = path.segments.map { $0 == secretSegment ? Redacted.mark : $0.percentEncoded }
         return FMRest.APIError.RequestSummary(
@@ -31,14 +31,14 @@ extension DataAPIRequest {
         return lines + headers.map { "\($0.name): \(Redacted.mark)" }
     }
 
-    /// The shape of a JSON body with its values hidden.
+    /// The structure of a JSON body, with its values hidden.
     private var redactedBody: String? {
         guard case .json = body else { return nil }
         let shape = options.map { option in
             WireOption(name: option.name, value: option.shownValue, disclosure: .shown)
         }
         let json = shape.json
-        // A longer one says nothing that a shorter one does not.
+        // The structure of a longer body tells no more than that of a shorter one.
         return json.count > 16 * 1024 ? Redacted.mark : String(decoding: json, as: UTF8.self)
     }
 }
@@ -52,7 +52,7 @@ extension DataAPIRequest: CustomStringConvertible, CustomDebugStringConvertible,
 
     var debugDescription: String { description }
 
-    /// Shows no more than ``description``.
+    /// Shows the ``description`` only.
     var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 

@@ -1,30 +1,30 @@
 import FMHTTP
 
-// The OData calls that register webhooks. They know nothing of sessions: each proves by itself who is asking. What they answer
-// is read by FMWebhooks, since servers spell it in two ways and nobody else needs it.
+// The OData calls that register webhooks. They use no sessions: each carries its own credentials. FMWebhooks reads the
+// answers, since servers spell them in two ways and no other module needs them.
 
-/// A webhook as it is asked for.
+/// The definition of a webhook to register.
 ///
 /// Source: Claris OData guide, "Create a webhook".
 package struct WebhookDefinition: Hashable, Sendable {
-    /// How servers differ in what they take.
+    /// The forms that servers differ in.
     package enum Form: Hashable, Sendable {
         /// `endpointHeaders`, `queryHeaders` and `maxFailedAttempts`.
         case current
-        /// `headers` alone, as the guide first had it.
+        /// `headers` alone, as in the guide's first edition.
         case older
     }
 
-    /// Where deliveries go.
+    /// The URL that deliveries are sent to.
     package var url: String
-    /// The table occurrence.
+    /// The table occurrence that is watched.
     package var table: String
-    /// What each delivery has among its headers, a secret for one.
+    /// Headers of each delivery, for example with a secret.
     package var headers: [String: String]
-    /// The fields in a delivery.
+    /// The fields that a delivery contains.
     package var select: [String]
     package var notifiesSchemaChanges: Bool
-    /// After how many attempts the server gives a delivery up. Sent in the current form only.
+    /// The number of attempts after which the server gives up a delivery. Sent in the current form only.
     package var maximumAttempts: Int
     package var form: Form
 
@@ -48,7 +48,7 @@ package struct WebhookDefinition: Hashable, Sendable {
 
     var options: [WireOption] {
         var options = [WireOption](joining: [
-            // Its path is what the receiver knows its hooks by, next to the secret.
+            // Hidden: the receiver knows its hooks by the URL's path, as it does by the secret.
             .hidden("webhook", url), .shown("tableName", table),
         ])
         options.append(

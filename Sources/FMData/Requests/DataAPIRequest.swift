@@ -1,35 +1,36 @@
 import FMHTTP
 
-/// One call of the Data API as a value: what to ask, and in its type what comes back. Every endpoint is one static function
-/// that returns one of these; `Server.perform` and `Database.perform` are the only places that send them.
+/// One call of the Data API as a value: the request, and in its type the response. Each endpoint is one static function
+/// that returns such a value; only `Server.perform` and `Database.perform` send them.
 struct DataAPIRequest<Response>: Sendable {
-    /// Below what a path stands.
+    /// The path above the request's own path.
     enum Root: Hashable, Sendable {
         /// `/fmi/data/v…`
         case dataAPI
-        /// The host itself: the calls that precede an OAuth login are no part of the Data API.
+        /// The root of the host: the calls before an OAuth login are no part of the Data API.
         case host
     }
 
-    /// How the call proves who is asking.
+    /// How the call is authenticated.
     enum Authorization: Hashable, Sendable {
-        /// By nothing: product info, and log-out, whose token is in the path.
+        /// Not at all: product info, and logout, whose token is in the path.
         case none
         /// By the token of a leased session, chosen for each attempt.
         case session
-        /// By these very credentials: a login, a list of databases.
+        /// By these credentials: a login, a list of databases.
         case credentials(DataAPI.Credentials)
     }
 
     enum Body: Sendable {
-        /// None: the options are in the URL.
+        /// No body: the options are in the URL.
         case none
-        /// The options, as a JSON object. Sent as `application/json` without a charset: FileMaker Server 18 refuses one.
+        /// The options, as a JSON object. Sent as `application/json` without a charset: FileMaker Server 18 refuses
+        /// one.
         case json
         /// A file, read while it is sent; the options are in the URL.
         case multipart(MultipartForm)
 
-        /// Whether it can be sent a second time.
+        /// Whether the body can be sent a second time.
         var isReplayable: Bool {
             switch self {
             case .none, .json: true
@@ -41,22 +42,22 @@ struct DataAPIRequest<Response>: Sendable {
     var method: HTTPMethod
     var root = Root.dataAPI
     var path: DataAPIPath
-    /// What the call is told beside its path, in the order in which it is sent.
+    /// The options of the call, in the order in which they are sent.
     var options: [WireOption] = []
-    /// Headers of this call alone.
+    /// Headers of this call, besides those of all calls.
     var headers: HTTPHeaders = [:]
     var body: Body = .none
     var authorization: Authorization = .session
     /// Whether sending it twice does no more than sending it once: reads and finds that run no script.
     var isSafeToRepeat = false
-    /// The scripts that run with it: the answer has their results, but not their names.
+    /// The scripts that run with the call: the answer has their results, but not their names.
     var scripts = ScriptNames()
-    /// The part of the path that must not be printed: the token of a log-out.
+    /// The part of the path that must not be printed: the token of a logout.
     var secretSegment: String?
-    /// What holds for this one request besides.
+    /// The limits, logger and tag of this one request.
     var context = RequestContext()
 
-    /// The request as the next one of a call.
+    /// The request with the context of a call's next request.
     func within(_ context: RequestContext) -> Self {
         var request = self
         request.context = context

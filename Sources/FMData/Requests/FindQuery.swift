@@ -1,11 +1,11 @@
 extension DataAPI {
-    /// What to find, and how to return it.
+    /// A find: the requests that select the records, and how to return them.
     ///
     ///     FindQuery(query: [["City": "Calgary", "Age": ">=18"], ["City": "Kiel"]])
     ///
     /// The conditions of one dictionary must all hold; the dictionaries are alternatives. A value is a FileMaker find
-    /// criterion, with its operators. A dictionary with `"omit": "true"` takes its matches out of what the dictionaries
-    /// before it have found. It has the members of ``ReadOptions``.
+    /// criterion, with its operators. A dictionary with `"omit": "true"` removes its matches from what the dictionaries
+    /// before it have found. A query also has the members of ``ReadOptions``.
     ///
     /// Source: Claris Data API guide, "Perform a find request".
     @dynamicMemberLookup
@@ -18,24 +18,25 @@ extension DataAPI {
             case failure
         }
 
-        /// The find requests, applied in order. Empty when the query was made of a ``Find`` that takes several calls, or
-        /// none; setting it replaces the find.
+        /// The find requests, applied in order. Empty when the query was created from a ``Find`` that takes no call or
+        /// several; setting it replaces that find.
         public var query: [[String: String]] {
             didSet { (plan, verbatim) = (nil, nil) }
         }
-        /// All that it says beside what to find.
+        /// Everything of the query except the find requests.
         public var options: ReadOptions
-        /// Without it records come in the order of their creation.
+        /// The sort order. By default records come in the order of their creation.
         public var sort: [SortQuery]? {
             get { options.sortOrder }
             set { options.sortOrder = newValue }
         }
-        /// The default is an empty response.
+        /// The result when no record matches. The default is an empty response.
         public var noMatch: NoMatch
-        /// What a ``Find`` comes to when it is more or less than one call; why it cannot be said is told when the request is
-        /// made.
+        /// For a ``Find`` that takes no call or several: its calls, or why FileMaker cannot express it, which the
+        /// request throws. `nil` for one call.
         private(set) var plan: Result<FindPlan, FindError>?
-        /// The same ``Find``, where a value has line feeds, for who writes them as they are.
+        /// The same ``Find`` compiled with line feeds kept, for an encoder that writes them unchanged; `nil` when no
+        /// value has a line feed.
         private var verbatim: Compiled?
 
         /// A part of ``options``.
@@ -44,7 +45,8 @@ extension DataAPI {
             set { options[keyPath: member] = newValue }
         }
 
-        /// See the properties, and those of ``ReadOptions``, for the meaning of each part and its default.
+        /// Creates a query. See the properties, and those of ``ReadOptions``, for the meaning of each part and its
+        /// default.
         public init(
             query: [[String: String]],
             sort: [SortQuery]? = nil,
@@ -69,14 +71,14 @@ extension DataAPI {
             )
         }
 
-        /// Made of find requests and options.
+        /// Creates a query from find requests and options.
         public init(query: [[String: String]], _ options: ReadOptions, noMatch: NoMatch = .empty) {
             self.query = query
             self.options = options
             self.noMatch = noMatch
         }
 
-        /// Offset and limit as texts. One that is no number makes the call fail with
+        /// Creates a query with offset and limit as texts. A text that is no number makes the call fail with
         /// ``FMRest/APIError/Code/invalidRequest``.
         @_disfavoredOverload
         public init(
@@ -104,36 +106,39 @@ extension DataAPI {
 }
 
 extension DataAPI.FindQuery {
-    /// What to find, said in Swift: built on coding keys, escaped, and compiled to the fewest find requests.
+    /// Creates a query from a find written in Swift: built on coding keys, escaped, and compiled to the fewest find
+    /// requests.
     ///
     ///     let people = Find(Person.CodingKeys.self) { field in
     ///         field(.city) == "Calgary" && field(.age) >= 18 && !field(.status).isEmpty
     ///     }
     ///     layout.findRecords(query: FindQuery(people, limit: 25))
     ///
-    /// A find that no record can match, such as one of no values, comes to the answer for no match without asking the host.
-    /// One that FileMaker has no way to say makes the call fail with ``FMRest/APIError/Code/invalidRequest``, and nothing is
-    /// sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields it is about and shows the
-    /// smallest example of what cannot be said. ``DataAPI/Find/requests(limit:)`` tells beforehand.
+    /// A find that no record can match, such as one of no values, gives the result for no match without a request to
+    /// the host. A find that FileMaker cannot express makes the call fail with ``FMRest/APIError/Code/invalidRequest``,
+    /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields concerned
+    /// and shows the smallest example of what cannot be expressed. ``DataAPI/Find/requests(limit:)`` checks a find
+    /// beforehand.
     ///
     /// ## Several calls
     ///
-    /// A find that one call cannot say, or that takes more than `maximumRequests`, is asked in up to `maximumCalls` calls,
-    /// one after the other, if they are allowed. *All* records that each call finds are fetched and held; those that
-    /// belong to the answer are in it once, in the query's order, and offset, limit and counts are those of the whole.
-    /// What changes on the host between the calls may be missed. For the order the layout's metadata are asked for as
-    /// well, and the fields to sort by must be on the layout that shapes the answer: text is compared without regard to
-    /// case and accents, as the user's language is not known here. A query of several calls runs no scripts.
+    /// A find that one call cannot express, or that takes more than `maximumRequests`, is sent in up to `maximumCalls`
+    /// calls, one after the other, if that many are allowed. *All* records that each call finds are fetched and held in
+    /// memory. Each record of the result is in it once, in the query's order, and offset, limit and counts are those of
+    /// the whole. Changes on the host between the calls may be missed. For the sort order the layout's metadata are
+    /// requested as well, and the fields to sort by must be on the layout that shapes the answer. Text is compared
+    /// without regard to case and accents, as the user's language is not known here. A query of several calls runs no
+    /// scripts.
     ///
     /// - Parameters:
-    ///   - find: Which records.
-    ///   - sort: By what they are sorted; the default is the order of their creation.
+    ///   - find: The conditions that records must meet.
+    ///   - sort: The sort order; the default is the order of their creation.
     ///   - script: The scripts to run with the find.
     ///   - offset: The first record to return, counted from 1.
-    ///   - limit: The most records to return; without it 100.
+    ///   - limit: The most records to return; the default is 100.
     ///   - layoutResponse: The layout whose fields and portals shape the answer.
     ///   - portal: The portals to return; `nil` is all of the layout.
-    ///   - noMatch: What it is when no record matches; the default is an empty response.
+    ///   - noMatch: The result when no record matches; the default is an empty response.
     ///   - maximumRequests: The most requests of one call; the default is ``DataAPI/Find/defaultMaximumRequests``,
     ///     1,000.
     ///   - maximumCalls: The most calls. The default is 1: a find is one call or fails.
@@ -165,7 +170,7 @@ extension DataAPI.FindQuery {
         )
     }
 
-    /// Made of a find and options; see
+    /// Creates a query from a find and options; see
     /// ``init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:maximumCalls:)``.
     public init(
         _ find: DataAPI.Find,
@@ -183,11 +188,12 @@ extension DataAPI.FindQuery {
         if find.expression.hasLineFeeds { verbatim = compile(.asTheyAre) }
     }
 
-    /// What a find comes to.
+    /// The requests and calls that a find is compiled to.
     private struct Compiled: Hashable, Sendable {
-        /// The requests of its one call.
+        /// The requests of the only call; empty when there is none, or there are several.
         let query: [[String: String]]
-        /// The plan, where that is more or less than one call.
+        /// The plan when it has no call or several, or the error of a find that cannot be expressed; `nil` for one
+        /// call.
         let plan: Result<FindPlan, DataAPI.FindError>?
 
         init(
@@ -209,7 +215,7 @@ extension DataAPI.FindQuery {
         }
     }
 
-    /// The same query for those who write the line breaks of their texts so.
+    /// The query as compiled for an encoder that writes line breaks in this way.
     func looking(for lineBreaks: EncodingOptions.LineBreaks) -> DataAPI.FindQuery {
         guard lineBreaks == .asTheyAre, let verbatim else { return self }
         var query = self
@@ -220,9 +226,9 @@ extension DataAPI.FindQuery {
 }
 
 extension DataAPI.FindQuery {
-    /// What is sent of it, as members of a body.
+    /// The members of the request's body.
     ///
-    /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
+    /// - Parameter dateFormats: the parameter `dateformats` of the request; `nil` for the server's default.
     func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
         try options.wireOptions(dateFormats: dateFormats) + .criteria(query)
     }

@@ -1,6 +1,6 @@
-/// An id or a count as the caller gave it: as a number, or as the text of one, as programs for the README that this library
-/// succeeds do. A text that is no number is told when the request is made, as a typed error: nothing traps, and nothing that
-/// was asked for is left out.
+/// An id or a count as the caller gave it: as a number, or as the text of one, as in programs written for the README
+/// that this library succeeds. When a text is no number, the request throws a typed error: nothing traps, and no option
+/// is silently left out.
 enum GivenNumber: Hashable, Sendable {
     case none
     case number(Int)
@@ -14,17 +14,18 @@ enum GivenNumber: Hashable, Sendable {
         self = text.map { Int($0).map(GivenNumber.number) ?? .noNumber } ?? .none
     }
 
-    /// An id that a call cannot do without.
+    /// Takes an id that the call needs.
     init(id: some DataAPI.RecordIdentifier) {
         self = type(of: id).recordNumber(id).map(GivenNumber.number) ?? .noNumber
     }
 
-    /// The number, as far as there is one.
+    /// The number; `nil` when none was given, or a text that is no number.
     var number: Int? { if case .number(let number) = self { number } else { nil } }
 
-    /// The number, if one was given.
+    /// The number, if one was given; throws for a text that is no number.
     ///
-    /// - Parameter what: what it is, for the error. What was given instead stays out of it: it may be a value of a field.
+    /// - Parameter what: what the number is, for the error. The given text stays out of the error: it may be a field's
+    ///   value.
     func checked(_ what: String) throws(FMRest.APIError) -> Int? {
         guard self != .noNumber else {
             throw FMRest.APIError(.invalidRequest, reason: "\(what) is a number; what was given is none.")
@@ -32,7 +33,7 @@ enum GivenNumber: Hashable, Sendable {
         return number
     }
 
-    /// The number of an ``init(id:)``.
+    /// The number of a value created by ``init(id:)``; throws when there is none.
     func recordId() throws(FMRest.APIError) -> Int {
         guard let number else {
             throw FMRest.APIError(.invalidRequest, reason: "A record id is a number; what was given is none.")

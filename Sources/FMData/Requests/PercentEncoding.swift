@@ -1,8 +1,8 @@
 extension String {
-    /// The text with every byte percent-encoded except RFC 3986's unreserved characters, `A–Z a–z 0–9 - . _ ~`: good for a
-    /// path segment and for a name or value of a query alike, so nothing in it can be taken for a delimiter.
+    /// The text with every byte percent-encoded except RFC 3986's unreserved characters, `A–Z a–z 0–9 - . _ ~`. The
+    /// result is valid as a path segment and as a name or value of a query, since it contains no delimiter.
     var percentEncoded: String {
-        // Most names are plain.
+        // Most names need no encoding.
         if utf8.allSatisfy(\.isUnreserved) { return self }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(utf8.count)
@@ -22,7 +22,7 @@ extension String {
 }
 
 extension UInt8 {
-    /// RFC 3986 §2.3.
+    /// Whether the byte is an unreserved character, RFC 3986 §2.3.
     fileprivate var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

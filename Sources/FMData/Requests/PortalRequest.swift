@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// A portal to return with each record, and which of its rows.
+    /// A portal to return with each record, and the range of its rows.
     ///
     ///     PortalRequest(name: "Lines", limit: 200)
     ///
@@ -21,19 +21,20 @@ extension DataAPI {
         var givenLimit: GivenNumber
         var givenOffset: GivenNumber
 
-        /// A portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
+        /// Names a portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
         public init(name: String, limit: Int? = nil, offset: Int? = nil) {
             self.name = name
             givenLimit = GivenNumber(limit)
             givenOffset = GivenNumber(offset)
         }
 
-        /// A portal by the coding key of its rows in the record's type of portals: `PortalRequest(Order.Portals.CodingKeys.lines)`.
+        /// Names a portal by the coding key of its rows in the record's type of portals:
+        /// `PortalRequest(Order.Portals.CodingKeys.lines)`.
         public init(_ portal: some CodingKey, limit: Int? = nil, offset: Int? = nil) {
             self.init(name: portal.stringValue, limit: limit, offset: offset)
         }
 
-        /// Limit and offset as texts. One that is no number makes the call fail with
+        /// Names a portal with limit and offset as texts. A text that is no number makes the call fail with
         /// ``FMRest/APIError/Code/invalidRequest``.
         @_disfavoredOverload
         public init(name: String, limit: String? = nil, offset: String? = nil) {

@@ -1,9 +1,9 @@
 extension DataAPI {
-    /// What a request for records says beside which of them it wants: the part of them, their order, the portals, the layout that
+    /// The options of a request for records: the range of records to return, their order, the portals, the layout that
     /// shapes the answer, the scripts that run with it.
     ///
-    /// A ``RecordQuery`` and a ``FindQuery`` have these members as their own, and a ``FoundSet`` carries them from its first page to
-    /// its live queries.
+    /// A ``RecordQuery`` and a ``FindQuery`` have these members as their own, and a ``FoundSet`` uses them from its
+    /// first page to its live queries.
     ///
     /// Source: Claris Data API guide, "Get a range of records" and "Perform a find request".
     public struct ReadOptions: Hashable, Sendable {
@@ -11,8 +11,8 @@ extension DataAPI {
         public var script: ScriptQuery?
         /// The layout whose fields and portals shape the answer. It must be based on the same table.
         public var layoutResponse: String?
-        /// The portals to return: `nil` all of the layout, `[]` none. Of each the server returns 50 rows unless its
-        /// ``PortalRequest/limit`` says otherwise; ``Record/truncatedPortals`` tells where there are more.
+        /// The portals to return: `nil` all of the layout, `[]` none. The server returns 50 rows of each portal unless
+        /// its ``PortalRequest/limit`` says otherwise; ``Record/truncatedPortals`` names those that have more.
         public var portal: [PortalRequest]?
         /// The first record to return, counted from 1. Not for a single record.
         public var offset: Int? {
@@ -24,13 +24,13 @@ extension DataAPI {
             get { givenLimit.number }
             set { givenLimit = GivenNumber(newValue) }
         }
-        /// Without it records come in the order of their creation. Not for a single record.
+        /// The sort order. By default records come in the order of their creation. Not for a single record.
         public var sortOrder: [SortQuery]?
 
         var givenOffset: GivenNumber
         var givenLimit: GivenNumber
 
-        /// See the properties for the meaning of each part and its default.
+        /// Creates options. See the properties for the meaning of each part and its default.
         public init(
             script: ScriptQuery? = nil,
             layoutResponse: String? = nil,
@@ -50,11 +50,11 @@ extension DataAPI {
 }
 
 extension DataAPI.ReadOptions {
-    /// The same for a part of the records.
+    /// The options for a range of the records.
     ///
     /// - Parameters:
-    ///   - offset: the first record, counted from 1. What the server does by itself is not said: a URL stays short, and the first
-    ///     page of anything looks the same.
+    ///   - offset: the first record, counted from 1. An offset of 1 is not sent, as it is the server's default: the URL
+    ///     stays short, and the first page equals a request without an offset.
     ///   - limit: the most records.
     func part(offset: Int, limit: Int) -> Self {
         var options = self
@@ -63,17 +63,17 @@ extension DataAPI.ReadOptions {
         return options
     }
 
-    /// The same for one record, which has no place.
+    /// The options for one record, which has no offset, limit or sort order.
     var ofOneRecord: Self {
         Self(script: script, layoutResponse: layoutResponse, portal: portal)
     }
 
-    /// Whether a script runs with the request, which may write.
+    /// Whether a script runs with the request. A script may write.
     var runsScripts: Bool { script?.runsScripts == true }
 
-    /// What is sent of it: parameters of a URL, or members of a body.
+    /// The request's options: parameters of a URL, or members of a body.
     ///
-    /// - Parameter dateFormats: how dates are asked for; `nil` for the server's default.
+    /// - Parameter dateFormats: the parameter `dateformats` of the request; `nil` for the server's default.
     func wireOptions(dateFormats: String?) throws(FMRest.APIError) -> [WireOption] {
         [WireOption](joining: [
             try .count("offset", givenOffset),

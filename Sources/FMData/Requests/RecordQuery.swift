@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// Options of ``DataAPI/Layout/getRecords(recordQuery:isolation:)`` and
+    /// The options of ``DataAPI/Layout/getRecords(recordQuery:isolation:)`` and
     /// ``DataAPI/Layout/getRecordById(recordId:recordQuery:isolation:)``.
     ///
     ///     RecordQuery(portal: [], offset: 101, limit: 100, sortOrder: [SortQuery(fieldName: "Name")])
@@ -9,7 +9,7 @@ extension DataAPI {
     /// Source: Claris Data API guide, "Get a range of records" and "Get a single record".
     @dynamicMemberLookup
     public struct RecordQuery: Hashable, Sendable {
-        /// All that it says.
+        /// The options of the query.
         public var options: ReadOptions
 
         /// A part of ``options``.
@@ -18,7 +18,7 @@ extension DataAPI {
             set { options[keyPath: member] = newValue }
         }
 
-        /// See ``ReadOptions`` for the meaning of each part and its default.
+        /// Creates a query. See ``ReadOptions`` for the meaning of each part and its default.
         public init(
             script: ScriptQuery? = nil,
             layoutResponse: String? = nil,
@@ -39,10 +39,10 @@ extension DataAPI {
             )
         }
 
-        /// Made of options.
+        /// Creates a query from options.
         public init(_ options: ReadOptions) { self.options = options }
 
-        /// Offset and limit as texts. One that is no number makes the call fail with
+        /// Creates a query with offset and limit as texts. A text that is no number makes the call fail with
         /// ``FMRest/APIError/Code/invalidRequest``.
         @_disfavoredOverload
         public init(

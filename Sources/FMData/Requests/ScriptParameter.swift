@@ -1,16 +1,16 @@
 extension DataAPI {
-    /// What a script gets from ``DataAPI/Layout/executeScript(script:parameter:isolation:)``: a text, or a value written as
-    /// JSON.
+    /// The parameter of a script run by ``DataAPI/Layout/executeScript(script:parameter:isolation:)``: a text, or a
+    /// value written as JSON.
     ///
     ///     "42"                                        // or .text(number)
     ///     .json(Order(number: 42))                    // the script reads it by JSONGetElement
     ///     .confidential(pin)                          // never in a URL, never printed
     ///
-    /// A parameter goes in the URL, as the Data API wants it, where web servers log it and limit its length. A confidential one
-    /// takes the way of ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` that has a body, and may be of any
-    /// length.
+    /// A parameter travels in the URL, as the Data API requires, where web servers log it and limit its length. A
+    /// confidential one is sent in the body of a find instead, as
+    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` says, and may be of any length.
     public struct ScriptParameter: Sendable {
-        /// Whether the parameter may be in a URL.
+        /// Whether the parameter must not be in a URL.
         public let isConfidential: Bool
         let text: @Sendable (Config) throws -> String
 
@@ -19,23 +19,23 @@ extension DataAPI {
             self.text = text
         }
 
-        /// A text, as it is.
+        /// A text, sent unchanged.
         public static func text(_ text: String) -> ScriptParameter {
             ScriptParameter { _ in text }
         }
 
-        /// A value as JSON, written when the script is run. A value that cannot be written fails with
+        /// A value as JSON, encoded when the script is run. A value that cannot be encoded makes the call fail with
         /// ``FMRest/APIError/Code/encoding``.
         public static func json(_ value: some Encodable & Sendable) -> ScriptParameter {
             ScriptParameter { try $0.json(value) }
         }
 
-        /// A text that must not be in a URL, or is too long for one, and is not printed.
+        /// A text that must not be in a URL, or is too long for one. It is not printed.
         public static func confidential(_ text: String) -> ScriptParameter {
             ScriptParameter(isConfidential: true) { _ in text }
         }
 
-        /// A value as JSON that must not be in a URL, or is too long for one, and is not printed.
+        /// A value, sent as JSON, that must not be in a URL, or is too long for one. It is not printed.
         public static func confidential(json value: some Encodable & Sendable) -> ScriptParameter {
             ScriptParameter(isConfidential: true) { try $0.json(value) }
         }
@@ -43,14 +43,14 @@ extension DataAPI {
 }
 
 extension DataAPI.ScriptParameter: ExpressibleByStringLiteral {
-    /// ``text(_:)``.
+    /// The same as ``text(_:)``.
     public init(stringLiteral value: String) {
         self = .text(value)
     }
 }
 
 extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says no more than whether it is confidential: any parameter may hold a value of a field.
+    /// Names only whether it is confidential: any parameter may hold a field's value.
     public var description: String {
         isConfidential ? "ScriptParameter(confidential)" : "ScriptParameter(••••)"
     }
@@ -58,13 +58,13 @@ extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringCon
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no secret.
+    /// The children that a dump shows, without secrets.
     public var customMirror: Mirror { Mirror(self, children: ["isConfidential": isConfidential]) }
 }
 
 extension DataAPI.Config {
-    /// Plain JSON. An encoder of the configuration is for records: what it makes of the names of fields, a script would not
-    /// know.
+    /// Plain JSON. The encoder of the configuration is for records only: a script would not expect what it does to
+    /// names of fields.
     fileprivate func json(_ value: some Encodable) throws -> String {
         String(decoding: try FMEncoder(options: encoding).encode(value), as: UTF8.self)
     }

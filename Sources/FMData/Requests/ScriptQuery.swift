@@ -1,37 +1,37 @@
 extension DataAPI {
-    /// The scripts to run with a request: before it, between the request and its sort, and after it.
+    /// The scripts to run with a request: before it, between it and its sort, and after both.
     ///
     ///     ScriptQuery(script: "Send receipt", scriptParam: "42")
     ///
-    /// Their results come back in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
-    /// unknown, even a read.
+    /// Their results are in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
+    /// unknown, even if it reads.
     ///
-    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web servers
-    /// log and limit them. There a parameter that makes the URL longer than 2,000 characters, and any at all of a query
-    /// that is ``isConfidential``, is refused with ``FMRest/APIError/Code/invalidRequest``, and nothing is sent. Finds,
-    /// creates, edits and duplicates send parameters in their body, and
-    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` has a way for confidential ones.
+    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web
+    /// servers log and limit them. Such a call fails with ``FMRest/APIError/Code/invalidRequest``, and sends nothing,
+    /// when the parameters make the URL longer than 2,000 characters, or when the query is ``isConfidential`` and has a
+    /// parameter. Finds, creates, edits and duplicates send parameters in their body, and
+    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` can send confidential ones.
     ///
     ///     ScriptQuery(script: "Unlock", scriptParam: pin, isConfidential: true)
     ///
     /// Source: Claris Data API guide, "Run FileMaker scripts".
     public struct ScriptQuery: Hashable, Sendable {
-        /// Runs after the request and its sort.
+        /// The script that runs after the request and its sort.
         public var script: String?
-        /// What the script after the request gets from `Get(ScriptParameter)`.
+        /// The parameter of the script after the request, its `Get(ScriptParameter)`.
         public var scriptParam: String?
-        /// Runs after the request, before its sort.
+        /// The script that runs after the request and before its sort.
         public var scriptPreSort: String?
-        /// What the script before the sort gets from `Get(ScriptParameter)`.
+        /// The parameter of the script before the sort, its `Get(ScriptParameter)`.
         public var scriptPreSortParam: String?
-        /// Runs before the request.
+        /// The script that runs before the request.
         public var scriptPreRequest: String?
-        /// What the script before the request gets from `Get(ScriptParameter)`.
+        /// The parameter of the script before the request, its `Get(ScriptParameter)`.
         public var scriptPreRequestParam: String?
         /// Whether the parameters must not be in a URL. The default is no. They are never printed.
         public var isConfidential: Bool
 
-        /// See the properties for the meaning of each part and its default.
+        /// Creates a query. See the properties for the meaning of each part and its default.
         public init(
             script: String? = nil,
             scriptParam: String? = nil,
@@ -55,14 +55,14 @@ extension DataAPI {
 extension DataAPI.ScriptQuery {
     var runsScripts: Bool { script != nil || scriptPreSort != nil || scriptPreRequest != nil }
 
-    /// Which scripts run, without what they are told.
+    /// The names of the scripts, without their parameters.
     var names: ScriptNames {
         ScriptNames(preRequest: scriptPreRequest, preSort: scriptPreSort, afterRequest: script)
     }
 }
 
 extension DataAPI.ScriptQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names of the scripts. Parameters are replaced: any may hold a value of a field.
+    /// The names of the scripts. Parameters are replaced by a mark: any may hold a field's value.
     public var description: String {
         "ScriptQuery(" + shown.map { "\($0.label): \($0.value)" }.joined(separator: ", ") + ")"
     }
@@ -70,7 +70,7 @@ extension DataAPI.ScriptQuery: CustomStringConvertible, CustomDebugStringConvert
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// What a dump may show: no parameter.
+    /// The children that a dump shows, without parameters.
     public var customMirror: Mirror { Mirror(self, children: shown.map { ($0.label, $0.value) }) }
 
     private var shown: [(label: String, value: String)] {

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// One field to sort by. Several in an array sort by the first, then within equal values by the next.
+    /// A field to sort by. An array sorts by its first field, and equal values by the next.
     ///
     ///     [SortQuery(fieldName: "City"), SortQuery(fieldName: "Joined", sortOrder: .descend)]
     ///
@@ -13,15 +13,15 @@ extension DataAPI {
             public static let ascend = Order(rawValue: "ascend")
             /// The reverse of ``ascend``.
             public static let descend = Order(rawValue: "descend")
-            /// ``ascend``, as Swift says it.
+            /// The same as ``ascend``, in Swift's spelling.
             public static let ascending = ascend
-            /// ``descend``, as Swift says it.
+            /// The same as ``descend``, in Swift's spelling.
             public static let descending = descend
 
-            /// The order in which the value list names the values; values that are not in it come last.
+            /// The order of the values in a value list; values that are not in it come last.
             public static func valueList(_ name: String) -> Order { Order(rawValue: name) }
 
-            /// Writes it as the Data API takes it.
+            /// Encodes the order as the Data API takes it.
             public func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
                 try container.encode(rawValue)
@@ -33,6 +33,8 @@ extension DataAPI {
         /// The direction.
         public var sortOrder: Order
 
+        /// Creates a sort order from a field's name.
+        ///
         /// - Parameters:
         ///   - fieldName: the field, qualified with its table occurrence if it is not the layout's own.
         ///   - sortOrder: the default is ascending.
@@ -41,6 +43,8 @@ extension DataAPI {
             self.sortOrder = sortOrder
         }
 
+        /// Creates a sort order from a field's coding key.
+        ///
         /// - Parameters:
         ///   - field: the coding key of the field.
         ///   - sortOrder: the default is ascending.

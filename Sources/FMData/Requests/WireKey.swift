@@ -1,4 +1,4 @@
-/// A key whose spelling is only known at run time: a field, a portal, `limit.<portal>`.
+/// A key whose name is known only at run time: a field, a portal, `limit.<portal>`.
 struct WireKey: CodingKey, Hashable, Sendable, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }

@@ -1,26 +1,27 @@
-/// One option of a call: a parameter of its URL, or a member of its JSON body. A call has one list of them, which the URL, the
-/// body, the summary of the request in errors, and the search for the field that an error is about all read.
+/// One option of a call: a parameter of its URL, or a member of its JSON body. A call has one list of options. The URL,
+/// the body, the summary of the request in errors, and the search for the field that an error is about all use this
+/// list.
 struct WireOption: Hashable, Sendable {
-    /// Its name in a body.
+    /// The option's name in a body.
     let name: String
     let value: WireValue
     let disclosure: Disclosure
-    /// What it names of a layout; `nil` for nothing.
+    /// What the option names on a layout; `nil` for nothing.
     var names: Names?
-    /// Whether a URL has an underscore before its name. The server refuses the wrong form with 960.
+    /// Whether the name has a leading underscore in a URL. The server refuses the wrong form with 960.
     var isUnderscoredInURL = false
 
-    /// Who may see the value.
+    /// Where the value may appear.
     enum Disclosure: Hashable, Sendable {
-        /// Everybody: it chooses or orders, and holds nothing but names and counts.
+        /// Everywhere: the value chooses or orders, and contains only names and counts.
         case shown
-        /// The server alone: it may hold the value of a field, or a parameter of a script. Nothing prints it.
+        /// In the request only: the value may hold a field's value, or a script's parameter. It is never printed.
         case hidden
-        /// The same, and it must not be in a URL either.
+        /// In the body of the request only: never in a URL, and never printed.
         case confidential
     }
 
-    /// What the value is made of, where that names fields or portals.
+    /// What the value consists of, if it names fields or portals.
     enum Names: Hashable, Sendable {
         /// An array of sort orders.
         case sortFields
@@ -34,10 +35,10 @@ struct WireOption: Hashable, Sendable {
         case portalRows
     }
 
-    /// Its name in the query of a URL.
+    /// The option's name in the query of a URL.
     var nameInURL: String { isUnderscoredInURL ? "_" + name : name }
 
-    /// Its value in the query of a URL, not yet encoded: a text as it is, all else as JSON.
+    /// The option's value in the query of a URL, not yet encoded: a text unchanged, everything else as JSON.
     var textInURL: String { value.text ?? String(decoding: value.json, as: UTF8.self) }
 
     /// The value as it may be printed.
@@ -46,12 +47,12 @@ struct WireOption: Hashable, Sendable {
     }
 }
 
-/// What stands in place of a secret.
+/// The mark that replaces a secret.
 enum Redacted {
     static let mark = "••••"
 }
 
-// Each of these is the options that one property of a query comes to: none when it is not set.
+// Each of these functions returns the options of one property of a query: none when the property is not set.
 extension [WireOption] {
     init(joining options: [Self]) {
         self = options.flatMap(\.self)
@@ -62,15 +63,15 @@ extension [WireOption] {
         text.map { [WireOption(name: name, value: .text($0), disclosure: .shown)] } ?? []
     }
 
-    /// A text that may hold anything.
+    /// A text that may contain anything.
     static func hidden(_ name: String, _ text: String?) -> Self {
         text.map { [WireOption(name: name, value: .text($0), disclosure: .hidden)] } ?? []
     }
 
-    /// Where to begin or how many to return. What is no number, or less than 1, the server would refuse with a bare
-    /// "Parameter is invalid".
+    /// An offset or a limit. Throws for a text that is no number and for a number below 1, which the server would
+    /// refuse with a bare "Parameter is invalid".
     ///
-    /// - Parameter portal: the portal that is counted in; `nil` for records.
+    /// - Parameter portal: the portal whose rows are counted; `nil` for records.
     static func count(
         _ name: String,
         _ given: GivenNumber,
@@ -87,7 +88,7 @@ extension [WireOption] {
         ]
     }
 
-    /// The portals to return, and which of their rows.
+    /// The portals to return, and the range of their rows.
     static func portals(_ portals: [DataAPI.PortalRequest]?) throws(FMRest.APIError) -> Self {
         guard let portals else { return [] }
         var options = [
@@ -100,7 +101,7 @@ extension [WireOption] {
         return options
     }
 
-    /// What to find.
+    /// The find requests.
     static func criteria(_ requests: [[String: String]]) -> Self {
         let value = WireValue.array(requests.map(WireValue.object))
         return [WireOption(name: "query", value: value, disclosure: .hidden, names: .criteria)]
@@ -117,7 +118,7 @@ extension [WireOption] {
         ]
     }
 
-    /// The scripts in the order in which they run, each with its parameter. A parameter without its script says nothing
+    /// The scripts in the order in which they run, each with its parameter. A parameter without a script has no effect
     /// and is left out.
     static func scripts(_ scripts: DataAPI.ScriptQuery?) -> Self {
         guard let scripts else { return [] }
@@ -142,10 +143,10 @@ extension [WireOption] {
         return options
     }
 
-    /// The options in the order of their names: the same bytes for the same query.
+    /// The options sorted by name: the same query gives the same bytes.
     var byName: Self { sorted { $0.name < $1.name } }
 
-    /// A body.
+    /// The options as a JSON object, for a body.
     var json: [UInt8] {
         WireValue.object(map { WireValue.Member(name: $0.name, value: $0.value) }).json
     }

@@ -1,12 +1,14 @@
 import Logging
 import NIOCore
 
-/// What holds for the calls that are made through a server, a database or a layout, and for one of them once it has begun.
+/// The options of the calls that are made through a server, a database or a layout, and the clock of one call once it
+/// has begun.
 struct CallContext: Sendable {
-    /// The limits of the server's configuration.
+    /// The time limits of the server's configuration.
     private let configured: DataAPI.Timeouts
     private(set) var options: DataAPI.CallOptions
-    /// The time of the one call that this is for; `nil` until it begins, or when it may take any time.
+    /// The clock of the one call that this context is for; `nil` before the call begins, and for a call without a total
+    /// limit.
     private(set) var clock: CallClock?
 
     init(_ configured: DataAPI.Timeouts) {
@@ -14,14 +16,14 @@ struct CallContext: Sendable {
         options = DataAPI.CallOptions(timeouts: configured)
     }
 
-    /// For calls with other options.
+    /// The context with changed options, for calls that have not begun.
     func changed(_ change: (inout DataAPI.CallOptions) -> Void) -> CallContext {
         var context = ofOtherCalls
         change(&context.options)
         return context
     }
 
-    /// For one call: all its steps share its time, which begins with the first.
+    /// The context of one call: all its steps share one clock, which starts with the first step.
     var ofOneCall: CallContext {
         guard clock == nil, let total = options.timeouts.total else { return self }
         var context = self
@@ -29,8 +31,8 @@ struct CallContext: Sendable {
         return context
     }
 
-    /// The same, whose steps are all made in this tenure, and see what the host has: what one of them decides must not rest on an
-    /// answer that was kept.
+    /// The context of one call whose steps all run in this tenure and never read a cached answer: the steps decide on
+    /// each other's answers, so these must be what the host has.
     func ofOneCall(in tenure: Tenure) -> CallContext {
         var context = ofOneCall
         context.options.tenure = tenure
@@ -38,22 +40,22 @@ struct CallContext: Sendable {
         return context
     }
 
-    /// For the calls that follow: each has its own time.
+    /// The context of the calls that follow: each gets a clock of its own.
     var ofOtherCalls: CallContext {
         var context = self
         context.clock = nil
         return context
     }
 
-    /// For the calls of somebody else.
+    /// The context for the calls of another account: without a tenure.
     var ofAnotherAccount: CallContext { changed { $0.tenure = nil } }
 
-    /// For the call's next request.
+    /// The context of the call's next request.
     func next(at now: NIODeadline) -> RequestContext {
         RequestContext(limits: limits(at: now), logger: options.logger, tag: options.tag)
     }
 
-    /// `nil` when the HTTP client knows them already.
+    /// The limits of the next request; `nil` when the HTTP client's own configuration already says the same.
     private func limits(at now: NIODeadline) -> RequestLimits? {
         let timeouts = options.timeouts
         if clock == nil, timeouts == configured { return nil }
@@ -63,27 +65,28 @@ struct CallContext: Sendable {
     }
 }
 
-/// What holds for one request of a call.
+/// The limits, logger and tag of one request of a call.
 struct RequestContext: Sendable {
-    /// `nil` for those of the server's configuration.
+    /// `nil` for the limits of the server's configuration.
     var limits: RequestLimits?
-    /// `nil` for that of the server's configuration.
+    /// `nil` for the logger of the server's configuration.
     var logger: Logger?
     var tag: String?
-    /// What compares the answer with the type that it is read into; `nil` when nobody wants to know.
+    /// Compares the answer with the type that it is read into; `nil` when the configuration does not ask for that.
     var models: ModelSight?
-    /// Is called on the connection's event loop when the request is about to be written, and again when that is repeated.
+    /// Called on the connection's event loop when the request is about to be written, and again when that write is
+    /// repeated.
     var willBeSent: (@Sendable () -> Void)?
 }
 
 /// The time limits of one request of a call.
 struct RequestLimits: Hashable, Sendable {
-    /// As they were set.
+    /// The limits as they were set.
     let timeouts: DataAPI.Timeouts
-    /// As they are now, with what is left of the whole.
+    /// The limits as they are now: `total` is what remains of it.
     let left: DataAPI.Timeouts
 
-    /// What is left, unless the call's time is over: then nothing more is sent.
+    /// Returns ``left``; throws when the call's total time is over, so that nothing more is sent.
     func checked() throws(FMRest.APIError) -> DataAPI.Timeouts {
         guard let remaining = left.total, remaining <= .zero else { return left }
         throw FMRest.APIError(

@@ -1,25 +1,24 @@
 import OpenCombine
 
 extension DataAPI.Database {
-    /// The content that a container field refers to, still to be fetched.
+    /// A download of the content that a container reference names.
     ///
     ///     database.download(vessel.photo).toFile(at: "/srv/photos/bow.jpg")
     ///
-    /// A reference is bound to the session that its record was read in. The session that happens to be free is tried first;
-    /// when the server does not hand out the content to it, the tokens of the database's other open sessions are tried,
-    /// the one that was used last first, with a request each. So a reference can be used as long as the session that
-    /// brought it is open: until it has been idle for ``DataAPI/SessionConfiguration/idleTrim`` and others serve. After
-    /// that the download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
-    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)`` reads the reference anew, and
+    /// A reference is bound to the session that its record was read in. A free session is tried first; when the server
+    /// does not return the content to it, the tokens of the database's other open sessions are tried, the last used
+    /// first, with a request each. So a reference can be used as long as the session that read it is open: until that
+    /// session has been idle for ``DataAPI/SessionConfiguration/idleTrim`` while others are in use. After that the
+    /// download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
+    /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)`` reads the reference again, and
     /// ``withSession(isolation:_:)->Value`` keeps one session for reading and downloading.
     ///
     /// Fails with ``FMRest/APIError/Code/container`` before anything is sent when the reference is empty, the path of a
     /// file, or not the URL of a container on this server.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
-    ///
     /// Source: Claris Data API guide, "Work with container data".
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func download(
         _ reference: DataAPI.ContainerReference,
         isolation: (any Actor)? = #isolation
@@ -36,11 +35,12 @@ extension DataAPI.Database {
         }
     }
 
-    /// Finds the content in one of the database's sessions, which is free again when the content begins.
+    /// Opens the content in one of the database's sessions, which is free again when the content begins.
     ///
     /// - Parameters:
-    ///   - triesOtherSessions: whether the content may belong to another session than the one that is leased.
-    ///   - locate: where the content is, by a request with that token and what holds for it if need be.
+    ///   - triesOtherSessions: whether the content may belong to another session than the leased one.
+    ///   - locate: publishes where the content is. It gets the token, and the context for a request that it may have to
+    ///     send.
     func openContainer(
         triesOtherSessions: Bool = false,
         locate:
@@ -69,12 +69,12 @@ extension DataAPI.Database {
 }
 
 extension DataAPI.Server {
-    /// The log of fetching content from this server; `nil` when nobody would read it.
+    /// The log of fetching content from this server; `nil` when nothing would be logged.
     fileprivate func contentLog(_ context: RequestContext) -> CallLog? {
         (try? origin.get()).flatMap { callLog(ofContentFrom: $0, context) }
     }
 
-    /// How to fetch what a reference refers to, or why it cannot be.
+    /// Returns the state machine that fetches the content of a reference; throws when the reference names no content.
     func downloadMachine(for reference: DataAPI.ContainerReference) throws -> ContainerDownloadStateMachine {
         switch reference {
         case .url(let url):

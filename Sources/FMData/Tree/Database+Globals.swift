@@ -1,25 +1,26 @@
 public import OpenCombine
 
 extension DataAPI.Database {
-    /// Sets global fields, for the work of one session.
+    /// Sets global fields, in one session.
     ///
     ///     database.withSession { pinned in
     ///         pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"])
-    ///             .flatMap { _ in pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self) }
+    ///             .flatMap { _ in
+    ///                 pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self)
+    ///             }
     ///             .eraseToAnyPublisher()
     ///     }
     ///
-    /// Publishes one empty value, then finishes. Nothing is sent before demand; each subscription is one request;
-    /// cancelling ends it on the wire.
+    /// Publishes an empty value.
     ///
-    /// A global lives in one session of the server, and is gone with it, which nobody announces: 15 minutes without a
-    /// request, a restart of the host. Within ``withSession(isolation:_:)->Value`` such a loss is a failure, and other work goes
-    /// on in parallel sessions; that is the place for it. Outside, so that all requests after it see the globals, they all
-    /// run from then on in the one session in which they were set, one after the other, until it ends. Set them in one
-    /// call, or one after the other: of two calls at the same time each may have had a session of its own.
+    /// A global field's value lives in one session of the server and is lost with it, without notice: after 15 minutes
+    /// without a request, or when the host restarts. Within ``withSession(isolation:_:)->Value`` such a loss is a
+    /// failure, and other work goes on in parallel sessions: set globals there. Outside of it, all later requests run
+    /// one after the other in the session in which the globals were set, until that session ends, so that they all see
+    /// them. Set globals in one call, or one call after the other: two calls at the same time may each use a session of
+    /// their own.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - globalFields: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be on a

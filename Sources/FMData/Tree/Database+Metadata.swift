@@ -1,50 +1,46 @@
 public import OpenCombine
 
 extension DataAPI.Database {
-    /// The names of the layouts that the account may see, in the order of the file; folders are left out, their layouts are not. The
-    /// list with its folders is kept in ``layoutList``.
+    /// The names of the layouts that the account may see, in the order of the file. Folders are left out, the layouts
+    /// in them are not. The list with its folders is kept in ``layoutList``.
     ///
     ///     let names = try await database.layoutNames().firstValue()       // ["Contacts", "Countries", …]
     ///
-    /// In all else it is ``getLayoutNames(isolation:)``.
+    /// Apart from that it is ``getLayoutNames(isolation:)``.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func layoutNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
         listLayouts().map(\.names).handedOver(to: isolation, by: self)
     }
 
-    /// The names of the scripts that the account may run, in the order of the file; folders are left out, their scripts are not. The
-    /// list with its folders is kept in ``scriptList``.
+    /// The names of the scripts that the account may run, in the order of the file. Folders are left out, the scripts
+    /// in them are not. The list with its folders is kept in ``scriptList``.
     ///
-    /// In all else it is ``getScriptNames(isolation:)``.
+    /// Apart from that it is ``getScriptNames(isolation:)``.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func scriptNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
         listScripts().map(\.names).handedOver(to: isolation, by: self)
     }
 
-    /// The layouts the account may see, in their folders, ready to use. The list is kept in ``layoutList`` as well.
-    /// ``layoutNames(isolation:)`` has the names alone.
-    ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The layouts that the account may see, in their folders, ready to use. The list is also kept in ``layoutList``.
+    /// ``layoutNames(isolation:)`` publishes the names alone.
     ///
     /// Source: Claris Data API guide, "Get layout names", `GET …/layouts`. FileMaker Server 18 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
         listLayouts().map { $0.layouts.map { $0.item(in: self) } }.handedOver(to: isolation, by: self)
     }
 
-    /// The scripts of the file, in their folders. The list is kept in ``scriptList`` as well. ``scriptNames(isolation:)`` has the
-    /// names alone.
-    ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The scripts of the file, in their folders. The list is also kept in ``scriptList``. ``scriptNames(isolation:)``
+    /// publishes the names alone.
     ///
     /// Source: Claris Data API guide, "Get script names", `GET …/scripts`. FileMaker Server 18 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getScriptNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {

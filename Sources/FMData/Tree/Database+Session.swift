@@ -3,20 +3,18 @@ public import OpenCombine
 extension DataAPI.Database {
     /// Logs in now with the credentials that the database has, instead of with the first request.
     ///
-    ///     try await database.login().firstValue()         // throws at the start of a program what its password is worth
+    ///     try await database.login().firstValue()    // throws at the start of a program what its password is worth
     ///
-    /// Publishes the credentials of the session, of kind `token`, then finishes. Nothing is sent before demand. A session that is
-    /// open already is enough, and then nothing is sent at all: ``validateSession(isolation:)`` asks the server whether it is still
-    /// alive. The login is the one that all who need a session wait for; the session stays open for the requests that follow.
-    /// Cancelling stops waiting.
+    /// Publishes the credentials of the session, of kind `token`. When a session is open already, nothing is sent:
+    /// ``validateSession(isolation:)`` asks the server whether it is still alive. All calls that need a session share
+    /// this login, and the session stays open for the requests that follow. Cancelling only stops the wait.
     ///
-    /// Fails with ``FMRest/APIError/Code/unauthorized`` when there are no credentials, and with FileMaker code 212 when the account is
-    /// refused; ``credentials`` are then `.invalid`.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Fails with ``FMRest/APIError/Code/unauthorized`` when there are no credentials, and with FileMaker code 212 when
+    /// the account is refused; ``credentials`` are then `.invalid`.
     ///
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func login(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
@@ -39,7 +37,7 @@ extension DataAPI.Database {
                 .attempt { lease in
                     withExtendedLifetime(self) { Just(lease.token).setFailureType(to: FMRest.APIError.self) }
                 }
-                // Nobody has asked the server for anything with it.
+                // No request was sent with the token, so the session counts as unused.
                 .givingBack(to: pool) { _, _ in .unused }
                 .mapError(\.error)
                 .eraseToAnyPublisher()
@@ -48,19 +46,17 @@ extension DataAPI.Database {
         }
     }
 
-    /// Logs in now, and with these credentials from now on: when they are another account's, the login that succeeds is
-    /// followed by what ``replaceCredentials(_:dataSources:)`` does.
+    /// Logs in now with these credentials, and uses them from now on. When they are another account's, a successful
+    /// login does what ``replaceCredentials(_:dataSources:)`` does.
     ///
-    /// Publishes the credentials of the new session, of kind `token`, then finishes. Nothing is sent before demand; each
-    /// subscription is one login. Cancelled, it is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its
-    /// session is logged out. There is no need to call it: the first request that needs a session logs in with the
-    /// credentials given to `addDatabase`.
+    /// Publishes the credentials of the new session, of kind `token`. Each subscription is one login. A cancelled login
+    /// is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session is logged out. You need not
+    /// call this: the first request that needs a session logs in with the credentials given to `addDatabase`.
     ///
-    /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of kind
-    /// `token` are taken as they are, without a request.
+    /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of
+    /// kind `token` are used without a request.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - credentials: kept for later logins.
@@ -97,32 +93,30 @@ extension DataAPI.Database {
         .handedOver(to: isolation, by: server)
     }
 
-    /// Ends the database's sessions: publishes one empty value when the server has been told, then finishes.
+    /// Logs out the database's sessions.
     ///
-    /// Requests that are under way are served first. Nothing is sent before demand. Without a session it just finishes with
-    /// its value, so it may be called twice. The tokens are forgotten even when the server cannot be told. The next request
-    /// logs in again.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes an empty value when the server has answered. Requests that are under way are served first. Without a
+    /// session nothing is sent, so this may be called twice. Fails with the error of a logout that the server did not
+    /// carry out; the tokens are dropped even then. The next request logs in again. Cancelling stops the wait, not the
+    /// logout.
     ///
     /// Source: Claris Data API guide, "Log out of a database session", `DELETE …/sessions/{token}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func logOut(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         pool.logOut().map { _ in FMRest.EmptyResponse() }.handedOver(to: isolation, by: server)
     }
 
-    /// Whether the database can open or use a session on its server: publishes `true` when a session was validated, `false`
-    /// when its credentials are refused, then finishes. Other failures stay failures.
+    /// Checks whether the database can open or use a session on its server.
     ///
-    /// Nothing is sent before demand; each subscription is one request, after a login if need be; cancelling ends it on the
-    /// wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes `true` when a session was validated, `false` when its credentials are refused. Fails with all other
+    /// errors. Logs in first if need be.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func validateSession(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> {
@@ -136,8 +130,8 @@ extension DataAPI.Database {
             .handedOver(to: isolation, by: self)
     }
 
-    /// Runs work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by nobody
-    /// else.
+    /// Runs work in a reserved session: the finds and scripts in it see the global fields that are set in it, and no
+    /// other session does.
     ///
     /// ```swift
     /// let london = database.withSession { pinned in
@@ -148,17 +142,16 @@ extension DataAPI.Database {
     /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
     /// ```
     ///
-    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be, and
-    /// logged out when the inner publisher ends or the subscription is cancelled. A session that is lost in between is
-    /// not replaced, since its globals are gone: the work fails with ``FMRest/APIError/Code/sessionLost``, and with
+    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be; it is
+    /// logged out when the inner publisher ends or the subscription is cancelled. A lost session is not replaced, since
+    /// its globals are lost with it: the work fails with ``FMRest/APIError/Code/sessionLost``, and with
     /// ``FMRest/APIError/Code/credentialsReplaced`` when the database becomes another account's.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: As many values as the work publishes. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - isolation: where the values arrive; leave it out.
-    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
+    ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSession<Value>(
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
@@ -174,31 +167,32 @@ extension DataAPI.Database {
         .handedOver(to: isolation, by: self, mayHaveWritten: true)
     }
 
-    /// Runs `async` work in one session of its own: global fields that are set in it are seen by its finds and scripts, and by
-    /// nobody else.
+    /// Runs `async` work in a reserved session: the finds and scripts in it see the global fields that are set in it,
+    /// and no other session does.
     ///
     /// ```swift
     /// let paris = try await database.withSession { pinned in
     ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
-    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).firstRecord().firstValue()?.fieldData["gFilter"]
+    ///     return try await pinned.addLayout("Contacts").of(FieldData.self).firstRecord()
+    ///         .firstValue()?.fieldData["gFilter"]
     /// }
     /// print(paris?.text ?? "")                                    // Paris
     /// ```
     ///
-    /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; what it returns or
-    /// throws is what comes back. Cancelling the task ends the wait for the session, and in the work the calls that are under
-    /// way: both throw `CancellationError`. A session that is lost in between is not replaced, since its globals are gone: the
-    /// work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; the call
+    /// returns or throws the same. Cancelling the task ends the wait for the session, and in the work the calls that
+    /// are under way: both throw `CancellationError`. A lost session is not replaced, since its globals are lost with
+    /// it: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
     ///
     /// - Parameters:
     ///   - isolation: where the work runs; leave it out.
-    ///   - work: gets this database bound to the one session. It is of no use after the work has ended.
+    ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     @_disfavoredOverload
     public func withSession<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: (DataAPI.Database) async throws -> Value
     ) async throws -> Value {
-        // It goes on until it is cancelled: the session is held for as long.
+        // This publisher does not finish before it is cancelled, so the session is held until the work has ended.
         try await withSession(isolation: nil) { pinned in
             Just(pinned).setFailureType(to: FMRest.APIError.self)
                 .append(Empty(completeImmediately: false))
@@ -207,14 +201,14 @@ extension DataAPI.Database {
         .withFirstValue(work)
     }
 
-    /// This database for somebody else: the same file over the same connections, and all else of its own.
+    /// The same hosted file for another account, over the same connections; everything else is that account's own.
     ///
     ///     let hers = database.signedIn(as: Credentials(user: "ada", password: herPassword))
     ///
-    /// It is the object that ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` gives for that account: the
-    /// same one for as long as anybody holds it, with sessions, shared reads, live queries, lists and an entry in the
-    /// token store of its own. When nobody holds it any more, its sessions are logged out. The options of calls are
-    /// those of this one.
+    /// It is the object that ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` returns for that account: the
+    /// same one while there are references to it, with its own sessions, shared reads, live queries, lists and entry in
+    /// the token store. When the last reference is released, its sessions are logged out. The options of calls are
+    /// those of this database.
     public func signedIn(
         as credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth? = nil
@@ -222,8 +216,8 @@ extension DataAPI.Database {
         sibling(for: DataAPI.Login(credentials, dataSources: dataSources))
     }
 
-    /// This database for somebody else, whose credentials come from a provider; see ``signedIn(as:dataSources:)`` and
-    /// ``DataAPI/Server/addDatabase(_:credentialsProvider:dataSources:)``.
+    /// The same hosted file for another account, whose credentials come from a provider; see
+    /// ``signedIn(as:dataSources:)`` and ``DataAPI/Server/addDatabase(_:credentialsProvider:dataSources:)``.
     public func signedIn(
         by provider: DataAPI.CredentialsProvider,
         dataSources: DataAPI.FMDataSourceAuth? = nil
@@ -245,29 +239,29 @@ extension DataAPI.Database {
         return root === self ? sibling : DataAPI.Database(sibling, calls: calls.ofAnotherAccount)
     }
 
-    /// Makes this database another account's, for everybody who holds it: a password that has changed, somebody else at
-    /// the same screen.
+    /// Makes this database another account's, for all code that holds it: after a change of password, or when another
+    /// user signs in at the same screen.
     ///
     ///     database.replaceCredentials(Credentials(user: "eve", password: herPassword))
     ///
-    /// **When it returns nothing that was read as the account before is handed to anybody any more.** Calls that are
-    /// under way fail with ``FMRest/APIError/Code/credentialsReplaced``, wherever they are: a write that was sent by
-    /// then has ``FMRest/APIError/outcomeIsUnknown``, all else was not carried out or has changed nothing. Nothing is
-    /// done by the new account that was asked for as the one before: not the next page, not the next row of a batch.
-    /// Reads under way are shared with nobody, pinned sessions and globals are gone, lists and what is known of layouts
-    /// are empty. Live queries go on: they publish that nothing is there (``DataAPI/Freshness/Origin/reset``,
-    /// ``DataAPI/ResetReason/otherAccount``), and then what the new account sees. What a subscriber on another
-    /// thread is just being handed is let be.
+    /// **When it returns, nothing that was read as the previous account is delivered any more.** Calls that are under
+    /// way fail with ``FMRest/APIError/Code/credentialsReplaced``, at whatever step: a write that was already sent has
+    /// ``FMRest/APIError/outcomeIsUnknown``, everything else was not carried out or has changed nothing. The new
+    /// account sends nothing for calls of the previous one: not the next page, not the next row of a batch. Reads under
+    /// way are not shared with new calls, pinned sessions and globals end, lists and the knowledge of layouts are
+    /// emptied. Live queries go on: they publish an empty state (``DataAPI/Freshness/Origin/reset``,
+    /// ``DataAPI/ResetReason/otherAccount``), and then what the new account sees. A value that is just being delivered
+    /// to a subscriber on another thread is still delivered.
     ///
-    /// Sessions of the account before are logged out. Nothing is sent for the new one before a request needs a session;
-    /// whether its credentials are right is seen then. The same credentials as before begin new sessions, and all else
-    /// goes on. From now on ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` gives this object for the new
-    /// account, if it has none for that, and another one for the account before; one that was added without credentials
-    /// stays the one of that name.
+    /// Sessions of the previous account are logged out. Nothing is sent for the new account before a request needs a
+    /// session; wrong credentials show then. The same credentials as before start new sessions, and everything else
+    /// goes on. From now on ``DataAPI/Server/addDatabase(_:credentials:dataSources:)`` returns this object for the new
+    /// account, if it has no other object for it, and another object for the previous account. A database that was
+    /// added without credentials keeps being found by its name alone.
     ///
     /// - Parameters:
-    ///   - credentials: who logs in from now on.
-    ///   - dataSources: credentials for external data sources, instead of those before.
+    ///   - credentials: the credentials for logins from now on.
+    ///   - dataSources: credentials for external data sources, in place of the previous ones.
     public func replaceCredentials(
         _ credentials: DataAPI.Credentials,
         dataSources: DataAPI.FMDataSourceAuth? = nil
@@ -284,11 +278,13 @@ extension DataAPI.Database {
         use(DataAPI.Login(provider, dataSources: dataSources))
     }
 
-    /// What the sessions are doing at this moment.
+    /// The state of the database's sessions at this moment.
     public var sessionStatus: DataAPI.SessionStatus { pool.status }
 
-    /// What the sessions are doing: the state at subscription, then every change as far as the subscriber asks; what it is
-    /// too slow for is left out, the latest is not. Never finishes. Values arrive on the main actor for those who subscribe
-    /// there, for all others where the change was made.
+    /// The state of the database's sessions: the state at subscription, then every change that the subscriber has
+    /// demand for. States that a slow subscriber misses are left out, except the latest. Never finishes. Values arrive
+    /// on the main actor for subscribers on the main actor, for all others on the thread that made the change.
+    ///
+    /// - Note: Values until it is cancelled. See <doc:Calls>.
     public var status: AnyPublisher<DataAPI.SessionStatus, Never> { pool.statusPublisher.whereSubscribed() }
 }

@@ -1,7 +1,7 @@
 package import OpenCombine
 
-// For FMWebhooks, which decides what to call and reads the answers. Each publishes one value, refusals included; nothing is sent
-// before demand; what was answered arrives on the client's background threads.
+// For FMWebhooks, which decides what to call and reads the answers. Each publishes one value, also for a refusal;
+// nothing is sent before demand; values arrive on the client's background threads.
 extension DataAPI.Database {
     /// `Webhook.GetAll`
     package func webhooks(_ credentials: DataAPI.Credentials) -> AnyPublisher<ODataAnswer, FMRest.APIError> {

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 public import OpenCombine
 
 extension DataAPI {
-    /// A hosted file: the place of credentials and sessions, and the parent of layouts.
+    /// A hosted file: it holds credentials and sessions, and is the parent of layouts.
     ///
     /// ```swift
     /// let world = server.addDatabase("World", credentials: .init(user: "admin", password: secret))
@@ -11,11 +11,12 @@ extension DataAPI {
     /// print(people.name)                                          // Contacts
     /// ```
     ///
-    /// Making one sends nothing. The first request that needs a session logs in; a session that dies is renewed by the
-    /// request that notices. When the last reference to a database goes, its sessions are logged out.
+    /// Creating one sends nothing. The first request that needs a session logs in; an expired session is renewed by the
+    /// request that the server refuses. When the last reference to a database is released, its sessions are logged out.
     ///
-    /// It acts as one account, which has sessions, lists and live queries of its own; ``signedIn(as:dataSources:)``
-    /// gives the database of somebody else, and ``replaceCredentials(_:dataSources:)`` makes this one somebody else's.
+    /// A database acts as one account, which has its own sessions, lists and live queries;
+    /// ``signedIn(as:dataSources:)`` returns the database of another account, and
+    /// ``replaceCredentials(_:dataSources:)`` makes this one another account's.
     public final class Database: ObservableObject, @unchecked Sendable {
         // @unchecked: the stored properties are immutable, or wrappers and boxes whose contents are guarded by a lock.
 
@@ -23,46 +24,47 @@ extension DataAPI {
         public let name: String
         /// The server that hosts the file.
         public let server: Server
-        /// Sends when ``credentials``, ``layoutList``, ``scriptList`` or ``modelDrifts`` change: on the main actor to those who
-        /// subscribed there, to all others before the change, on the thread that makes it. Never finishes.
+        /// Publishes when ``credentials``, ``layoutList``, ``scriptList`` or ``modelDrifts`` change: on the main actor
+        /// to subscribers there, to all others before the change, on the thread that makes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes: ObservableObjectPublisher
 
-        /// Who is logged in: the credentials given, then after a login the session's token, and `.invalid` when the session
-        /// is lost and could not be renewed. `$credentials` publishes the present value to each new subscriber and then
-        /// every change: on the main actor to those who subscribed there, else on the thread that made it.
+        /// The credentials in use: those given, after a login the session's token, and `.invalid` when the session is
+        /// lost and could not be renewed. `$credentials` publishes the present value to each new subscriber and then
+        /// every change: on the main actor to subscribers there, to all others on the thread that made the change.
         ///
-        /// Of several sessions it is the token of one that is open: another is shown when that one has ended. The credentials
-        /// given are kept apart for the next login; only their state shows here.
+        /// With several sessions it is the token of an open one: another token is shown when that session has ended.
+        /// The given credentials are kept apart for the next login; only their state shows here.
         @PublishedState public var credentials: Credentials = .invalid
 
-        /// The scripts that ``getScriptNames(isolation:)`` last brought; none since the credentials were replaced.
-        /// `$scriptList` publishes them.
+        /// The scripts that ``getScriptNames(isolation:)`` published last; empty again after the credentials were
+        /// replaced. `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem] = []
 
-        /// In what layouts were seen to differ from the types that their records are read into, each once, in the order
-        /// of their answers, since the credentials were replaced: when ``DataAPI/Config/reportsModelDrift`` asks for
-        /// it. `$modelDrifts` publishes them.
+        /// The differences found between layouts and the types that their records are read into, each once, in the
+        /// order of their answers, since the credentials were replaced. Filled when
+        /// ``DataAPI/Config/reportsModelDrift`` is on. `$modelDrifts` publishes them.
         @PublishedState public var modelDrifts: [ModelDrift] = []
 
         let identity: SessionIdentity
         let sessions: Sessions
-        /// Compares answers with the types that they are read into; `nil` when nobody wants to know.
+        /// Compares answers with the types that they are read into; `nil` when the configuration does not ask for that.
         let models: ModelWatch?
-        /// Who looks after the live queries.
+        /// The registry of the live queries.
         let live: LiveRegistry
-        /// What holds for the calls.
+        /// The options of the calls.
         let calls: CallContext
-        /// What this one shows with other options of its calls, kept alive by it; `nil` when it is no such view.
+        /// The database that this object is a view of, with other options of its calls; it keeps that one alive. `nil`
+        /// when it is no such view.
         private let shown: Database?
-        /// Of one that is bound to a session, whose session it is.
+        /// For a database that is bound to one session: the database that owns the session.
         private let owner: Database?
 
         /// Where the calls of a database get their session from.
         enum Sessions: Sendable {
-            /// Any that is free.
+            /// Any free session of the pool.
             case pool(SessionPool)
-            /// Always this one; see ``withSession(isolation:_:)->Value``.
+            /// Always this session; see ``withSession(isolation:_:)->Value``.
             case pinned(SessionLease, of: SessionPool)
         }
 
@@ -147,10 +149,11 @@ extension DataAPI {
         /// This database, or the one that it is a view of.
         var original: Database { shown ?? self }
 
-        /// The same, and of one that is bound to a session the one that it is bound in: whose credentials they are.
+        /// The database that owns the credentials: for one that is bound to a session the database it was made from,
+        /// else ``original``.
         var root: Database { original.owner ?? original }
 
-        /// In which a call begins that begins now.
+        /// The tenure of a call that begins now.
         var tenure: Tenure { calls.options.tenure ?? identity.tenure }
 
         var pool: SessionPool {
@@ -169,7 +172,8 @@ extension DataAPI {
             Layout(name: name, database: self)
         }
 
-        /// The layouts that ``getLayoutNames(isolation:)`` last brought; none since the credentials were replaced.
+        /// The layouts that ``getLayoutNames(isolation:)`` published last; empty again after the credentials were
+        /// replaced.
         public var layoutList: [LayoutListItem] {
             tenure.layoutNames.withLockedValue { $0 }.map { $0.item(in: self) }
         }
@@ -182,7 +186,7 @@ extension DataAPI {
         func keep(scripts: [ScriptItem], in tenure: Tenure) {
             changes.send()
             _scriptList.set(scripts)
-            // Who replaces the credentials empties the list once; this may have come after that.
+            // `use(_:)` empties the list once; this call may run after that, so it empties the list again.
             if tenure.isOver { _scriptList.set([]) }
         }
 
@@ -191,9 +195,9 @@ extension DataAPI {
             _credentials.set(credentials)
         }
 
-        /// Another login from now on, of whomever. When it is another account nothing is left of the one before when
-        /// this returns: sessions are taken back, what was remembered is forgotten, calls have failed, live queries
-        /// begin anew. Returns the tenure of the new one.
+        /// Uses another login from now on, of the same or another account. When it is another account, nothing of the
+        /// previous one is left when this returns: its sessions are withdrawn, its caches are dropped, its calls have
+        /// failed, its live queries start again. Returns the tenure of the new login.
         @discardableResult
         func use(_ login: Login) -> Tenure {
             let replacement = pool.credentialsChanged(storeKey: login.storeKey(of: name, on: server)) {
@@ -203,7 +207,8 @@ extension DataAPI {
                 root.beginAnew()
                 for call in ended { call.tenureEnded() }
             }
-            // Whoever was told of it may have replaced them again.
+            // A subscriber that received one of the failures may have replaced the credentials again: show the present
+            // ones.
             if root.credentials != identity.given { root.show(identity.given) }
             if case .token(let token) = login.given.secret {
                 pool.adopt(SessionToken(token), isOwned: false, in: replacement.tenure)
@@ -221,10 +226,10 @@ extension DataAPI {
 }
 
 extension DataAPI.Database: CustomStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short text, without secrets and field values.
     public var description: String { "Database(\"\(name)\" on \(server.host))" }
 
-    /// What a dump may show: no secret.
+    /// The children that a dump shows, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name, "server": server.host, "credentials": credentials])
     }

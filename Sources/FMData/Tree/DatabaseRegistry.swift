@@ -1,15 +1,16 @@
 /// The databases of a server that are in use, one for each name and account. It does not keep them alive.
 struct DatabaseRegistry: Sendable {
-    /// By what a database is asked for.
+    /// The name and account that a database is asked for by.
     struct Key: Hashable {
         let name: String
-        /// `nil` for the one that was asked for without credentials. It is nobody else's, whoever logs in there.
+        /// `nil` for the database that was added without credentials. It never becomes an account's, whoever logs in
+        /// there.
         let account: Account?
     }
 
     private struct Entry: Sendable {
         weak var database: DataAPI.Database?
-        /// By which it is known when nobody holds it any more.
+        /// Finds the entry when the weak reference is `nil` already.
         let id: ObjectIdentifier
         let number: Int
     }
@@ -22,7 +23,7 @@ struct DatabaseRegistry: Sendable {
 
     subscript(key: Key) -> DataAPI.Database? { entries[key]?.database }
 
-    /// Those that there are, by name, and of one name in the order in which they were added.
+    /// The databases in use, sorted by name, and those of one name in the order in which they were added.
     var databases: [DataAPI.Database] {
         entries.sorted { ($0.key.name, $0.value.number) < ($1.key.name, $1.value.number) }.compactMap(\.value.database)
     }
@@ -30,14 +31,15 @@ struct DatabaseRegistry: Sendable {
     mutating func add(_ database: DataAPI.Database, as key: Key) {
         let id = ObjectIdentifier(database)
         lastNumber += 1
-        // One that is going, and has not said so yet.
+        // The old database of this key is being released, and its `deinit` has not called `remove(_:)` yet.
         if let last = entries[key] { keys[last.id] = nil }
         entries[key] = Entry(database: database, id: id, number: lastNumber)
         keys[id] = key
     }
 
-    /// It has another account now. Whoever asks for that gets this one, unless there is one already; who asks for the
-    /// account before gets another one.
+    /// Enters a database under its new account: a request for that account then returns this database, unless it has
+    /// one already; a request for the previous account makes another one. When the new account has one already, or is
+    /// unknown, the database is in the registry no more.
     mutating func move(_ id: ObjectIdentifier, to account: Account?) {
         guard let key = keys[id], key.account != nil, let entry = entries.removeValue(forKey: key) else { return }
         keys[id] = nil
@@ -48,7 +50,7 @@ struct DatabaseRegistry: Sendable {
         keys[id] = next
     }
 
-    /// It goes.
+    /// Removes a database that is being released.
     mutating func remove(_ id: ObjectIdentifier) {
         guard let key = keys.removeValue(forKey: id) else { return }
         entries[key] = nil

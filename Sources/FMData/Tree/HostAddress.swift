@@ -3,7 +3,7 @@ import FMHTTP
 /// The origin that a host text names: `fms.example.com`, `fms.example.com:8443`, `[::1]:3000`, `http://127.0.0.1:3000`.
 enum HostAddress {
     static func origin(of host: String, scheme: DataAPI.Scheme) throws(FMRest.APIError) -> Origin {
-        // Read by scalars: the sign is there before a combining accent as well.
+        // Unicode scalars are searched: an "@" before a combining accent is no `Character` of its own.
         guard !host.unicodeScalars.contains("@") else {
             throw FMRest.APIError(
                 .invalidRequest,
@@ -18,18 +18,19 @@ enum HostAddress {
         return Origin(scheme: givenScheme ?? scheme, host: authority.host, port: authority.port)
     }
 
-    /// The text as it may be printed: scheme, name, port and path. In place of a user and a password, and of everything from the first
-    /// sign on that none of them can have, such as a query's, stands a mark.
+    /// The host text as it may be printed: scheme, name, port and path. A mark replaces a user and a password, and
+    /// everything from the first character on that none of those parts can have, such as a query's.
     static func shown(_ host: String) -> String {
         let (scheme, rest) = parts(of: host)
         let start = scheme.map { "\($0)://" } ?? ""
         guard let at = rest.unicodeScalars.lastIndex(of: "@") else { return start + upToSecrets(rest) }
-        // Where a query begins before the "@", a password ends there or the "@" is the query's: nobody can tell.
+        // When a query begins before the "@", either a password contains that character or the "@" belongs to the
+        // query: the text does not tell which.
         let isAccount = !rest[..<at].contains { $0 == "?" || $0 == "#" }
         return start + Redacted.mark + (isAccount ? "@" + upToSecrets(rest[rest.index(after: at)...]) : "")
     }
 
-    /// The scheme, if it is one that there is, and what comes behind it.
+    /// The scheme, if it is a known one, and the rest of the text.
     private static func parts(of host: String) -> (scheme: Substring?, rest: Substring) {
         guard let end = host.firstRange(of: "://"),
             DataAPI.Scheme(rawValue: host[..<end.lowerBound].lowercased()) != nil
@@ -43,7 +44,7 @@ enum HostAddress {
         return end.map { "\(text[..<$0])\(Redacted.mark)" } ?? String(text)
     }
 
-    /// Where what stands behind the colon of a name is no port any more; `nil` when it is one, or there is none.
+    /// The index behind the colon of a name when no port follows; `nil` when a port follows or there is no colon.
     private static func endOfPort(in name: Substring) -> String.Index? {
         guard !name.hasPrefix("["), let colon = name.firstIndex(of: ":") else { return nil }
         guard name[..<colon].allSatisfy(isShown), !isAddress(name) else { return nil }
@@ -51,12 +52,12 @@ enum HostAddress {
         return port.allSatisfy { $0.isASCII && $0.isNumber } ? nil : port.startIndex
     }
 
-    /// Of IPv6, whose brackets were forgotten.
+    /// Whether the name is an IPv6 address without its brackets.
     private static func isAddress(_ name: Substring) -> Bool {
         name.count { $0 == ":" } > 1 && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
     }
 
-    /// Letters of all languages: a name that is none is shown to be mended.
+    /// Letters of all languages are shown: a name that is not valid is printed so that it can be corrected.
     private static func isShown(_ character: Character) -> Bool {
         character.isLetter || character.isNumber || "-._~%:[]/".contains(character)
     }

@@ -9,13 +9,12 @@ extension DataAPI.Layout {
     /// try await people.uploadToContainerField(fieldName: "Photo", recordId: 3, file: bow).firstValue()
     /// ```
     ///
-    /// Publishes one empty value, then finishes. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)``
-    /// is the same call with the new modId and a report on its progress, and says all about it.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes an empty value. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)`` is the same
+    /// call with the new modId and a progress report, and documents both.
     ///
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func uploadToContainerField(
         fieldName: String,
         recordId: some DataAPI.RecordIdentifier,
@@ -29,11 +28,10 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
-    /// Puts a file into a container field of a record whose modId is a text. One that is no number fails with
+    /// Puts a file into a container field of a record whose modId is a text. A text that is no number fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     @_disfavoredOverload
     public func uploadToContainerField(
         fieldName: String,
@@ -55,7 +53,7 @@ extension DataAPI.Layout {
         .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
-    /// Puts a file into a container field of a record, tells how far it has come, and what the record's version is then.
+    /// Puts a file into a container field of a record, reports progress, and publishes the record's new version.
     ///
     /// ```swift
     /// let uploaded = people.uploadContainer(bow, to: "Photo", recordId: 3) { progress in
@@ -64,20 +62,19 @@ extension DataAPI.Layout {
     /// try await uploaded.firstValue()
     /// ```
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand, each subscription is one upload, and cancelling
-    /// ends it on the wire. The bytes are read while they are sent, as the connection takes them.
+    /// Cancelling during the upload leaves it unknown whether the file was stored. The bytes are read while they are
+    /// sent, as fast as the connection takes them.
     ///
-    /// When the session has expired, the file is sent again in a fresh one. A file that cannot be sent twice
-    /// (``FMRest/ContainerFile/isReplayable``) fails instead with ``FMRest/APIError/Code/sessionLost``; nothing was stored.
-    /// Fails with FileMaker code 306 when a modId was given and the record has another one by now, with 102 when the field
-    /// is not on the layout or belongs to a related table (upload to it through a layout of that table), with 101 when
-    /// there is no such record, and with ``FMRest/APIError/Code/invalidRequest`` when the file's name, type or length
-    /// cannot be sent or its bytes are not as many as announced.
+    /// When the session has expired, the file is sent again in a new one. A file that cannot be sent twice
+    /// (``FMRest/ContainerFile/isReplayable``) fails instead with ``FMRest/APIError/Code/sessionLost``; nothing was
+    /// stored. Fails with FileMaker code 306 when a modId was given and the record has another one by now, with 102
+    /// when the field is not on the layout or belongs to a related table (upload to it through a layout of that table),
+    /// with 101 when there is no such record, and with ``FMRest/APIError/Code/invalidRequest`` when the file's name,
+    /// type or length cannot be sent or the number of its bytes is not the announced one.
     ///
     /// To empty a container, edit the record and write `""` to the field.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - file: What to upload.
@@ -85,7 +82,7 @@ extension DataAPI.Layout {
     ///   - recordId: The record.
     ///   - repetition: Which repetition of the field, counted from 1. The default is the first.
     ///   - modId: Upload only if the record still has this modification id.
-    ///   - onProgress: Is told how many bytes of the file the connection has taken.
+    ///   - onProgress: Called with the number of bytes of the file that the connection has taken.
     ///   - isolation: Where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
@@ -118,8 +115,8 @@ extension DataAPI.Layout {
         onProgress: DataAPI.ProgressObserver?
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
         database.perform {
-            // An empty struct has no address of its own, and the thread sanitizer takes uses of the one that it happens to get
-            // for a race. A box has one.
+            // An empty struct has no address of its own, and the thread sanitizer reports uses of the address that it
+            // happens to get as a race. A box has an address of its own.
             var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
             return try .upload(
                 file,
@@ -134,18 +131,17 @@ extension DataAPI.Layout {
         }
     }
 
-    /// The content of a container field of a record, still to be fetched.
+    /// A download of the content of a record's container field.
     ///
     /// ```swift
     /// let photo = people.downloadContainer(fieldName: "Photo", recordId: 3).toMemory(upTo: 10_000_000)
     /// print(try await photo.firstValue().fileName ?? "")          // bow.txt
     /// ```
     ///
-    /// The record is read and its content fetched in one session: a container's URL is bound to the session it was read
-    /// in, and goes stale with it. When the session has expired, both are done again in a fresh one.
+    /// The record is read and its content fetched in one session: a container's URL is bound to the session that it was
+    /// read in, and expires with it. When the session has expired, both are repeated in a new one.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - fieldName: A container field as the layout shows it, related ones with their table: `"Photo"`,
@@ -182,7 +178,7 @@ extension DataAPI.Layout {
 }
 
 extension FMRest.APIError {
-    /// Says which container has no content, and nothing of any other error.
+    /// Adds to an error without content which container it is about; other errors stay as they are.
     fileprivate func about(
         container field: String,
         _ repetition: Int,
@@ -228,7 +224,8 @@ extension DataAPI.Server {
 }
 
 extension FieldData {
-    /// One repetition of a field. A field that shows several has a number in the name of each, also of the first.
+    /// The value of one repetition of a field. When a layout shows several repetitions, each has its number in the
+    /// name, also the first.
     fileprivate func value(of name: String, repetition: Int) -> FieldValue? {
         self["\(name)(\(repetition))"] ?? (repetition == 1 ? self[name] : nil)
     }

@@ -1,7 +1,7 @@
 public import OpenCombine
 
 extension DataAPI.Layout {
-    /// The records that match.
+    /// The records that match a query, in one response.
     ///
     /// ```swift
     /// let found = try await people.layout.findRecords(query: FindQuery(query: [["City": "London"]]))
@@ -10,14 +10,13 @@ extension DataAPI.Layout {
     /// print(found.data.map(\.fieldData.name))                     // ["Ada Lovelace"]
     /// ```
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request, or several when
-    /// the query allows a ``DataAPI/Find`` as many; cancelling ends it on the wire. When nothing matches the response is
-    /// empty, or the publisher fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The call is one request, or several when the query's ``DataAPI/Find`` takes several. When nothing matches the
+    /// response is empty, or the publisher fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch``
+    /// says which.
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func findRecords<R: Decodable, P: Decodable>(
         query: DataAPI.FindQuery,
         isolation: (any Actor)? = #isolation
@@ -42,23 +41,21 @@ extension DataAPI.Layout {
         .handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
     }
 
-    /// The records that match, one by one while the answer arrives: constant memory, however many there are. It is one answer,
-    /// of 100 records unless the query says otherwise; ``DataAPI/FoundSet/all(_:pageSize:isolation:)`` goes on to the next.
+    /// The records that match a query, one by one while the answer arrives: memory use is constant, however many there
+    /// are. It is one answer, of 100 records unless the query says otherwise;
+    /// ``DataAPI/FoundSet/all(_:pageSize:isolation:)`` fetches all of them, page by page.
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes; see
-    /// ``records(_:_:recordQuery:summary:isolation:)``. When nothing matches it finishes without a record, or fails with
-    /// FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says which. A find that takes several calls is put
-    /// together first, and then published record by record.
+    /// See ``records(_:_:recordQuery:summary:isolation:)`` for how demand works. When nothing matches the publisher
+    /// finishes without a record, or fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says
+    /// which. The answers of a find that takes several calls are combined first, and then published record by record.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - fields: what the fields of a record are.
-    ///   - portals: what its portals are; the default is that none are asked for.
-    ///   - findQuery: which records.
-    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records; not when
-    ///     nothing matches.
+    ///   - fields: the type of a record's fields.
+    ///   - portals: the type of its portals; by default no portals are requested.
+    ///   - findQuery: the query.
+    ///   - summary: called once, before the publisher finishes, with the rest of the answer; not when nothing matches.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
@@ -93,7 +90,8 @@ extension DataAPI.Layout {
 }
 
 extension DataAPI.RecordResponse {
-    /// The answer of a server that has nothing to answer with: FileMaker's is then an error that says neither table nor counts.
+    /// An empty response, for a find without a match: FileMaker's answer is then an error that names neither table nor
+    /// counts.
     static func nothing(in layout: DataAPI.Layout, messages: [DataAPI.Message] = []) -> Self {
         Self(
             data: [],

@@ -1,8 +1,8 @@
 import OpenCombine
 
 extension DataAPI.Layout {
-    /// A find that takes several calls, or none: each call's whole found set is fetched, one after the other, and put
-    /// together. Fails with code 401, as a host does, when nothing matches.
+    /// A find that takes several calls, or none: the whole found set of each call is fetched, one call after the other,
+    /// and the results are combined. Fails with code 401, as a host does, when nothing matches.
     func find<R: Decodable, P: Decodable>(
         _ query: DataAPI.FindQuery,
         in plan: FindPlan
@@ -18,15 +18,16 @@ extension DataAPI.Layout {
             let layout = self.forOneCall
             return layout.sort(of: query).flatMap { sort in
                 plan.parts.joined().publisher
-                    // OpenCombine's operator never lets go of the calls that are left when one of its publishers fails, nor they of
-                    // it, the layout and the server: so none fails, and the next operator cancels.
+                    // When one of its publishers fails, OpenCombine's `flatMap` never releases the remaining calls, nor
+                    // do they release it, the layout and the server. So none of them fails: the errors are values, and
+                    // the next operator throws them, which cancels.
                     .flatMap(maxPublishers: .max(1)) { call in
                         layout.answer(of: call, for: query) as AnyPublisher<CallAnswer<R, P>, Never>
                     }
                     .tryReduce(FindUnion<R, P>(plan)) { union, answer in
                         var union = union
                         let response = try answer.get()
-                        // A format that the host names is known when the first answer is there, and not before.
+                        // A format that the host names is known only after the first answer.
                         try union.add(response, sort, format: layout.database.server.encoding.values.format)
                         return union
                     }
@@ -52,7 +53,8 @@ extension DataAPI.Layout {
         )
     }
 
-    /// What the records are sorted by here. Only the layout's metadata tell types and value lists.
+    /// Publishes how the combined records are sorted. Only the layout's metadata name the fields' types and value
+    /// lists.
     private func sort(of query: DataAPI.FindQuery) -> AnyPublisher<FindSort, FMRest.APIError> {
         let order = query.sort ?? []
         guard !order.isEmpty else {
@@ -65,7 +67,7 @@ extension DataAPI.Layout {
             .eraseToAnyPublisher()
     }
 
-    /// All records that one call finds, `nil` for none; or why they cannot be had.
+    /// All records that one call finds, `nil` for none; or its error.
     private typealias CallAnswer<R: Decodable, P: Decodable> = Result<
         DataAPI.RecordResponse<Sortable<R>, P>?, FMRest.APIError
     >
@@ -78,7 +80,7 @@ extension DataAPI.Layout {
         query.query = call.map(\.request.dictionary)
         query.sort = nil
         query.offset = nil
-        // More than a file holds.
+        // A limit above the number of records that a file can hold.
         query.limit = Int(Int32.max)
         return database.perform { [query] in
             try DataAPIRequest<DataAPI.RecordResponse<Sortable<R>, P>>.find(in: self, query: query)
@@ -90,7 +92,7 @@ extension DataAPI.Layout {
 }
 
 extension FMRest.APIError {
-    /// What a host answers to a find without matches.
+    /// The error that a host answers to a find without matches.
     fileprivate static var noMatch: FMRest.APIError {
         FMRest.APIError(
             .fileMaker,
@@ -102,7 +104,7 @@ extension FMRest.APIError {
 }
 
 extension DataAPI.RecordResponse {
-    /// The records one by one, and before the end what else the response says.
+    /// The records one by one; `summary` receives the rest of the response before the end.
     func recordByRecord(
         _ summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
     ) -> AnyPublisher<Record, FMRest.APIError> {

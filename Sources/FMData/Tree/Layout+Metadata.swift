@@ -3,19 +3,17 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// The layout's fields, portals and value lists.
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire. Fails with FileMaker code 105 when there is no such layout.
+    /// Fails with FileMaker code 105 when there is no such layout.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - recordId: the record for which value lists limited to related values are worked out. Without it they are
-    ///     empty.
+    ///   - recordId: the record for which value lists limited to related values are worked out. Without it those lists
+    ///     are empty.
     ///   - isolation: where the values arrive; leave it out.
     ///
-    /// FileMaker Server 17 knows an older form of the call alone, which this falls back on by itself: without portals, and
-    /// with fewer properties of each field.
+    /// FileMaker Server 17 has only an older form of the call: without portals, and with fewer properties of each
+    /// field. This call falls back on it.
     ///
     /// Source: Claris Data API guide, "Get layout metadata", `GET …/layouts/{layout}`, before FileMaker Server 18
     /// `GET …/layouts/{layout}/metadata`.
@@ -26,11 +24,10 @@ extension DataAPI.Layout {
         getLayoutMetadata(GivenNumber(recordId)).handedOver(to: isolation, by: database)
     }
 
-    /// The layout's fields, portals and value lists, for a record whose id is a text. One that is no number fails with
-    /// ``FMRest/APIError/Code/invalidRequest``.
+    /// The layout's fields, portals and value lists, for a record whose id is a text. A text that is no number fails
+    /// with ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     @_disfavoredOverload
     public func getLayoutMetadata(
         recordId: String?,
@@ -46,7 +43,7 @@ extension DataAPI.Layout {
                 .afterFailure { error, _ -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                     guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                     return database.perform { .oldLayoutMetadata(of: self) }
-                        // A server that knows neither form is best described by its first refusal.
+                        // When the server knows neither form, its first refusal describes it best.
                         .mapError { $0.meansNoSuchEndpoint ? error : $0 }
                         .eraseToAnyPublisher()
                 }

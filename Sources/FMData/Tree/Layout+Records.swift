@@ -1,8 +1,7 @@
 public import OpenCombine
 
-/// Each of these publishes one value, then finishes. Nothing is sent before demand, each subscription is one request (a
-/// second subscriber to a create makes a second record), and cancelling ends the exchange on the wire: a write that was
-/// already sent may have been carried out.
+/// The calls for records. A second subscription to a create makes a second record; a cancelled write that was already
+/// sent may have been carried out.
 extension DataAPI.Layout {
     /// A range of the table's records: the first 100 unless the query says otherwise.
     ///
@@ -14,13 +13,13 @@ extension DataAPI.Layout {
     /// print(page.data.count, "of", page.dataInfo.foundCount)      // 100 of 249
     /// ```
     ///
-    /// Publishes one value, then finishes. Fails with FileMaker code 101 when the offset lies beyond the last record, and
-    /// with ``FMRest/APIError/Code/invalidRequest`` when a parameter of a script may not be in a URL or is too long for one.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Fails with FileMaker code 101 when the offset lies beyond the last record, and with
+    /// ``FMRest/APIError/Code/invalidRequest`` when a script's parameter cannot be sent in a URL or is too long for
+    /// one.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getRecords<R: Decodable, P: Decodable>(
         recordQuery: DataAPI.RecordQuery? = nil,
         isolation: (any Actor)? = #isolation
@@ -29,9 +28,9 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
-    /// A range of the table's records, one by one while the answer arrives: constant memory, however many there are. It is one
-    /// answer, of 100 records unless the query says otherwise; ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` goes on to
-    /// the next.
+    /// A range of the table's records, one by one while the answer arrives: memory use is constant, however many there
+    /// are. It is one answer, of 100 records unless the query says otherwise;
+    /// ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` fetches all of them, page by page.
     ///
     /// ```swift
     /// for try await country in countries.records(Country.self, recordQuery: RecordQuery(limit: 100_000)).values {
@@ -39,19 +38,17 @@ extension DataAPI.Layout {
     /// }
     /// ```
     ///
-    /// Publishes each record, as far as the subscriber asks, then finishes. Demand reaches back to the socket: while nothing
-    /// is asked for, the server waits, and the request's idle time does not run. Nothing is sent before demand; each
-    /// subscription is one request; cancelling ends it on the wire. An error that the server reports after records were
-    /// delivered still ends the publisher as a failure.
+    /// Demand reaches back to the socket: while the subscriber has no demand, the server waits, and the request's idle
+    /// time does not run. An error that the server reports after records were delivered still ends the publisher as a
+    /// failure.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - fields: what the fields of a record are.
-    ///   - portals: what its portals are; the default is that none are asked for.
+    ///   - fields: the type of a record's fields.
+    ///   - portals: the type of its portals; by default no portals are requested.
     ///   - recordQuery: which records; the default is the first 100.
-    ///   - summary: called once, before the publisher finishes, with what the answer says beside its records.
+    ///   - summary: called once, before the publisher finishes, with the rest of the answer.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", `GET …/records`.
@@ -92,14 +89,13 @@ extension DataAPI.Layout {
 
     /// One record by its id.
     ///
-    /// Publishes one value, whose `data` has one element, then finishes. Fails with FileMaker code 101 when there is no
-    /// such record, and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order, or
-    /// a parameter of a script that may not be in a URL or is too long for one.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes a response whose `data` has one element. Fails with FileMaker code 101 when there is no such record,
+    /// and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order, or when
+    /// a script's parameter cannot be sent in a URL or is too long for one.
     ///
     /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getRecordById<R: Decodable, P: Decodable>(
         recordId: some DataAPI.RecordIdentifier,
         recordQuery: DataAPI.RecordQuery? = nil,
@@ -110,18 +106,17 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
-    /// Makes a record.
+    /// Creates a record.
     ///
     ///     people.createRecord(record: EditRecord(createRecord: Person(name: "Ada")))
     ///
-    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record. Fails with FileMaker codes
-    /// 500 to 513 when a field's validation refuses its value; nothing is made then. A record with a modId is one to edit
-    /// and refused with ``FMRest/APIError/Code/invalidRequest``.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the new record's id and modId. Each subscription creates a record. Fails with FileMaker codes 500 to
+    /// 513 when a field's validation refuses its value; no record is created then. An `EditRecord` with a modId is for
+    /// editing: it fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func createRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
         isolation: (any Actor)? = #isolation
@@ -130,14 +125,13 @@ extension DataAPI.Layout {
             .handedOver(to: isolation, by: database, mayHaveWritten: true)
     }
 
-    /// Makes a record with nothing but the values that FileMaker enters by itself.
+    /// Creates a record with only the values that FileMaker enters by itself.
     ///
-    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the new record's id and modId. Each subscription creates a record.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func createRecord(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
@@ -148,14 +142,13 @@ extension DataAPI.Layout {
     ///
     ///     people.editRecord(record: EditRecord(editRecord: changed, modId: record.modId), recordId: record.recordId)
     ///
-    /// Publishes the record's id and new modId, then finishes. Fails with FileMaker code 306 when a modId was given and the record has
-    /// another one by now, with 301 when somebody is editing it, with 101 when there is no such record. All of it is one
-    /// commit: when it fails, nothing has changed.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the record's id and new modId. Fails with FileMaker code 306 when a modId was given and the record has
+    /// another one by now, with 301 when another user is editing the record, with 101 when there is no such record. The
+    /// edit is one commit: when it fails, nothing has changed.
     ///
     /// Source: Claris Data API guide, "Edit a record", `PATCH …/records/{id}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func editRecord<R: Encodable, P: Encodable>(
         record: DataAPI.EditRecord<R, P>,
         recordId: some DataAPI.RecordIdentifier,
@@ -173,13 +166,13 @@ extension DataAPI.Layout {
 
     /// Deletes a record.
     ///
-    /// Publishes the script results, then finishes. Fails with FileMaker code 101 when there is no such record, and with
-    /// ``FMRest/APIError/Code/invalidRequest`` when a parameter of the scripts may not be in a URL, or is too long for one.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the script results. Fails with FileMaker code 101 when there is no such record, and with
+    /// ``FMRest/APIError/Code/invalidRequest`` when a script's parameter cannot be sent in a URL or is too long for
+    /// one.
     ///
     /// Source: Claris Data API guide, "Delete a record", `DELETE …/records/{id}`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func deleteRecord(
         recordId: some DataAPI.RecordIdentifier,
         scriptQuery: DataAPI.ScriptQuery? = nil,
@@ -192,13 +185,12 @@ extension DataAPI.Layout {
 
     /// Duplicates a record.
     ///
-    /// Publishes the id and modId of the new record with the script results, then finishes. Each subscription makes a
-    /// record. Fails with FileMaker code 101 when there is no such record.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the id and modId of the new record with the script results. Each subscription creates a record. Fails
+    /// with FileMaker code 101 when there is no such record.
     ///
     /// Source: Claris Data API guide, "Duplicate a record", `POST …/records/{id}`. FileMaker Server 18 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func duplicateRecord(
         recordId: some DataAPI.RecordIdentifier,
         scriptQuery: DataAPI.ScriptQuery? = nil,

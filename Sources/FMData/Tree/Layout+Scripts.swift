@@ -3,18 +3,17 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// Runs a script with this layout as its context.
     ///
-    /// Publishes the script's result and error, then finishes. The error is a value: a script that ends with a code of its
-    /// own has still run; `failOnScriptError(except:)` makes it a failure. Nothing is sent before demand; each subscription
-    /// runs the script; cancelling ends the exchange, but a script that has begun runs on.
+    /// Publishes the script's result and error. The error is a value: a script that ends with a code of its own has
+    /// still run; `failOnScriptError(except:)` makes it a failure. Each subscription runs the script; after cancelling,
+    /// a script that has begun runs on.
     ///
-    /// The parameter travels in the URL, where logs can see it and web servers limit its length: for secrets and long ones use
-    /// ``executeScript(script:parameter:isolation:)`` with a confidential one. Fails with FileMaker code 104 when there is no
-    /// such script.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The parameter travels in the URL, where logs can see it and web servers limit its length: for secrets and long
+    /// ones use ``executeScript(script:parameter:isolation:)`` with a confidential parameter. Fails with FileMaker code
+    /// 104 when there is no such script.
     ///
     /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`. FileMaker Server 18 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func executeScript(
         script: String,
         scriptParam: String? = nil,
@@ -29,27 +28,27 @@ extension DataAPI.Layout {
     ///     stock.executeScript(script: "Reserve", parameter: .json(Reservation(article: "A-7", pieces: 3)))
     ///     stock.executeScript(script: "Unlock", parameter: .confidential(pin))
     ///
-    /// Publishes the script's result and error, then finishes. Nothing is sent before demand; each subscription runs the
-    /// script; cancelling ends the exchange, but a script that has begun runs on.
+    /// Publishes the script's result and error. Each subscription runs the script; after cancelling, a script that has
+    /// begun runs on.
     ///
-    /// The Data API runs a script by a GET, whose URL web servers log and limit. A long parameter is sent in it as it is: the
-    /// guide asks for 2,000 characters at most, many servers take 8,000, and one that does not makes the publisher fail with a
-    /// hint at the length.
+    /// The Data API runs a script by a GET, whose URL web servers log and limit. A long parameter is sent in it
+    /// unchanged: the guide asks for 2,000 characters at most, many servers accept 8,000. When a server does not, the
+    /// publisher fails with a hint at the length.
     ///
-    /// A confidential parameter is sent in the body of the one call that changes nothing by itself: a find for all records of
-    /// the layout, one of which is returned, with the script to run after it. What differs then:
+    /// A confidential parameter is sent in the body of the one call that changes nothing by itself: a find for all
+    /// records of the layout, which returns one of them and runs the script after it. What differs then:
     ///
-    /// - The layout's metadata are asked for first, since a find has to name a field. The layout needs a field of its own
-    ///   that is stored and not global, and the table a record that the account may see. Otherwise the script does not run
-    ///   and the publisher fails with ``FMRest/APIError/Code/invalidRequest``.
-    /// - The script starts with all records as its found set, and with one record as the current one, as it does by a GET,
-    ///   but after a find, which takes its time in a large table.
-    /// - A script that leaves its layout makes FileMaker answer with a record of another one; it is not looked at.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - The layout's metadata are requested first, since a find has to name a field. The layout needs a field of its
+    ///   own table that is stored and not global, and the table a record that the account may see. Otherwise the script
+    ///   does not run and the publisher fails with ``FMRest/APIError/Code/invalidRequest``.
+    /// - The script starts with all records as its found set, and with one record as the current one, as it does by a
+    ///   GET, but after a find, which takes its time in a large table.
+    /// - A script that leaves its layout makes FileMaker answer with a record of another layout; that record is
+    ///   ignored.
     ///
     /// Source: Claris Data API guide, "Run a script", "Run a script with another request" and "Perform a find request".
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func executeScript(
         script: String,
         parameter: DataAPI.ScriptParameter,
@@ -66,19 +65,18 @@ extension DataAPI.Layout {
     /// print(try await echo.firstValue())                          // ["A-7", "B-9"]
     /// ```
     ///
-    /// Publishes the script's result, then finishes. The result is read as JSON; `String.self` takes the text as it is, and
-    /// an optional type is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the
-    /// script ends with an error, and with ``FMRest/APIError/Code/decoding`` when the result is none of the type: the reason
-    /// names the script, the key of its JSON, what is there and what was expected. For all else see
+    /// Publishes the script's result. It is read as JSON; `String.self` takes the text unchanged, and an optional type
+    /// is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the script ends with
+    /// an error, and with ``FMRest/APIError/Code/decoding`` when the result is not of the type: the reason names the
+    /// script, the key of its JSON, the value there and what was expected. For everything else see
     /// ``executeScript(script:parameter:isolation:)``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - script: the script's name.
-    ///   - parameter: what it is given.
-    ///   - type: what its result is read as.
+    ///   - parameter: the script's parameter. The default is none.
+    ///   - type: the type of the result.
     ///   - accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
     ///     records. The default is none.
     ///   - isolation: where the values arrive; leave it out.
@@ -114,11 +112,11 @@ extension DataAPI.Layout {
         .eraseToAnyPublisher()
     }
 
-    /// The way for confidential parameters.
+    /// Runs a script with a confidential parameter, by a find.
     ///
     /// Why a find: a create or a duplicate makes a record; an edit needs one, locks it and needs the right to write; a
-    /// log-in and the globals take no script. And why the script runs after the find and not before: a find that matches
-    /// nothing fails, and the result of a script before it would be lost although it has run.
+    /// login and the globals take no script. Why the script runs after the find and not before: a find that matches
+    /// nothing fails, and the result of a script before it would be lost although the script has run.
     private func runByFind(
         _ script: String,
         parameter: String
@@ -133,7 +131,7 @@ extension DataAPI.Layout {
                     return try .find(
                         in: self,
                         query: DataAPI.FindQuery(
-                            // Not empty or empty: every record, whatever the type of the field.
+                            // `*` or `=` (not empty or empty) matches every record, whatever the field's type.
                             query: [[field.name: "*"], [field.name: "="]],
                             script: DataAPI.ScriptQuery(script: script, scriptParam: parameter),
                             limit: 1,
@@ -168,22 +166,24 @@ extension FMRest.APIError {
 }
 
 extension DataAPI.Layout.LayoutMetaData.FieldMetaData {
-    /// Whether a find for all records can go by this field: one of the layout's own table, stored, the same for nobody.
+    /// Whether a find for all records can use this field: it is of the layout's own table, stored, not global and no
+    /// container.
     fileprivate var canBeSearched: Bool {
-        // A criterion for "omit" would not be taken for one of a field.
+        // A field named "omit" would be read as the keyword of a request, not as a field.
         type == .normal && !global && result != .container && !["", "omit"].contains(name) && !name.contains("::")
     }
 }
 
 extension DataAPI.ScriptResponse {
-    /// The result of the script that was run by itself.
+    /// Reads the result of the script that the call ran by itself.
     fileprivate func value<Value: Decodable>(
         of type: Value.Type,
         _ config: DataAPI.Config,
         script: String
     ) throws(FMRest.APIError) -> Value {
         if let text = scriptResult as? Value { return text }
-        // What returns nothing is `null`: right for an optional, and an error that names the type for all others.
+        // A script without a result counts as `null`: correct for an optional, and for all other types an error that
+        // names the type.
         let json = scriptResult ?? "null"
         do {
             return try FMDecoder(options: config.decoding).decode(type, from: Array(json.utf8))

@@ -1,19 +1,18 @@
 public import OpenCombine
 
-/// Writes without an `EditRecord` around the fields: for those that have neither portal rows nor options. See
+/// Writes that take the fields without an `EditRecord` around them, when there are neither portal rows nor options. See
 /// ``DataAPI/Layout/createRecord(record:isolation:)`` and ``DataAPI/Layout/editRecord(record:recordId:isolation:)`` for
 /// what they publish and how they fail.
 extension DataAPI.Layout {
-    /// Makes a record with these fields.
+    /// Creates a record with these fields.
     ///
     ///     people.createRecord(Person(name: "Ada"))
     ///
-    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the new record's id and modId. Each subscription creates a record.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func createRecord<R: Encodable>(
         _ fields: R,
         script: DataAPI.ScriptQuery? = nil,
@@ -22,16 +21,15 @@ extension DataAPI.Layout {
         createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: isolation)
     }
 
-    /// Makes a record with fields that are written out.
+    /// Creates a record with fields that are given by name.
     ///
     ///     people.createRecord(["Name": "Ada", "Age": 36])
     ///
-    /// Publishes the new record's id and modId, then finishes. Each subscription makes a record.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Publishes the new record's id and modId. Each subscription creates a record.
     ///
     /// Source: Claris Data API guide, "Create a record", `POST …/records`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func createRecord(
         _ fields: FieldData,
         script: DataAPI.ScriptQuery? = nil,
@@ -40,10 +38,9 @@ extension DataAPI.Layout {
         createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: isolation)
     }
 
-    /// ``createRecord(record:isolation:)``.
+    /// Creates a record: ``createRecord(record:isolation:)`` without the label.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func createRecord<R: Encodable, P: Encodable>(
         _ record: DataAPI.EditRecord<R, P>,
         isolation: (any Actor)? = #isolation
@@ -55,10 +52,9 @@ extension DataAPI.Layout {
     ///
     ///     people.editRecord(changed, recordId: record.recordId, modId: record.modId)
     ///
-    /// Publishes the new modId, then finishes.
+    /// Publishes the record's id and new modId.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - fields: the fields to change, with their new values.
@@ -82,14 +78,13 @@ extension DataAPI.Layout {
         )
     }
 
-    /// Changes fields of a record that are written out.
+    /// Changes fields of a record that are given by name.
     ///
     ///     people.editRecord(["City": "London", "Age": 37], recordId: 17)
     ///
-    /// Publishes the new modId, then finishes.
+    /// Publishes the record's id and new modId.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - fields: the fields to change, with their new values.
@@ -113,11 +108,10 @@ extension DataAPI.Layout {
         )
     }
 
-    /// Changes these fields of a record whose modId is a text. One that is no number fails with
+    /// Changes these fields of a record whose modId is a text. A text that is no number fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     @_disfavoredOverload
     public func editRecord<R: Encodable>(
         _ fields: R,
@@ -133,10 +127,9 @@ extension DataAPI.Layout {
         )
     }
 
-    /// ``editRecord(record:recordId:isolation:)``.
+    /// Changes a record: ``editRecord(record:recordId:isolation:)`` without the label.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     public func editRecord<R: Encodable, P: Encodable>(
         _ record: DataAPI.EditRecord<R, P>,
         recordId: some DataAPI.RecordIdentifier,
@@ -146,16 +139,16 @@ extension DataAPI.Layout {
     }
 }
 
-// What a reader may try first, with a word about what to write.
+// Unavailable forms that may be tried first; their messages name what to write.
 
 extension DataAPI.Layout {
-    /// Fields go without a label or in an `EditRecord`.
+    /// Unavailable: pass the fields without a label or in an `EditRecord`.
     @available(*, unavailable, message: "Leave the label out, or write EditRecord(createRecord: fields).")
     public func createRecord<R: Encodable>(record: R) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         createRecord(record)
     }
 
-    /// Fields go without a label or in an `EditRecord`.
+    /// Unavailable: pass the fields without a label or in an `EditRecord`.
     @available(*, unavailable, message: "Leave the label out, or write EditRecord(editRecord: fields).")
     public func editRecord<R: Encodable>(
         record: R,

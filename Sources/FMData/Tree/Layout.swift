@@ -1,15 +1,15 @@
 extension DataAPI {
-    /// One layout of a database: the door to the records of its table. Everything is seen through a layout: a field or a
-    /// portal that is not on it does not exist for the Data API.
+    /// A layout of a database: it gives access to the records of its table. The Data API sees everything through a
+    /// layout: a field or a portal that is not on it does not exist for the call.
     ///
-    /// A layout is a small value. It keeps its database, and through it the server, alive.
+    /// A layout is a small value. It keeps its database alive, and through it the server.
     public struct Layout: Sendable {
         /// The layout's name in the file.
         public let name: String
         /// The database that the layout belongs to.
         public let database: Database
-        /// The table occurrence the layout is based on, where ``DataAPI/Database/getLayoutNames(isolation:)`` said so; servers
-        /// before 19.4 do not.
+        /// The table occurrence that the layout is based on, when ``DataAPI/Database/getLayoutNames(isolation:)`` named
+        /// it; servers before 19.4 do not.
         public let table: String?
 
         init(name: String, database: Database, table: String? = nil) {
@@ -21,13 +21,12 @@ extension DataAPI {
 }
 
 extension DataAPI.Layout: Hashable {
-    /// Two layouts are the same when they have the same name in the same database object, whatever the options of
-    /// their calls.
+    /// Layouts are equal when they have the same name in the same database object, whatever the options of their calls.
     public static func == (lhs: DataAPI.Layout, rhs: DataAPI.Layout) -> Bool {
         lhs.name == rhs.name && lhs.database.original === rhs.database.original
     }
 
-    /// By database and name.
+    /// Hashes the name and the identity of the database object.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(ObjectIdentifier(database.original))
@@ -35,10 +34,10 @@ extension DataAPI.Layout: Hashable {
 }
 
 extension DataAPI.Layout: CustomStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short text, without secrets and field values.
     public var description: String { "Layout(\"\(name)\" of \(database))" }
 
-    /// What a dump may show: no secret.
+    /// The children that a dump shows, without secrets.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name, "database": database.name, "table": table as Any])
     }

@@ -1,4 +1,4 @@
-/// Names the layouts a program uses, so that a typo does not compile.
+/// The names of the layouts that a program uses, as an enum, so that a typo does not compile.
 ///
 /// ```swift
 /// enum Layouts: String, LayoutKey {
@@ -10,13 +10,14 @@
 /// print(people.name)                                          // Contacts
 /// ```
 ///
-/// An enum of `String` needs nothing more: its raw value is the layout's name. Give ``layoutName`` when the two differ.
+/// An enum of `String` needs nothing else: its raw value is the layout's name. Implement ``layoutName`` when the two
+/// differ.
 public protocol LayoutKey: RawRepresentable<String>, Sendable {
     /// The layout's name in the file. The default is `rawValue`.
     var layoutName: String { get }
 }
 
 extension LayoutKey {
-    /// The raw value.
+    /// The default: the raw value.
     public var layoutName: String { rawValue }
 }

@@ -1,31 +1,25 @@
 public import OpenCombine
 
 extension DataAPI.Server {
-    /// What the server says of itself. No session is needed.
-    ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// The server's product information. No session is needed.
     ///
     /// Source: Claris Data API guide, "Get product information", `GET /productInfo`. FileMaker Server 18 and later.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getProductInfo(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<ProductInfo, FMRest.APIError> {
         perform { .productInfo() }.map(\.productInfo).handedOver(to: isolation, by: self)
     }
 
-    /// The databases the server hosts for the Data API: with credentials those that they may open, without any those that
-    /// the host shows to everybody, which may be none.
+    /// The databases that the server hosts for the Data API: with credentials those that the account may open, without
+    /// any those that the host shows to everyone, which may be none.
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire. Fails with ``FMRest/APIError/Code/fileMaker`` 212 when the account is refused.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Fails with ``FMRest/APIError/Code/fileMaker`` 212 when the account is refused.
     ///
     /// Source: Claris Data API guide, "Get database names", `GET /databases`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getDatabaseNames(
         credentials: DataAPI.Credentials? = nil,
         isolation: (any Actor)? = #isolation
@@ -33,13 +27,12 @@ extension DataAPI.Server {
         perform { .databaseNames(credentials) }.handedOver(to: isolation, by: self)
     }
 
-    /// Whether a session is still open: publishes one empty value when it is, and fails with FileMaker code 952 when not.
+    /// Checks whether a session is still open: publishes an empty value when it is, and fails with FileMaker code 952
+    /// when it is not.
     ///
-    /// Nothing is sent before demand; each subscription is one request; cancelling ends it on the wire. There is no need to
-    /// ask before a call: a session that died is renewed by the call itself.
+    /// There is no need to check before a call: a call renews an expired session by itself.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - credentials: the token of a session, as in `database.credentials` after a login.

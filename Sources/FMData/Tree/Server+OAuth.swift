@@ -4,34 +4,30 @@ public import OpenCombine
 extension DataAPI.Server {
     /// The identity providers that accounts of this server may sign in with; none where OAuth is switched off.
     ///
-    /// Publishes one value, then finishes. Nothing is sent before demand; each subscription is one request; cancelling ends
-    /// it on the wire. Fails with ``FMRest/APIError/Code/notDataAPI`` when the server does not know the call.
-    ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// Fails with ``FMRest/APIError/Code/notDataAPI`` when the server does not know the call.
     ///
     /// Source: Claris Data API guide, "Log in to a database session using an OAuth identity provider",
     /// `GET /fmws/oauthproviderinfo`.
+    ///
+    /// - Note: One value. See <doc:Calls>.
     public func getOAuthProviders(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[DataAPI.OAuthProvider], FMRest.APIError> {
         perform { .oAuthProviders() }.map(\.providers).handedOver(to: isolation, by: self)
     }
 
-    /// Begins a sign-in with an identity provider.
+    /// Starts a sign-in with an identity provider.
     ///
-    /// Publishes where to send the user, then finishes. Nothing is sent before demand; each subscription begins a sign-in of
-    /// its own; cancelling ends the request on the wire. When the user has signed in, the provider sends their browser to
-    /// the return URL, with `trackingID` and `identifier`: make credentials of the latter by
-    /// ``DataAPI/OAuthSignIn/credentials(identifier:)``. Fails with ``FMRest/APIError/Code/notDataAPI`` when the server
-    /// does not know the provider.
+    /// Publishes the URL to send the user to. Each subscription starts a sign-in of its own. When the user has signed
+    /// in, the provider sends their browser to the return URL, with `trackingID` and `identifier`: create credentials
+    /// from the latter by ``DataAPI/OAuthSignIn/credentials(identifier:)``. Fails with
+    /// ``FMRest/APIError/Code/notDataAPI`` when the server does not know the provider.
     ///
-    /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-    /// <doc:WhereValuesArrive>.
+    /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - provider: the name of one of ``getOAuthProviders(isolation:)``.
-    ///   - returnURL: where the browser ends up: a page of yours.
+    ///   - returnURL: the URL of a page of yours, which the browser is sent to in the end.
     ///   - trackingId: any text, to tell this sign-in from others when the browser comes back. The default is a new
     ///     UUID for each subscription.
     ///   - isolation: where the values arrive; leave it out.

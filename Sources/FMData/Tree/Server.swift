@@ -14,58 +14,63 @@ extension DataAPI {
     /// print(world.name)                                           // World
     /// ```
     ///
-    /// Making one sends nothing. A database keeps its server alive, a server knows its databases weakly: hold on to the
-    /// layouts or databases you use and let the rest follow. When the last reference goes, open connections are closed.
+    /// Creating one sends nothing. A database keeps its server alive, a server holds its databases weakly: keep the
+    /// layouts or databases that you use, and nothing else. When the last reference is released, open connections are
+    /// closed.
     public final class Server: ObservableObject, @unchecked Sendable {
         // @unchecked: every stored property is immutable and Sendable, except `changes`, which guards its
         // subscribers by a lock of its own.
 
-        /// The host as it was given, with its port if it has one. What no host can have is replaced: a user and a password, a query.
+        /// The host as it was given, with its port if it has one. A mark replaces the parts that no host can have: a
+        /// user and a password, a query.
         public let host: String
-        /// How the server is reached and its answers are read.
+        /// The configuration: how the server is reached and its answers are read.
         public let config: Config
-        /// Sends when the list of ``databases`` changes: on the main actor to those who subscribed there, else on
+        /// Publishes when the list of ``databases`` changes: on the main actor to subscribers there, to all others on
         /// the thread that changes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes: ObservableObjectPublisher
 
-        /// Where requests go, or why the host names no place.
+        /// The origin of requests, or the error of a host text that names none.
         let origin: Result<Origin, FMRest.APIError>
         let client: HTTPClient
-        /// Of everything here that tells or waits for time.
+        /// The clock and timers of everything above the HTTP client.
         package let time: SessionTime
-        /// A number from `0..<1`, drawn anew with each call.
+        /// Returns a random number from `0..<1`, a new one with each call.
         let random: @Sendable () -> Double
-        /// What further attempts of calls are paid from, unless their policy has a budget of its own.
+        /// The budget of further attempts of calls whose policy has none of its own.
         let retryBudget: RetryBudget
-        /// Reads answers as the configuration says; see ``reader``.
+        /// Reads answers as the configuration says. ``reader`` is the one in use.
         let givenReader: AnswerReader
         let formats: ServerFormats
-        /// When live queries may look.
+        /// The poll rate limit of live queries.
         let looks: LookTurns
         let blockedActorWatch: BlockedActorWatch
-        /// What the path of every call of the Data API begins with: `/fmi/data/vLatest`.
+        /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
         private let children: NIOLockedValueBox<DatabaseRegistry>
         /// The session pools of all databases and their siblings, for ``shutdown(isolation:)``.
         let pools: NIOLockedValueBox<ServerPools>
-        /// What holds for the calls, and for those of the databases.
+        /// The options of the server's calls, and of those of its databases.
         let calls: CallContext
-        /// What this one shows with other options of its calls; `nil` when it is no such view.
+        /// The server that this object is a view of, with other options of its calls; `nil` when it is no such view.
         private let shown: Server?
 
+        /// Creates a server object. Nothing is sent.
+        ///
         /// - Parameters:
         ///   - host: a name or an address, with a port if it is not the scheme's own: `"fms.example.com"`,
-        ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host, or has a user and a password before
-        ///     it or a query behind it, makes every call fail with ``FMRest/APIError/Code/invalidRequest``.
+        ///     `"127.0.0.1:3000"`, `"http://127.0.0.1:3000"`. A text that is no host, or that has a user and a password
+        ///     before the host or a query behind it, makes every call fail with
+        ///     ``FMRest/APIError/Code/invalidRequest``.
         ///   - config: the default suits a server with a valid certificate.
         public convenience init(host: String, config: Config = Config()) {
             self.init(host: host, config: config, runtime: Runtime(), wallClock: { Date() })
         }
 
         /// - Parameters:
-        ///   - wallClock: what a clock on the wall shows.
-        ///   - time: of everything above the HTTP client; `nil` for that of the runtime.
+        ///   - wallClock: returns the present date.
+        ///   - time: the clock and timers of everything above the HTTP client; `nil` for those of the runtime.
         init(
             host: String,
             config: Config,
@@ -97,7 +102,7 @@ extension DataAPI {
             }
         }
 
-        /// A view of a server with other options of its calls.
+        /// A view of a server, with other options of its calls.
         init(_ server: Server, calls: CallContext) {
             host = server.host
             config = server.config
@@ -118,26 +123,28 @@ extension DataAPI {
             shown = server.shown ?? server
         }
 
-        /// The databases that are in use, by name: as many of one name as there are accounts, in the order in which
-        /// they were added. That of a certain account ``addDatabase(_:credentials:dataSources:)`` knows.
+        /// The databases in use, sorted by name; those of one name, one for each account, in the order in which they
+        /// were added. ``addDatabase(_:credentials:dataSources:)`` returns the one of a certain account.
         public var databases: [Database] { children.withLockedValue { $0.databases }.map(view(of:)) }
 
         /// The database of that name for that account: the one that is already in use, or a new object.
         ///
-        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: ada)       // true
-        ///     server.addDatabase("Orders", credentials: ada) === server.addDatabase("Orders", credentials: eve)       // false
+        ///     server.addDatabase("Orders", credentials: ada)
+        ///         === server.addDatabase("Orders", credentials: ada)       // true
+        ///     server.addDatabase("Orders", credentials: ada)
+        ///         === server.addDatabase("Orders", credentials: eve)       // false
         ///
-        /// Each account has an object of its own, with sessions, shared reads, live queries, lists and an entry in the
-        /// token store that are nobody else's. The same account is: the same user and password, the same OAuth pair,
-        /// Claris ID token or session token, and the same credentials for data sources. **Without credentials** it is
-        /// the one that was added without: it is nobody's until
-        /// ``Database/login(credentials:dataSourceCredentials:isolation:)``, and found by its name alone whoever logs
-        /// in. To change the login of one that is in use: ``Database/replaceCredentials(_:dataSources:)``.
+        /// Each account has an object of its own, with its own sessions, shared reads, live queries, lists and entry in
+        /// the token store. Two logins are the same account when they have the same user and password, the same OAuth
+        /// pair, Claris ID token or session token, and the same credentials for data sources. **Without credentials**
+        /// the result is the object that was added without credentials. It belongs to no account until
+        /// ``Database/login(credentials:dataSourceCredentials:isolation:)``, and is found by its name alone whichever
+        /// account logs in. ``Database/replaceCredentials(_:dataSources:)`` changes the login of a database in use.
         ///
         /// - Parameters:
         ///   - name: the hosted file's name without `.fmp12`, spelled with the same letter case everywhere.
-        ///   - credentials: who logs in, when a request first needs a session.
-        ///   - dataSources: credentials for external data sources, sent with every login. Of no use without
+        ///   - credentials: the credentials for the login, which takes place when a request first needs a session.
+        ///   - dataSources: credentials for external data sources, sent with every login. They have no effect without
         ///     `credentials`.
         public func addDatabase(
             _ name: String,
@@ -147,11 +154,12 @@ extension DataAPI {
             view(of: database(name, for: credentials.map { Login($0, dataSources: dataSources) } ?? Login(.invalid)))
         }
 
-        /// The database of that name, whose credentials come from a provider: fresh ones for each login, as OAuth and
+        /// The database of that name, whose credentials come from a provider: new ones for each login, as OAuth and
         /// Claris ID need them.
         ///
-        /// Providers of the same ``CredentialsProvider/identity`` are one account: the first one's object is given,
-        /// with the provider that it has. A provider that names nobody is an account of its own, with its copies.
+        /// Providers with the same ``CredentialsProvider/identity`` are one account: the result is the first one's
+        /// object, with the provider that it has. A provider without an identity is an account of its own, together
+        /// with its copies.
         public func addDatabase(
             _ name: String,
             credentialsProvider: CredentialsProvider,
@@ -160,21 +168,20 @@ extension DataAPI {
             view(of: database(name, for: Login(credentialsProvider, dataSources: dataSources)))
         }
 
-        /// Ends everything: logs out all sessions of all databases, then closes the connections.
+        /// Shuts the server object down: logs out all sessions of all databases, then closes the connections.
         ///
         /// ```swift
         /// let end = try await server.shutdown().firstValue()      // in a handler for SIGTERM
         /// print(end.sessionsLeft, "sessions left")                // 0 sessions left
         /// ```
         ///
-        /// Publishes one value when it is done, which says whether the server was told of every end, also of those that were before
-        /// and those of databases that are gone, then finishes; never fails. Begins with demand. Requests under way are served
-        /// first, a logout that fails in passing is repeated, all within
-        /// ``DataAPI/SessionConfiguration/shutdownDeadline``; new requests fail with ``FMRest/APIError/Code/shutdown``. May be called
-        /// twice. Cancelling does not undo it.
+        /// Publishes a summary when it is done; never fails. The summary counts the sessions that could not be logged
+        /// out, including earlier ones and those of databases that have been released. Requests under way are served
+        /// first and logouts that fail with a transient error are repeated, all within
+        /// ``DataAPI/SessionConfiguration/shutdownDeadline``. New requests fail with ``FMRest/APIError/Code/shutdown``.
+        /// May be called twice. Cancelling does not undo it.
         ///
-        /// Values arrive on the actor in whose code the call is written, else as ``DataAPI/Config/delivery`` says:
-        /// <doc:WhereValuesArrive>.
+        /// - Note: One value. See <doc:Calls>.
         public func shutdown(
             isolation: (any Actor)? = #isolation
         ) -> AnyPublisher<ShutdownSummary, FMRest.APIError> {
@@ -197,18 +204,19 @@ extension DataAPI {
             .handedOver(to: isolation, by: self)
         }
 
-        /// A pool that is made when the server has been shut down is shut down, too.
+        /// Registers the pool of a new database. A pool that is registered after the server was shut down is shut down
+        /// as well.
         func register(_ pool: SessionPool) {
             if !pools.withLockedValue({ $0.add(pool) }) { pool.close() }
         }
 
-        /// The database of that name for that account, made if there is none.
+        /// The database of that name for that account; creates it if there is none.
         func database(_ name: String, for login: Login) -> Database {
             let key = DatabaseRegistry.Key(name: name, account: Account(login))
             if let database = children.withLockedValue({ $0[key] }) { return database }
             let server = shown ?? self
             let new = Database(name: name, server: server, login: login, calls: server.calls)
-            // Somebody else may have made one meanwhile; then this one goes again, having done nothing.
+            // Another thread may have added one meanwhile; then this new object is released unused.
             let database = children.withLockedValue { children in
                 if let database = children[key] { return database }
                 children.add(new, as: key)
@@ -218,8 +226,8 @@ extension DataAPI {
             return database
         }
 
-        /// A database becomes another account's, and is found as that: nobody who asks for the account before is given
-        /// it in between, also not by whom the change itself tells of it.
+        /// Enters a database under another account, and makes the change under the registry's lock. So no lookup of the
+        /// previous account returns this database in between, not even one by a subscriber that the change notifies.
         func move<Result>(_ database: Database, to account: Account?, _ change: () -> Result) -> Result {
             children.withLockedValue { children in
                 children.move(ObjectIdentifier(database), to: account)
@@ -227,13 +235,13 @@ extension DataAPI {
             }
         }
 
-        /// A database goes.
+        /// Removes a database that is being released.
         func forget(_ id: ObjectIdentifier) { children.withLockedValue { $0.remove(id) } }
 
-        /// How many databases are known here, those included that nobody holds.
+        /// The number of entries in the registry, including databases that are being released.
         var registeredCount: Int { children.withLockedValue { $0.count } }
 
-        /// The database with the options of this server's calls.
+        /// A view of the database, with the options of this server's calls.
         private func view(of database: Database) -> Database {
             shown == nil ? database : Database(database, calls: calls)
         }
@@ -241,23 +249,23 @@ extension DataAPI {
 }
 
 extension DataAPI {
-    /// How the shutdown of a server object went.
+    /// The result of a server object's shutdown.
     public struct ShutdownSummary: Hashable, Sendable {
-        /// Sessions that the server may still have, since it could not be told to end them in time: logouts that failed,
-        /// logins that were under way. Those that were left before the shutdown count as well, by ``Database/logOut(isolation:)``,
-        /// by sessions that had served their time, or by databases that are gone. The server drops them by itself 15 minutes
-        /// after their last request; from then on they do not count. Sessions that are left to a ``TokenStore`` on purpose never
-        /// do.
+        /// The number of sessions that the server may still have, since they could not be logged out in time: by
+        /// logouts that failed, and by logins that were under way. Sessions left before the shutdown count as well: by
+        /// ``Database/logOut(isolation:)``, by logouts of sessions that were no longer needed, or by databases that
+        /// have been released. The server drops a session 15 minutes after its last request; from then on it does not
+        /// count. Sessions that are left to a ``TokenStore`` on purpose never count.
         public var sessionsLeft: Int
 
-        /// A summary of your own making, for tests and doubles.
+        /// Creates a summary, for tests and doubles.
         public init(sessionsLeft: Int = 0) {
             self.sessionsLeft = sessionsLeft
         }
     }
 }
 
-/// The session pools of a server's databases and of their siblings, which it does not keep alive.
+/// The session pools of a server's databases and of their siblings, held weakly.
 struct ServerPools: Sendable {
     private struct WeakPool: Sendable {
         weak var pool: SessionPool?
@@ -266,26 +274,26 @@ struct ServerPools: Sendable {
     private var pools: [WeakPool] = []
     private var isClosed = false
 
-    /// Those included that have gone since the last one came.
+    /// The number of pools, including those released since the last one was added.
     var count: Int { pools.count }
 
-    /// When the server drops the sessions that were left to it by pools that have gone.
+    /// The instants at which the server drops the sessions that released pools left to it.
     private(set) var left: [NIODeadline] = []
 
-    /// A pool has gone, and the server may have sessions of it until then.
+    /// Notes the sessions that a released pool left to the server: the server may have them until these instants.
     mutating func leave(_ instants: [NIODeadline], now: NIODeadline) {
         left.removeAll { $0 <= now }
         left += instants
     }
 
-    /// False when there are to be no more pools.
+    /// Adds a pool. Returns `false` after ``close()``: then it is not added.
     mutating func add(_ pool: SessionPool) -> Bool {
         pools.removeAll { $0.pool == nil }
         if !isClosed { pools.append(WeakPool(pool: pool)) }
         return !isClosed
     }
 
-    /// There are to be no more. Returns those that there are.
+    /// Accepts no further pools. Returns the present ones.
     mutating func close() -> [SessionPool] {
         isClosed = true
         return pools.compactMap(\.pool)
@@ -293,9 +301,9 @@ struct ServerPools: Sendable {
 }
 
 extension DataAPI.Server: CustomStringConvertible, CustomReflectable {
-    /// What it is, in a few words that hold no secret and no field value.
+    /// A short text, without secrets and field values.
     public var description: String { "Server(\"\(host)\")" }
 
-    /// What a dump may show: no secret.
+    /// The children that a dump shows, without secrets.
     public var customMirror: Mirror { Mirror(self, children: ["host": host]) }
 }

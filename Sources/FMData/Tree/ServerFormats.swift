@@ -1,12 +1,13 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// What a server says of its dates, for ``DataAPI/DateFormats/server``: asked once, by the first who needs it, for all who do.
+/// The date formats of a server, for ``DataAPI/DateFormats/server``: the first call that needs them requests them for
+/// all.
 final class ServerFormats: @unchecked Sendable {
-    // @unchecked: everything is guarded by `lock`; the publisher of an answer that is under way is one of OpenCombine's, which
-    // guards itself.
+    // @unchecked: `lock` guards everything; the publisher of an answer that is under way is OpenCombine's own, which
+    // synchronizes itself.
 
-    /// What follows from the answer.
+    /// The encoding and the reader that follow from the answer.
     struct Known {
         let encoding: EncodingOptions
         let reader: AnswerReader
@@ -26,11 +27,11 @@ final class ServerFormats: @unchecked Sendable {
         lock.withLock { if case .known(let known) = state { known } else { nil } }
     }
 
-    /// Publishes one value once the formats are known.
+    /// Publishes one value once the formats are known, and requests them if they are not.
     func publisher(of server: DataAPI.Server) -> AnyPublisher<Known, FMRest.APIError> {
         let (answer, ask) = lock.withLock { lockedAnswer() }
         if let ask {
-            // Whoever gives up waiting leaves the answer to the others.
+            // The request is independent of its subscribers: one that cancels leaves the answer to the others.
             let subscription = server.perform { .productInfo() }
                 .tryMap { try Known($0.productInfo, server) }
                 .mapError { FMRest.APIError(wrapping: $0) }
@@ -83,15 +84,15 @@ extension ServerFormats.Known {
             )
         }
         encoding = config.encoding
-        // Not the server itself, which keeps what is known.
+        // The closure holds the time, not the server, which itself keeps this value.
         let time = server.time
         reader = AnswerReader(config: config) { time.date(time.now()) }
     }
 }
 
 extension DataAPI.Server {
-    /// A call that, where it reads or writes dates, waits until it is known how. It is tried again to learn that as the call
-    /// itself is.
+    /// Returns a call that waits for the server's formats first, when it reads or writes dates and they are not known
+    /// yet. The request for the formats is tried again by the call's own policy.
     func knowingFormats<Response, Value>(
         _ call: AnyPublisher<Value, FMRest.APIError>,
         for response: Response.Type,
@@ -109,16 +110,16 @@ extension DataAPI.Server {
         .eraseToAnyPublisher()
     }
 
-    /// How answers are read.
+    /// The reader of answers: with the server's own formats, once they are known and the configuration follows them.
     var reader: AnswerReader { formatsIfAsked?.reader ?? givenReader }
 
-    /// How records are written.
+    /// The encoding of records: with the server's own formats, once they are known and the configuration follows them.
     var encoding: EncodingOptions { formatsIfAsked?.encoding ?? config.encoding }
 
-    /// What becomes of the line breaks of texts that are written. An encoder of the user's writes them as they are.
+    /// How line breaks in texts are written. An encoder of the user's writes them unchanged.
     var lineBreaks: EncodingOptions.LineBreaks { config.encoder == nil ? config.encoding.lineBreaks : .asTheyAre }
 
-    /// Whether records are written as the configuration says, and not in formats that the host has told.
+    /// Whether records are written as the configuration says, not in formats that the host named.
     var hasConfiguredFormats: Bool { formatsIfAsked == nil }
 
     private var formatsIfAsked: ServerFormats.Known? { config.dateFormats.followsServer ? formats.known : nil }
