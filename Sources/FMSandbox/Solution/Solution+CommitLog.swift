@@ -9,7 +9,8 @@ extension Solution {
     /// let sandbox = try await Sandbox.start([solution])
     /// try sandbox.editRecord(1, ["City": "Kiel"], ofTable: "Contacts", inDatabase: "World")
     /// print(
-    ///     sandbox.records(ofTable: "Log", inDatabase: "World")?.count ?? 0, "commit is logged")   // 1 commit is logged
+    ///     sandbox.records(ofTable: "Log", inDatabase: "World")?.count ?? 0,
+    ///     "commit is logged")                                     // 1 commit is logged
     /// ```
     ///
     /// As in FileMaker, commits of scripts and people are logged, and direct writes by the Data API are not. The log is
