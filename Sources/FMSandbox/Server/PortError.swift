@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 
 extension Sandbox {
-    /// The sandbox cannot listen on a port.
+    /// An error for a port on which the sandbox cannot listen.
     public struct PortError: Error, Equatable, Sendable, CustomStringConvertible {
         /// The requested port.
         public var port: Int

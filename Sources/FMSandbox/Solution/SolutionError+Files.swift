@@ -71,7 +71,7 @@ extension SolutionError {
 }
 
 extension Solution {
-    /// Decodes a value from a JSON file. The text is parsed with ``JSONParser`` first, because Foundation accepts a
+    /// Decodes a value from a JSON file. The text is parsed with `JSONParser` first, because Foundation accepts a
     /// trailing comma and does not name the line of a missing one.
     static func decode<Value: Decodable>(_ type: Value.Type, from file: URL) throws -> Value {
         let data = try contents(of: file)

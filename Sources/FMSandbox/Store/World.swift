@@ -22,7 +22,7 @@ struct RecordPlace: Hashable, Sendable {
 
 /// The records of one table.
 struct TableState: Sendable {
-    /// In the order of their creation and of their ids, because ids increase and are never used again.
+    /// The records in the order of creation and of ids, because ids increase and are never used again.
     private(set) var records: [Record] = []
     private(set) var nextRecordId = 1
     /// The values of global fields, until a session sets its own.
